@@ -1,0 +1,103 @@
+"""What Signoff asks of an agent, and what the engine lends it while it runs."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from ag_ui.core import AgentCapabilities, BaseEvent, Interrupt, ResumeEntry, RunAgentInput
+
+
+class Effect(StrEnum):
+    """What a second call of the same tool call would do to the world."""
+
+    READ = "read"  #: nothing: it may be called as often as anyone likes
+    IDEMPOTENT = "idempotent"  #: nothing more, as long as it gets the same idempotency key
+    ONCE = "once"  #: harm: it is never called twice, and a doubt is put to a person
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A tool call as the server stored it, the only source of arguments that may be executed."""
+
+    tool_call_id: str
+    name: str
+    args: Mapping[str, Any]  #: what was approved: the edited arguments where there are some
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One interrupt of the interrupted run, and the standing decision on it."""
+
+    interrupt: Interrupt
+    entry: ResumeEntry
+    proposal: Proposal | None  #: the tool call the interrupt asked about
+
+
+@dataclass(frozen=True)
+class Permit:
+    """The leave to call a tool, committed before it is given."""
+
+    idempotency_key: str  #: the same for every attempt at this tool call
+    result: str | None  #: set when the call was settled before: use this, do not call again
+
+
+class ToolRefused(Exception):
+    """The executor may not make this call: not approved, denied, or with other arguments."""
+
+
+class Journal(Protocol):
+    """The record of tool calls that makes an effect happen once."""
+
+    async def begin(
+        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
+    ) -> Permit:
+        """
+        Commit that the call is about to be made.
+
+        The tool call must have been proposed before, by its TOOL_CALL_START, ARGS and END events;
+        events yielded earlier are committed first. Safe to repeat: a settled call returns its result.
+
+        Raises:
+            ToolRefused: the call is unknown, was not approved, or `args` are not what was approved.
+        """
+        ...
+
+    async def settle(self, tool_call_id: str, *, result: str) -> None:
+        """Commit the result of a call that was begun: the content of its TOOL_CALL_RESULT."""
+        ...
+
+
+class RunContext(Protocol):
+    """What one run may use. Everything durable goes through here."""
+
+    run_key: str  #: the same for every attempt to drive this run: derive ids from it
+    answers: Sequence[Answer]  #: in the order asked; empty unless this run resumes another
+    checkpoint: Any  #: JSON that the interrupted run left behind, None for a first run
+    journal: Journal
+
+    def save_checkpoint(self, value: Any) -> None:
+        """Keep JSON for the run that resumes this one; stored only if this run is interrupted."""
+        ...
+
+
+class Agent(Protocol):
+    """Something that answers a RunAgentInput with AG-UI events."""
+
+    name: str  #: lower-case slug, the last part of the agent's address
+    description: str  #: one sentence for people
+    restartable: bool  #: driven again after a lost worker it yields the same events once more
+
+    def capabilities(self) -> AgentCapabilities:
+        """What the agent can do, for `GET /agui/<agent>/capabilities/`."""
+        ...
+
+    def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
+        """
+        Yield what happens after RUN_STARTED, which the engine writes, up to one terminal event.
+
+        `run_input.messages` is the whole conversation as the server knows it, and `run_input.resume`
+        the decisions it stored; nothing of either comes unchecked from a client. Snapshots at the
+        boundaries (AG-UI interrupts, "Boundary") are added by the engine.
+        """
+        ...
