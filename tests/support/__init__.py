@@ -1,0 +1,1 @@
+"""Real servers, real processes and real clients for tests, benchmarks and fault campaigns."""
