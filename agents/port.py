@@ -49,14 +49,13 @@ class ToolRefused(Exception):
 class Journal(Protocol):
     """The record of tool calls that makes an effect happen once."""
 
-    async def begin(
-        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
-    ) -> Permit:
+    async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         """
         Commit that the call is about to be made.
 
         The tool call must have been proposed before, by its TOOL_CALL_START, ARGS and END events;
-        events yielded earlier are committed first. Safe to repeat: a settled call returns its result.
+        events yielded earlier are committed first. Safe to repeat: a settled call returns its
+        result.
 
         Raises:
             ToolRefused: the call is unknown, was not approved, or `args` are not what was approved.
@@ -96,8 +95,8 @@ class Agent(Protocol):
         """
         Yield what happens after RUN_STARTED, which the engine writes, up to one terminal event.
 
-        `run_input.messages` is the whole conversation as the server knows it, and `run_input.resume`
-        the decisions it stored; nothing of either comes unchecked from a client. Snapshots at the
-        boundaries (AG-UI interrupts, "Boundary") are added by the engine.
+        `run_input.messages` is the whole conversation as the server knows it, and
+        `run_input.resume` the decisions it stored; nothing of either comes unchecked from a
+        client. Snapshots at the boundaries (AG-UI interrupts, "Boundary") are added by the engine.
         """
         ...

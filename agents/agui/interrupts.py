@@ -1,0 +1,108 @@
+"""The rules for an outcome that ends a run: what the SDK accepts and a consumer would misread."""
+
+import json
+import re
+from collections.abc import Container, Iterable
+from contextlib import suppress
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from ag_ui.core import Interrupt, RunFinishedEvent, RunFinishedInterruptOutcome
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import SchemaError
+
+from agents.agui.errors import ProtocolViolation
+
+_RFC3339 = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
+)
+
+
+def check_outcome(event: RunFinishedEvent, known_tool_calls: Container[str]) -> None:
+    """Raise unless the outcome reads the same for a 1.0 consumer and for us; absent is success."""
+    for legacy in ("interrupt", "interrupts"):
+        if legacy in (event.model_extra or {}):
+            raise ProtocolViolation(
+                f"RUN_FINISHED carries '{legacy}', which 1.0 reads as success; "
+                "send outcome {type: 'interrupt', interrupts: [...]}."
+            )
+    if isinstance(event.outcome, RunFinishedInterruptOutcome):
+        check_interrupts(event.outcome.interrupts, known_tool_calls)
+    elif event.outcome is not None and "interrupts" in (event.outcome.model_extra or {}):
+        raise ProtocolViolation(
+            f"A {event.outcome.type} outcome carries interrupts, which nobody would see; "
+            "send outcome type 'interrupt'."
+        )
+
+
+def check_interrupts(interrupts: Iterable[Interrupt], known_tool_calls: Container[str]) -> None:
+    """Raise unless each of these interrupts, and there is at least one, can be answered."""
+    seen: set[str] = set()
+    for interrupt in interrupts:
+        if interrupt.id in seen:
+            raise ProtocolViolation(
+                f"Two interrupts have the id '{interrupt.id}'; an id is unique within its run."
+            )
+        seen.add(interrupt.id)
+        _check_reason(interrupt, known_tool_calls)
+        if interrupt.expires_at is not None:
+            parse_expiry(interrupt.expires_at)
+        if interrupt.response_schema is not None:
+            _check_schema(interrupt.id, interrupt.response_schema)
+    if not seen:
+        raise ProtocolViolation("An interrupt outcome has no interrupts; it needs at least one.")
+
+
+def parse_expiry(text: str) -> datetime:
+    """
+    Read `expiresAt`: RFC 3339 with a zone, such as 2026-01-31T12:00:00.000Z.
+
+    Raises:
+        ProtocolViolation: another format, no zone, or a date that does not exist.
+    """
+    if _RFC3339.fullmatch(text):
+        with suppress(ValueError):  # the thirtieth of February has the right format
+            return datetime.fromisoformat(text)
+    raise ProtocolViolation(
+        f"expiresAt '{text[:64]}' is no RFC 3339 time with a zone; "
+        "send one such as 2026-01-31T12:00:00.000Z."
+    )
+
+
+def _check_reason(interrupt: Interrupt, known_tool_calls: Container[str]) -> None:
+    if interrupt.reason.startswith("core:"):
+        raise ProtocolViolation(
+            f"The reason '{interrupt.reason}' is reserved; use '<framework>:<name>'."
+        )
+    if interrupt.reason != "tool_call":
+        return
+    if interrupt.tool_call_id is None:
+        raise ProtocolViolation(
+            f"Interrupt '{interrupt.id}' has the reason tool_call and no toolCallId; name the call."
+        )
+    if interrupt.tool_call_id not in known_tool_calls:
+        raise ProtocolViolation(
+            f"Interrupt '{interrupt.id}' asks about tool call '{interrupt.tool_call_id}', which "
+            "nobody proposed in this thread; send its TOOL_CALL_START, ARGS and END first."
+        )
+
+
+def _check_schema(interrupt_id: str, schema: dict[str, Any]) -> None:
+    try:
+        problem = _schema_problem(json.dumps(schema, sort_keys=True))
+    except (RecursionError, TypeError, ValueError):
+        problem = "it is too deep, or not JSON"
+    if problem:
+        raise ProtocolViolation(
+            f"The responseSchema of interrupt '{interrupt_id}' is no JSON Schema: {problem}."
+        )
+
+
+@lru_cache(maxsize=256)  # a thousand interrupts of one run usually share a schema or two
+def _schema_problem(schema: str) -> str:
+    try:
+        Draft202012Validator.check_schema(json.loads(schema))
+    except SchemaError as error:
+        return error.message[:200]
+    return ""

@@ -1,0 +1,156 @@
+"""The one gateway for JSON from outside: what passes here is safe to store, compare and digest."""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
+from math import isfinite
+from typing import Any, NoReturn
+
+LARGEST_INTEGER = 2**53
+
+# Possessive, and the closing quote is optional: one linear pass even over an unterminated string.
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+class JsonRejected(ValueError):
+    """Bytes that are no JSON, or JSON that means different things to different readers."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a document may be before it is refused."""
+
+    max_bytes: int = 2 * 1024 * 1024
+    max_depth: int = 32  #: arrays and objects inside each other; a bare scalar has depth 0
+    max_nodes: int = 10_000  #: values of every kind, keys not counted
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def loads(
+    data: bytes | str, *, max_bytes: int | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Any:
+    """
+    Parse JSON that everybody reads alike.
+
+    `max_bytes` overrides the size in `limits`. Refused beside plain syntax errors: duplicate keys,
+    NaN and infinities (1e999 is one), integers beyond 2**53, NUL and lone surrogates.
+
+    Raises:
+        JsonRejected: nothing else, whatever the input.
+    """
+    raw = _as_bytes(data)
+    _check_size(raw, limits.max_bytes if max_bytes is None else max_bytes)
+    _check_depth(raw, limits.max_depth)
+    value = _parse(raw)
+    # Raw control characters and raw surrogates cannot get here: only an escape can spell them.
+    _check_values(value, limits.max_nodes, look_into_strings=b"\\u" in raw)
+    return value
+
+
+def dumps(value: Any) -> str:
+    """Write compact JSON; NaN and infinities are refused with a ValueError."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _as_bytes(data: bytes | str) -> bytes:
+    if isinstance(data, bytes):
+        return data
+    try:
+        return data.encode()
+    except UnicodeEncodeError:
+        raise JsonRejected("The text holds a lone surrogate; send valid Unicode.") from None
+
+
+def _check_size(raw: bytes, max_bytes: int) -> None:
+    if len(raw) > max_bytes:
+        raise JsonRejected(f"{len(raw)} bytes of JSON; at most {max_bytes} are allowed.")
+
+
+def _check_depth(raw: bytes, max_depth: int) -> None:
+    """Refuse deep nesting before the recursive parser sees it."""
+    if raw.count(b"[") + raw.count(b"{") <= max_depth:
+        return
+    brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
+        raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
+
+
+def _parse(raw: bytes) -> Any:
+    try:
+        return json.loads(
+            raw.decode(), object_pairs_hook=_object_without_duplicates, parse_constant=_no_constant
+        )
+    except JsonRejected:
+        raise
+    except UnicodeDecodeError:
+        raise JsonRejected("The bytes are not valid UTF-8; send JSON encoded as UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise JsonRejected(
+            f"Not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
+    except RecursionError:
+        raise JsonRejected("The JSON is nested too deep for this stack; send it flatter.") from None
+    except ValueError:  # int() refuses thousands of digits, quadratic as it is
+        raise JsonRejected("A number has too many digits; send large numbers as text.") from None
+
+
+def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise JsonRejected(
+            f"The key {json.dumps(twice[:80])} appears twice in one object; send it once."
+        )
+    return members
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise JsonRejected(f"{name} is not JSON; send a finite number, null or text.")
+
+
+def _check_values(value: Any, max_nodes: int, *, look_into_strings: bool) -> None:
+    nodes = 0
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        nodes += 1
+        kind = type(item)
+        if kind is dict:
+            waiting.extend(item.values())
+            if look_into_strings:
+                for key in item:
+                    _check_text(key)
+        elif kind is list:
+            waiting.extend(item)
+        elif kind is str:
+            if look_into_strings:
+                _check_text(item)
+        elif kind is int or kind is float:
+            _check_number(item)
+        if nodes > max_nodes:
+            raise JsonRejected(f"More than {max_nodes} values; send fewer, or several documents.")
+
+
+def _check_text(text: str) -> None:
+    if "\0" in text:
+        raise JsonRejected("A text holds the character NUL (\\u0000); leave it out.")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise JsonRejected(
+            "A text holds a lone surrogate escape; escape both halves or send the character."
+        ) from None
+
+
+def _check_number(number: float) -> None:
+    if type(number) is int:
+        if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
+            raise JsonRejected("An integer is beyond +-2**53; send it as text, or it loses digits.")
+    elif not isfinite(number):
+        raise JsonRejected("A number is too large for a double; send a finite number or text.")
