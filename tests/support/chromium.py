@@ -1,0 +1,104 @@
+"""A real Chromium for browser tests: an installed one, Debian's package, or Playwright's."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.support.caches import exclusive
+from tests.support.children import StartFailed
+
+#: It must run as root in a container, on a machine without a screen, and ask nobody for anything.
+ARGUMENTS: Final = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+def find_chromium() -> Path:
+    """
+    Find a Chromium, or install one: as root from Debian, otherwise by Playwright's download.
+
+    Raises:
+        StartFailed: there is none and none could be installed; the text says what was tried.
+    """
+    with exclusive("chromium"):  # two workers of a test run must not both install it
+        failures: list[str] = []
+        installed = _installed() or _playwrights()
+        if installed:
+            return installed
+        for install in (_install_from_debian, _install_by_playwright):
+            failures.append(install())
+            installed = _installed() or _playwrights()
+            if installed:
+                return installed
+    raise StartFailed("no Chromium, and none could be installed:\n" + "\n".join(failures))
+
+
+@contextmanager
+def open_chromium() -> Iterator[Browser]:
+    """Start a Chromium with an empty profile and close it in the end."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*ARGUMENTS])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def _installed() -> Path | None:
+    for name in _NAMES:
+        found = shutil.which(name)
+        if found:
+            return Path(found)
+    return None
+
+
+def _playwrights() -> Path | None:
+    done = _run(
+        sys.executable,
+        "-c",
+        "from playwright.sync_api import sync_playwright as start\n"
+        "with start() as playwright: print(playwright.chromium.executable_path)",
+    )
+    path = Path(done.stdout.strip())
+    return path if done.returncode == 0 and path.is_file() else None
+
+
+def _install_from_debian() -> str:
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return "Debian's package: needs root and apt-get"
+    for arguments in (("update",), ("install", "-y", "chromium")):
+        done = _run("apt-get", *arguments)
+        if done.returncode != 0:
+            break
+    return f"apt-get {' '.join(arguments)}:\n{done.stdout[-2000:]}"
+
+
+def _install_by_playwright() -> str:
+    done = _run(sys.executable, "-m", "playwright", "install", "chromium")
+    return f"playwright install chromium:\n{done.stdout[-2000:]}"
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
