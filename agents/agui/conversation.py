@@ -1,0 +1,247 @@
+"""What the events of a thread add up to: messages and state, as the official client has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+import ag_ui.core as agui
+from ag_ui.core import AssistantMessage, BaseEvent, Message, ToolMessage
+from pydantic import TypeAdapter
+
+from agents.agui.patches import apply_patch
+from agents.agui.transcript import Transcript
+
+_MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
+_MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
+
+
+class Conversation:
+    """The messages and the state of one thread, kept up to date by `apply`."""
+
+    def __init__(self, messages: Iterable[Message] = (), state: Any = None) -> None:
+        self._transcript = Transcript(message.model_copy(deep=True) for message in messages)
+        self.state = state  #: after the last event applied; None if nobody ever set it
+
+    @property
+    def messages(self) -> list[Message]:
+        """The messages in order, complete up to the last event applied; not to be changed."""
+        return self._transcript.messages()
+
+    @property
+    def tool_call_ids(self) -> set[str]:
+        """The tool calls proposed in this thread."""
+        return self._transcript.call_ids()
+
+    def apply(self, event: BaseEvent) -> None:
+        """
+        Reduce one event that has passed the sequence rules.
+
+        Raises:
+            ProtocolViolation: a patch does not apply; nothing has changed then.
+        """
+        reducer = self._REDUCERS.get(type(event))
+        if reducer is not None:
+            reducer(self, event)
+
+    def merge_input(self, messages: Iterable[Message]) -> list[Message]:
+        """
+        Add what a client brought along and the server does not know; return what was added.
+
+        The server's own messages stay as they are. What speaks about its tool calls is dropped: an
+        assistant message could bring other arguments, and a tool message is no result of ours -
+        CopilotKit appends the decision in that form.
+        """
+        ours = self._transcript.call_ids()
+        added = []
+        for message in messages:
+            if self._transcript.message(message.id) is not None or _speaks_of(message, ours):
+                continue
+            added.append(message)
+            self._transcript.append(message.model_copy(deep=True))
+        return added
+
+    def messages_snapshot(self) -> agui.MessagesSnapshotEvent:
+        """Build the event that brings a client up to date with every message."""
+        return agui.MessagesSnapshotEvent(
+            messages=[message.model_copy(deep=True) for message in self.messages]
+        )
+
+    def state_snapshot(self) -> agui.StateSnapshotEvent:
+        """Build the event that brings a client up to date with the state; unset reads as {}."""
+        return agui.StateSnapshotEvent(snapshot={} if self.state is None else self.state)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write messages and state as JSON values, for `from_json`."""
+        messages = _MESSAGES.dump_python(self.messages, mode="json", by_alias=True)
+        return {"messages": messages, "state": self.state}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Conversation:
+        """Read what `to_json` wrote."""
+        return cls(_MESSAGES.validate_python(value["messages"]), value["state"])
+
+    # Text and reasoning
+
+    def _text_start(self, event: agui.TextMessageStartEvent) -> None:
+        if self._transcript.message(event.message_id) is None:
+            fields = {"id": event.message_id, "role": event.role or "assistant", "content": ""}
+            message = _MESSAGE.validate_python(fields)
+            message.subagent_run_id = event.subagent_run_id
+            if event.name is not None:
+                message.name = event.name  # type: ignore[union-attr] # no role here lacks a name
+            self._transcript.append(message)
+        self._add_metadata(event.message_id, event)
+
+    def _reasoning_start(self, event: agui.ReasoningMessageStartEvent) -> None:
+        if self._transcript.message(event.message_id) is None:
+            self._transcript.append(
+                agui.ReasoningMessage(
+                    id=event.message_id, content="", subagent_run_id=event.subagent_run_id
+                )
+            )
+        self._add_metadata(event.message_id, event)
+
+    def _content(
+        self, event: agui.TextMessageContentEvent | agui.ReasoningMessageContentEvent
+    ) -> None:
+        self._transcript.append_text(event.message_id, event.delta)
+        if event.metadata is not None:
+            self._add_metadata(event.message_id, event)
+
+    def _end(self, event: agui.TextMessageEndEvent | agui.ReasoningMessageEndEvent) -> None:
+        self._add_metadata(event.message_id, event)
+
+    def _add_metadata(self, message_id: str, event: BaseEvent) -> None:
+        _merge_metadata(self._transcript.message(message_id), event)
+
+    def _encrypted_value(self, event: agui.ReasoningEncryptedValueEvent) -> None:
+        if event.subtype == "tool-call":
+            target: Any = self._transcript.call(event.entity_id)
+        else:
+            target = self._transcript.message(event.entity_id)
+        if target is not None and not isinstance(target, agui.ActivityMessage):
+            target.encrypted_value = event.encrypted_value
+
+    # Tool calls
+
+    def _tool_call_start(self, event: agui.ToolCallStartEvent) -> None:
+        call = self._transcript.call(event.tool_call_id)
+        if call is None:
+            function = agui.FunctionCall(name=event.tool_call_name, arguments="")
+            call = agui.ToolCall(id=event.tool_call_id, function=function)
+            self._transcript.add_call(self._carrier(event), call)
+        call.function.name = event.tool_call_name
+        _merge_metadata(call, event)
+
+    def _carrier(self, event: agui.ToolCallStartEvent) -> AssistantMessage:
+        """Find the assistant message a tool call goes into, or make one."""
+        parent_id = event.parent_message_id
+        parent = self._transcript.message(parent_id) if parent_id else None
+        if isinstance(parent, AssistantMessage):
+            return parent
+        made = AssistantMessage(
+            id=parent_id if parent_id and parent is None else event.tool_call_id,
+            subagent_run_id=event.subagent_run_id,
+        )
+        self._transcript.append(made)
+        return made
+
+    def _tool_call_args(self, event: agui.ToolCallArgsEvent) -> None:
+        if self._transcript.call(event.tool_call_id) is not None:
+            self._transcript.append_arguments(event.tool_call_id, event.delta)
+            self._tool_call_end(event)
+
+    def _tool_call_end(self, event: agui.ToolCallEndEvent | agui.ToolCallArgsEvent) -> None:
+        _merge_metadata(self._transcript.call(event.tool_call_id), event)
+
+    def _tool_call_result(self, event: agui.ToolCallResultEvent) -> None:
+        self._transcript.insert_result(
+            ToolMessage(
+                id=event.message_id,
+                tool_call_id=event.tool_call_id,
+                content=event.content,
+                subagent_run_id=event.subagent_run_id,
+                metadata=event.metadata,
+            )
+        )
+
+    # Snapshots and patches
+
+    def _run_started(self, event: agui.RunStartedEvent) -> None:
+        for message in event.input.messages if event.input else ():
+            if self._transcript.message(message.id) is None:
+                self._transcript.append(message.model_copy(deep=True))
+
+    def _messages_snapshot(self, event: agui.MessagesSnapshotEvent) -> None:
+        """Take the snapshot over; roles that a producer may not track stay if it has none."""
+        fresh = {message.id: message.model_copy(deep=True) for message in event.messages}
+        stays = {"activity", "reasoning"} - {message.role for message in event.messages}
+        kept = [
+            fresh.pop(message.id, message)
+            for message in self.messages
+            if message.id in fresh or message.role in stays
+        ]
+        self._transcript = Transcript([*kept, *fresh.values()])
+
+    def _state_snapshot(self, event: agui.StateSnapshotEvent) -> None:
+        self.state = event.snapshot
+
+    def _state_delta(self, event: agui.StateDeltaEvent) -> None:
+        self.state = apply_patch({} if self.state is None else self.state, event.delta)
+
+    def _activity_snapshot(self, event: agui.ActivitySnapshotEvent) -> None:
+        known = self._transcript.message(event.message_id)
+        if known is None or event.replace is not False:
+            fresh = agui.ActivityMessage(
+                id=event.message_id,
+                activity_type=event.activity_type,
+                content=event.content,
+                subagent_run_id=event.subagent_run_id,
+                metadata=known.metadata if isinstance(known, agui.ActivityMessage) else None,
+            )
+            if known is None:
+                self._transcript.append(fresh)
+            else:
+                self._transcript.replace(known, fresh)
+        self._add_metadata(event.message_id, event)
+
+    def _activity_delta(self, event: agui.ActivityDeltaEvent) -> None:
+        message = self._transcript.message(event.message_id)
+        if isinstance(message, agui.ActivityMessage):
+            message.content = apply_patch(message.content, event.patch)
+            message.activity_type = event.activity_type
+            _merge_metadata(message, event)
+
+    _REDUCERS: ClassVar[dict[type[BaseEvent], Callable[[Any, Any], None]]] = {
+        agui.TextMessageStartEvent: _text_start,
+        agui.TextMessageContentEvent: _content,
+        agui.TextMessageEndEvent: _end,
+        agui.ReasoningMessageStartEvent: _reasoning_start,
+        agui.ReasoningMessageContentEvent: _content,
+        agui.ReasoningMessageEndEvent: _end,
+        agui.ReasoningEncryptedValueEvent: _encrypted_value,
+        agui.ToolCallStartEvent: _tool_call_start,
+        agui.ToolCallArgsEvent: _tool_call_args,
+        agui.ToolCallEndEvent: _tool_call_end,
+        agui.ToolCallResultEvent: _tool_call_result,
+        agui.RunStartedEvent: _run_started,
+        agui.MessagesSnapshotEvent: _messages_snapshot,
+        agui.StateSnapshotEvent: _state_snapshot,
+        agui.StateDeltaEvent: _state_delta,
+        agui.ActivitySnapshotEvent: _activity_snapshot,
+        agui.ActivityDeltaEvent: _activity_delta,
+    }
+
+
+def _speaks_of(message: Message, tool_call_ids: set[str]) -> bool:
+    if isinstance(message, ToolMessage):
+        return message.tool_call_id in tool_call_ids
+    if isinstance(message, AssistantMessage):
+        return any(call.id in tool_call_ids for call in message.tool_calls or ())
+    return False
+
+
+def _merge_metadata(target: Message | agui.ToolCall | None, event: BaseEvent) -> None:
+    if target is not None and event.metadata is not None:
+        target.metadata = {**(target.metadata or {}), **event.metadata}

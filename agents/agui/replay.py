@@ -1,0 +1,84 @@
+"""Driving a run again: what its lost worker committed is not said twice."""
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from ag_ui.core import BaseEvent
+
+from agents.agui.coalesce import Delta, target
+
+
+class Diverged(ValueError):
+    """The agent said something else than at its first attempt: the run cannot go on from there."""
+
+
+class ReplayCursor:
+    """
+    Compares what an agent yields again with what is committed, until that is used up.
+
+    `committed` holds the agent's own events: not RUN_STARTED, nor snapshots that the engine added.
+    Deltas are compared by their text, because they may have been coalesced before they were
+    committed. Timestamps and raw events are ignored.
+    """
+
+    def __init__(self, committed: Iterable[BaseEvent]) -> None:
+        self._committed = deque(event for event in committed if not _is_empty_delta(event))
+        self._consumed = 0  # characters of the first committed event, when it is a delta
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether everything committed was said again; from here on the events are new."""
+        return not self._committed
+
+    def feed(self, event: BaseEvent) -> BaseEvent | None:
+        """
+        Return what is new about the event: nothing, the rest of its delta, or all of it.
+
+        Raises:
+            Diverged: this is not what was committed at this place.
+        """
+        if not self._committed:
+            return event
+        if isinstance(event, Delta):
+            return self._feed_delta(event)
+        if self._consumed or _comparable(event) != _comparable(self._committed[0]):
+            raise self._diverged(event)
+        self._committed.popleft()
+        return None
+
+    def _feed_delta(self, event: Delta) -> BaseEvent | None:
+        text = event.delta
+        while text and self._committed:
+            text = text[self._consume(event, text) :]
+        if not text:
+            return None
+        return event.model_copy(update={"delta": text})
+
+    def _consume(self, event: Delta, text: str) -> int:
+        """Match the text with the first committed event; return how many characters it covered."""
+        first = self._committed[0]
+        if not isinstance(first, Delta) or target(first) != target(event):
+            raise self._diverged(event)
+        length = min(len(text), len(first.delta) - self._consumed)
+        if not first.delta.startswith(text[:length], self._consumed):
+            raise self._diverged(event)
+        self._consumed += length
+        if self._consumed == len(first.delta):
+            self._committed.popleft()
+            self._consumed = 0
+        return length
+
+    def _diverged(self, event: BaseEvent) -> Diverged:
+        return Diverged(
+            f"The agent yielded {event.type.value}, but another {self._committed[0].type.value} is "
+            "committed here; a restartable agent yields the same events again."
+        )
+
+
+def _is_empty_delta(event: BaseEvent) -> bool:
+    return isinstance(event, Delta) and not event.delta
+
+
+def _comparable(event: BaseEvent) -> dict[str, Any]:
+    return event.model_dump(mode="json", by_alias=True, exclude={"timestamp", "raw_event"})
