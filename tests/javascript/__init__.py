@@ -1,0 +1,1 @@
+"""Signoff as the official AG-UI JavaScript client sees it."""
