@@ -1,0 +1,47 @@
+"""Which agents there are: name -> agent, imported when first asked for."""
+
+from importlib import import_module
+
+from agents.port import Agent
+
+_BUILT_IN = {"rehearsal": "agents.rehearsal.agent:build"}
+
+_agents: dict[str, Agent] = {}
+
+
+class UnknownAgent(LookupError):
+    """No agent has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no agent '{name}'; there are: {', '.join(names())}.")
+
+
+def get(name: str) -> Agent:
+    """
+    Return the agent of this name, the same object every time.
+
+    Raises:
+        UnknownAgent: nobody registered it.
+    """
+    agent = _agents.get(name)
+    if agent is None:
+        if name not in _BUILT_IN:
+            raise UnknownAgent(name)
+        agent = _agents[name] = _load(_BUILT_IN[name])
+    return agent
+
+
+def names() -> list[str]:
+    """List the names of all agents, sorted; nothing is imported for it."""
+    return sorted(_BUILT_IN.keys() | _agents.keys())
+
+
+def register(agent: Agent) -> None:
+    """Add an agent under its own name, in place of an earlier one of that name."""
+    _agents[agent.name] = agent
+
+
+def _load(path: str) -> Agent:
+    module, _, attribute = path.partition(":")
+    agent: Agent = getattr(import_module(module), attribute)()
+    return agent

@@ -1,0 +1,117 @@
+"""The rehearsal agent: the last user message names a scenario, the scenario names its steps."""
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from functools import partial
+
+from ag_ui.core import RunAgentInput, TextPart, UserMessage
+
+from agents.rehearsal import steps
+from agents.rehearsal.tools import TOOLS
+from agents.sdk.scripted import ScriptedAgent, Step
+from agents.sdk.turn import Clock
+
+PREFIXES = ("rehearse:", "probe:")
+MAX_PARALLEL = 1000
+MAX_DELTAS = 100_000
+MAX_SECONDS = 600
+MAX_DELAY_MILLISECONDS = 60_000
+
+_EMAIL = partial(steps.propose_emails, number=1)
+
+_PLAIN: dict[str, Sequence[Step]] = {
+    "error": [steps.fail],
+    "tool_call": [_EMAIL, steps.report_calls],
+    "parallel3": [partial(steps.propose_emails, number=3), steps.report_calls],
+    "multi_step": [_EMAIL, steps.propose_deploy, steps.report_calls],
+    "input_required": [steps.ask_filing, steps.report_answers],
+    "confirmation": [steps.ask_confirmation, steps.report_answers],
+    "custom_reason": [steps.hold_for_policy, steps.report_answers],
+    "expires_soon": [partial(_EMAIL, lifetime=timedelta(seconds=1)), steps.report_calls],
+    "subagent": [steps.suspend_subagent, steps.report_answers],
+    "ask": [steps.propose_question, steps.report_calls],
+    "restart": [steps.propose_transfer, steps.report_calls],
+}
+
+
+def _parallel(number: str) -> Sequence[Step]:
+    count = _number(number, 1, MAX_PARALLEL)
+    return [partial(steps.propose_emails, number=count), steps.report_calls]
+
+
+def _stream(number: str, milliseconds: str = "0") -> Sequence[Step]:
+    return [
+        partial(
+            steps.stream,
+            number=_number(number, 0, MAX_DELTAS),
+            milliseconds=_number(milliseconds, 0, MAX_DELAY_MILLISECONDS),
+        )
+    ]
+
+
+def _sleep(seconds: str) -> Sequence[Step]:
+    return [partial(steps.sleep, seconds=_number(seconds, 0, MAX_SECONDS))]
+
+
+def _effect(*key: str) -> Sequence[Step]:
+    if not any(key):
+        raise ValueError("effect needs a key")
+    return [partial(steps.propose_charge, key=":".join(key)), steps.report_calls]
+
+
+_WITH_SETTINGS: dict[str, Callable[..., Sequence[Step]]] = {
+    "parallel": _parallel,
+    "stream": _stream,
+    "sleep": _sleep,
+    "effect": _effect,
+}
+
+HELP = f"""I know these scenarios; write one of them behind rehearse: or probe:
+{", ".join(("echo", *_PLAIN))},
+parallel:<1 to {MAX_PARALLEL}>, stream:<0 to {MAX_DELTAS}>, stream:<deltas>:<milliseconds apart>,
+sleep:<0 to {MAX_SECONDS} seconds>, effect:<key>"""
+
+
+def build(clock: Clock | None = None) -> ScriptedAgent:
+    """Make the agent; tests bring a clock of their own."""
+    return ScriptedAgent(
+        name="rehearsal",
+        description="Plays scripted scenarios without a model, to try out and to test clients.",
+        tools=TOOLS,
+        choose=last_user_text,
+        steps=find_steps,
+        clock=clock or Clock(),
+    )
+
+
+def find_steps(text: str) -> Sequence[Step]:
+    """Return the steps for a user message: echo without a prefix, help for what nobody knows."""
+    message = text.strip()
+    prefix = next((one for one in PREFIXES if message.startswith(one)), None)
+    if prefix is None:
+        return [partial(steps.echo, text=message or "(nothing)")]
+    name, *settings = message.removeprefix(prefix).strip().split(":")
+    if name == "echo":
+        return [partial(steps.echo, text=message)]
+    if not settings and name in _PLAIN:
+        return _PLAIN[name]
+    try:
+        return _WITH_SETTINGS[name](*settings)
+    except (KeyError, TypeError, ValueError):  # unknown, too few or too many, or no such number
+        return [partial(steps.echo, text=HELP)]
+
+
+def last_user_text(run_input: RunAgentInput) -> str:
+    """Return the text of the last user message, its parts joined; empty if there is none."""
+    for message in reversed(run_input.messages):
+        if isinstance(message, UserMessage):
+            if isinstance(message.content, str):
+                return message.content
+            return "".join(part.text for part in message.content if isinstance(part, TextPart))
+    return ""
+
+
+def _number(text: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        raise ValueError(f"'{text[:20]}' is no number from {least} to {most}")
+    return int(text)

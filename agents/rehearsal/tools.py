@@ -1,0 +1,74 @@
+"""The tools of the rehearsal agent: they do nothing but count themselves in the ledger."""
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from agents.port import Effect
+from agents.rehearsal import ledger
+from agents.sdk.tools import Args, ToolContext, define_interrupt, tool
+
+#: Transfers above this are put to a person.
+RISKY_AMOUNT = 1000
+
+# Parameters have defaults and more is welcome, because people try out what editing arguments does.
+
+
+@tool(effect=Effect.IDEMPOTENT, approval="Send an e-mail to {to}: {subject}")
+def send_email(call: ToolContext, to: str = "", subject: str = "", **_more: Any) -> dict[str, Any]:
+    """Send an e-mail (rehearsal: nothing leaves the house)."""
+    return _executed(call, key=to)
+
+
+@tool(effect=Effect.IDEMPOTENT, approval="Deploy to {environment}")
+def deploy(call: ToolContext, environment: str = "", **_more: Any) -> dict[str, Any]:
+    """Deploy the current version (rehearsal: nothing is deployed)."""
+    return _executed(call, key=environment)
+
+
+@tool(effect=Effect.ONCE, approval="Charge {key} once")
+def charge(call: ToolContext, key: str = "", **_more: Any) -> dict[str, Any]:
+    """Charge an account, which must never happen twice (rehearsal: no money moves)."""
+    return _executed(call, key=key)
+
+
+def _check_transfer(call: ToolContext, amount: float = 0, **_more: Any) -> None:
+    if amount > RISKY_AMOUNT and call.resumed is None:
+        call.interrupt(f"Transfer {amount:,.2f} EUR: more than {RISKY_AMOUNT:,} needs approval")
+
+
+@tool(effect=Effect.IDEMPOTENT, guard=_check_transfer)
+def transfer(call: ToolContext, amount: float = 0, **_more: Any) -> dict[str, Any]:
+    """Transfer an amount in EUR; large ones need approval (rehearsal: no money moves)."""
+    return _executed(call, key=str(amount))
+
+
+class Choice(BaseModel):
+    """A question with a few answers to choose from."""
+
+    question: str
+    options: list[str]
+
+
+def _choice_schema(args: Args) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"answer": {"type": "string", "enum": list(args["options"])}},
+        "required": ["answer"],
+    }
+
+
+ask_user = define_interrupt(
+    "ask_user",
+    "Ask a person to choose one of several options.",
+    input_model=Choice,
+    message="{question}",
+    answer_schema=_choice_schema,
+)
+
+TOOLS = (send_email, deploy, charge, transfer, ask_user)
+
+
+def _executed(call: ToolContext, *, key: str) -> dict[str, Any]:
+    number = ledger.record(call.thread_id, call.tool_call_id, key)
+    return {"ok": True, "args": dict(call.args), "executionCount": number}

@@ -1,0 +1,30 @@
+"""The JSON Schemas that the SDK asks people with."""
+
+from typing import Any
+
+from agents.sdk.tools import Tool
+
+#: What a form needs of a property; titles repeat the name, and defaults would be filled in unasked.
+_LEFT_OUT = ("title", "default")
+
+
+def approval_schema(tool: Tool) -> dict[str, Any]:
+    """
+    Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
+
+    `editedArgs` replaces the arguments as a whole, so it names their properties and requires none:
+    what the tool needs, the tool says.
+    """
+    properties = {
+        name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
+        for name, schema in tool.input_model.model_json_schema().get("properties", {}).items()
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "approved": {"type": "boolean"},
+            "editedArgs": {"type": "object", "properties": properties},
+            "reason": {"type": "string"},
+        },
+        "required": ["approved"],
+    }

@@ -1,0 +1,91 @@
+"""Agents written as plain Python steps, which go on behind a pause with the next step."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ag_ui.core as agui
+from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
+
+from agents.port import RunContext
+from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.tools import Question, Tool
+from agents.sdk.turn import Clock, Turn
+
+#: Yields events one by one, or a list of them that belong together.
+Step = Callable[[Turn], AsyncIterator[BaseEvent | list[BaseEvent]]]
+
+
+@dataclass(frozen=True)
+class ScriptedAgent:
+    """
+    Runs scripts: lists of steps.
+
+    A step that proposes a call which needs a person, or asks something, ends the run; the run that
+    resumes it first does what was decided and goes on with the next step. What has to survive the
+    pause is the name of the script and the number of the step.
+    """
+
+    name: str
+    description: str
+    tools: Sequence[Tool | Question]
+    choose: Callable[[RunAgentInput], str]  #: names the script that a first run follows
+    steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script of that name
+    clock: Clock = field(default_factory=Clock)
+    restartable: bool = True
+
+    def capabilities(self) -> AgentCapabilities:
+        """Say what every scripted agent can do, and which tools this one has."""
+        return AgentCapabilities(
+            identity=agui.IdentityCapabilities(name=self.name, description=self.description),
+            transport=agui.TransportCapabilities(streaming=True),
+            tools=agui.ToolsCapabilities(
+                supported=bool(self.tools),
+                items=[_describe(tool) for tool in self.tools],
+                parallel_calls=True,
+            ),
+            human_in_the_loop=agui.HumanInTheLoopCapabilities(
+                supported=True, approvals=True, interrupts=True, approve_with_edits=True
+            ),
+        )
+
+    async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
+        """Do what was decided, then follow the script up to its end or its next pause."""
+        turn = Turn(run_input, ctx, self.clock)
+        script, position = self._where(run_input, ctx.checkpoint)
+        async for event in follow_answers(turn, {tool.name: tool for tool in self.tools}):
+            yield event
+        steps = self.steps(script)
+        while position < len(steps) and not turn.interrupts:
+            async for event in _follow_step(steps[position], turn):
+                yield event
+                if isinstance(event, RunErrorEvent):
+                    return
+            position += 1
+        if turn.interrupts:
+            ctx.save_checkpoint({"script": script, "step": position})
+        yield turn.finished()
+
+    def _where(self, run_input: RunAgentInput, checkpoint: Any) -> tuple[str, int]:
+        if checkpoint is None:
+            return self.choose(run_input), 0
+        return checkpoint["script"], checkpoint["step"]
+
+
+async def _follow_step(step: Step, turn: Turn) -> AsyncIterator[BaseEvent]:
+    async for item in step(turn):
+        if isinstance(item, list):
+            for event in item:
+                yield event
+        else:
+            yield item
+    async for event in make_proposed(turn):
+        yield event
+
+
+def _describe(tool: Tool | Question) -> agui.Tool:
+    return agui.Tool(
+        name=tool.name,
+        description=tool.description,
+        parameters=tool.input_model.model_json_schema(),
+    )

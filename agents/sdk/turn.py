@@ -1,0 +1,163 @@
+"""One turn of a script: what it says, proposes and asks, as events with reproducible ids."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
+
+from agents.agui.strict_json import dumps
+from agents.port import Answer, RunContext
+from agents.sdk.schemas import approval_schema
+from agents.sdk.tools import Question, Tool
+
+#: Deltas in a row before others get a turn on the event loop.
+_DELTAS_PER_BREATH = 64
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time, and how to wait for it; tests bring their own."""
+
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A tool call that was proposed in this turn and has neither been asked about nor made."""
+
+    tool: Tool | Question
+    tool_call_id: str
+    args: dict[str, Any]
+    lifetime: timedelta
+
+
+@dataclass
+class Turn:
+    """
+    What a script step works with.
+
+    Ids derive from `run_key` and the order of calls, so a run that is driven again says the same.
+    """
+
+    run_input: RunAgentInput
+    ctx: RunContext
+    clock: Clock
+    proposed: list[Proposed] = field(default_factory=list)
+    interrupts: list[Interrupt] = field(default_factory=list)  #: a turn that has some will pause
+    _counts: dict[str, int] = field(default_factory=dict)
+    _message_id: str | None = None
+
+    @property
+    def answers(self) -> Sequence[Answer]:
+        """The decisions that this run resumes with; empty in a first run."""
+        return self.ctx.answers
+
+    def new_id(self, kind: str) -> str:
+        """Make the next id of a kind, such as `m` for messages."""
+        number = self._counts[kind] = self._counts.get(kind, 0) + 1
+        return f"{self.ctx.run_key}-{kind}{number}"
+
+    def say(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
+        """Build one complete assistant message."""
+        message_id = self._message_id = self.new_id("m")
+        return [
+            agui.TextMessageStartEvent(
+                message_id=message_id, role="assistant", subagent_run_id=subagent
+            ),
+            agui.TextMessageContentEvent(
+                message_id=message_id, delta=text, subagent_run_id=subagent
+            ),
+            agui.TextMessageEndEvent(message_id=message_id, subagent_run_id=subagent),
+        ]
+
+    async def stream(
+        self, parts: Iterable[str], *, every: timedelta = timedelta()
+    ) -> AsyncIterator[BaseEvent]:
+        """Build one assistant message piece by piece, the pieces `every` so often apart."""
+        message_id = self._message_id = self.new_id("m")
+        seconds = every.total_seconds()
+        yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
+        for number, part in enumerate(parts):
+            yield agui.TextMessageContentEvent(message_id=message_id, delta=part)
+            if seconds:
+                await self.clock.sleep(seconds)
+            elif number % _DELTAS_PER_BREATH == 0:
+                await asyncio.sleep(0)
+        yield agui.TextMessageEndEvent(message_id=message_id)
+
+    def propose(
+        self, tool: Tool | Question, *, lifetime: timedelta = timedelta(hours=1), **args: Any
+    ) -> list[BaseEvent]:
+        """
+        Propose a tool call within the last message said.
+
+        At the end of the step the call is made, or its interrupt ends the run for `lifetime`.
+
+        Raises:
+            InvalidArguments: the tool does not take these arguments.
+        """
+        tool.check_arguments(args)
+        call_id = self.new_id("t")
+        self.proposed.append(Proposed(tool, call_id, args, lifetime))
+        return [
+            agui.ToolCallStartEvent(
+                tool_call_id=call_id,
+                tool_call_name=tool.name,
+                parent_message_id=self._message_id,
+            ),
+            agui.ToolCallArgsEvent(tool_call_id=call_id, delta=dumps(args)),
+            agui.ToolCallEndEvent(tool_call_id=call_id),
+        ]
+
+    def interrupt(self, reason: str, **fields: Any) -> Interrupt:
+        """Ask something that is not about a tool call; the run pauses at the end of the step."""
+        asked = Interrupt(id=self.new_id("i"), reason=reason, **fields)
+        self.interrupts.append(asked)
+        return asked
+
+    def ask_approval(
+        self, tool: Tool, tool_call_id: str, message: str, lifetime: timedelta
+    ) -> None:
+        """Ask whether a tool call may be made."""
+        self.interrupt(
+            "tool_call",
+            message=message,
+            tool_call_id=tool_call_id,
+            response_schema=approval_schema(tool),
+            expires_at=self.expiry(lifetime),
+        )
+
+    def ask_question(self, one: Proposed, question: Question) -> None:
+        """Ask a question that an interrupt-only tool stands for."""
+        self.interrupt(
+            "input_required",
+            message=question.message.format_map(one.args),
+            tool_call_id=one.tool_call_id,
+            response_schema=question.answer_schema(one.args),
+            expires_at=self.expiry(one.lifetime),
+        )
+
+    def result(self, tool_call_id: str, content: str) -> BaseEvent:
+        """Build the result of a tool call, under the id that proposed it."""
+        return agui.ToolCallResultEvent(
+            message_id=self.new_id("r"), tool_call_id=tool_call_id, content=content, role="tool"
+        )
+
+    def expiry(self, lifetime: timedelta) -> str:
+        """Write the time when an interrupt of this lifetime expires, for `expiresAt`."""
+        at = self.clock.now().astimezone(UTC) + lifetime
+        return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def finished(self) -> agui.RunFinishedEvent:
+        """Build the last event of the run: interrupted if anything was asked, else success."""
+        outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
+        if self.interrupts:
+            outcome = agui.RunFinishedInterruptOutcome(interrupts=self.interrupts)
+        return agui.RunFinishedEvent(
+            thread_id=self.run_input.thread_id, run_id=self.run_input.run_id, outcome=outcome
+        )
