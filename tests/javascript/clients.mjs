@@ -60,7 +60,7 @@ export class Client {
     this.agent = new transports[transport]({ threadId, initialMessages: knows });
   }
 
-  // The same conversation in another browser, which has never heard of a pending interrupt: it sends
+  // The same conversation in another browser that has never heard of a pending interrupt: it sends
   // what the client by itself would keep back, so that the server has to refuse it.
   elsewhere() {
     return new Client(this.transport, {
