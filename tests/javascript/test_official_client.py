@@ -22,7 +22,8 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def product(environment, tmp_path_factory):
-    with start_embedded(environment, log=tmp_path_factory.mktemp("log") / "log") as running:
+    log = tmp_path_factory.mktemp("log") / "log"
+    with start_embedded(environment, log=log, demo=True) as running:
         yield running
 
 
