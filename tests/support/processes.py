@@ -21,8 +21,9 @@ WORKER_COMMAND: Final = ("manage.py", "serve", "--worker")
 
 _START_SECONDS: Final = 60
 _HOST: Final = "127.0.0.1"
-#: What would point a process at somebody else's servers or data.
-_OURS: Final = ("SIGNOFF_", "DATABASE_URL", "REDIS_URL", "HOST", "PORT", "DJANGO_")
+#: What would point a process at somebody else's servers or data, and is not inherited.
+_OWN_PREFIXES: Final = ("SIGNOFF_", "DJANGO_")
+_OWN_NAMES: Final = frozenset({"DATABASE_URL", "REDIS_URL", "HOST", "PORT"})
 
 
 class ProductProcess:
@@ -181,5 +182,9 @@ def _start_web(
 
 
 def _environment(**ours: str) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _OWN_NAMES and not name.startswith(_OWN_PREFIXES)
+    }
     return inherited | {"PYTHONUNBUFFERED": "1"} | ours
