@@ -9,6 +9,7 @@ ENV PATH=/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     SIGNOFF_DATA_DIR=/data \
+    SIGNOFF_LEDGER=/data/rehearsal-ledger.sqlite3 \
     HOST=0.0.0.0 \
     PORT=8000
 RUN useradd --system --uid 10001 --no-create-home signoff \

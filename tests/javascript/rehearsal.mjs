@@ -61,7 +61,8 @@ export const rehearsal = {
     const client = open();
     await pause(client, "tool_call");
     const [interrupt] = client.pending;
-    const edited = { to: "edited@example.org", subject: `Edited ${randomUUID()}` };
+    // No subject any more: what is edited takes the place of what was proposed.
+    const edited = { to: "edited@example.org", copies: ["first@example.org", 2] };
 
     await finish(client, [edit(interrupt, edited)]);
 

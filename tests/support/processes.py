@@ -92,7 +92,7 @@ class ProductProcess:
 
 def embedded_environment(data_directory: Path, **more: str) -> dict[str, str]:
     """Return the environment of the embedded shape: SQLite and everything else in one directory."""
-    return _environment(SIGNOFF_DATA_DIR=str(data_directory), **more)
+    return _environment(data_directory, **more)
 
 
 def scaled_environment(
@@ -100,7 +100,7 @@ def scaled_environment(
 ) -> dict[str, str]:
     """Return the environment that every process of one scaled product shares."""
     return _environment(
-        SIGNOFF_DATA_DIR=str(data_directory),
+        data_directory,
         SIGNOFF_SECRET_KEY="a key for tests, the same for every process of one product",
         DATABASE_URL=database_url,
         REDIS_URL=redis_url,
@@ -181,10 +181,15 @@ def _start_web(
     )
 
 
-def _environment(**ours: str) -> dict[str, str]:
+def _environment(data_directory: Path, **more: str) -> dict[str, str]:
     inherited = {
         name: value
         for name, value in os.environ.items()
         if name not in _OWN_NAMES and not name.startswith(_OWN_PREFIXES)
     }
-    return inherited | {"PYTHONUNBUFFERED": "1"} | ours
+    ours = {
+        "SIGNOFF_DATA_DIR": str(data_directory),
+        "SIGNOFF_LEDGER": str(data_directory / "rehearsal-ledger.sqlite3"),
+        "PYTHONUNBUFFERED": "1",
+    }
+    return inherited | ours | more
