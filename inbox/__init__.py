@@ -1,0 +1,1 @@
+"""The inbox: everything that shares a transaction, and the doors to it."""

@@ -1,0 +1,35 @@
+"""Audit entries, written by every action in its own transaction."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from inbox.domain.access import Actor
+from inbox.domain.consent import canonical
+from inbox.models import AuditEntry, Interrupt, Run, Thread
+
+
+def record(
+    *,
+    action: str,
+    actor: Actor,
+    now: datetime,
+    thread: Thread | None = None,
+    team_id: UUID | None = None,
+    run: Run | None = None,
+    interrupt: Interrupt | None = None,
+    **detail: Any,
+) -> None:
+    """Write down who did what; `action` is a noun and a past participle: `run.started`."""
+    AuditEntry.objects.create(
+        team_id=thread.team_id if thread else team_id,
+        thread=thread,
+        run=run,
+        interrupt=interrupt,
+        action=action,
+        actor_kind=actor.kind,
+        actor_id=actor.ident[:64],
+        actor_label=actor.label[:160],
+        detail=canonical(detail),
+        at=now,
+    )

@@ -1,0 +1,87 @@
+"""Ending a run from outside its worker: cancelled, lost, or in doubt."""
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+
+from ag_ui.core import BaseEvent, Message
+from pydantic import TypeAdapter
+
+from agents.agui import wire
+from agents.agui.conversation import Conversation
+from agents.agui.sequence import Sequence
+from inbox.actions import log
+from inbox.domain.states import RunStatus
+from inbox.models import Event, Run, Thread
+
+_MESSAGES = TypeAdapter(list[Message])
+
+
+def conversation_before(run: Run, thread: Thread) -> Conversation:
+    """The conversation as the run found it: what the thread had, and what its input added."""
+    given = json.loads(run.input)
+    state = given.get("state")
+    conversation = Conversation(
+        _MESSAGES.validate_json(thread.messages),
+        json.loads(thread.state) if state in (None, {}, "") else state,
+    )
+    conversation.merge_input(_MESSAGES.validate_python(given.get("messages", [])))
+    return conversation
+
+
+def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:
+    """The run's events so far, each with whether the agent made it."""
+    rows = Event.objects.filter(run=run).order_by("seq").values_list("body", "from_agent")
+    return [(wire.decode(body), from_agent) for body, from_agent in rows]
+
+
+def close_run(
+    *,
+    thread: Thread,
+    run: Run,
+    status: RunStatus,
+    terminal: BaseEvent,
+    now: datetime,
+    error_code: str = "",
+    before_terminal: Iterable[BaseEvent] = (),
+) -> None:
+    """
+    End a run that its worker did not end; the caller holds the lock.
+
+    Everything the run left open is closed first, so that every client can read its stream to the
+    end. The fence grows: a worker that still drives the run can write nothing more.
+    """
+    events = [event for event, _ in committed_events(run)]
+    sequence, conversation = Sequence(), conversation_before(run, thread)
+    added: list[BaseEvent] = []
+    if not events:
+        added.append(
+            wire.run_started(
+                thread.external_id, run.external_id, run.parent_external_id or None
+            )
+        )
+    for event in [*events, *added]:
+        sequence.check(event)
+        conversation.apply(event)
+    closing = sequence.closing_events(suspended=status is RunStatus.INTERRUPTED)
+    for event in closing:
+        conversation.apply(event)
+    if status is RunStatus.INTERRUPTED:
+        closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
+    frames = [log.frame(event) for event in [*added, *closing, *before_terminal, terminal]]
+    log.append(thread=thread, run=run, frames=frames, now=now)
+    keep_conversation(thread, conversation)
+    run.status = status
+    run.fence += 1
+    run.error_code = error_code
+    run.lease_until = None
+    run.finished_at = now
+    run.save(update_fields=["status", "fence", "error_code", "lease_until", "finished_at"])
+
+
+def keep_conversation(thread: Thread, conversation: Conversation) -> None:
+    """Store what the next run starts from."""
+    value = conversation.to_json()
+    thread.messages = json.dumps(value["messages"])
+    thread.state = json.dumps(value["state"])
+    thread.save(update_fields=["messages", "state"])

@@ -1,0 +1,41 @@
+"""Closing interrupts that nobody answered in time."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.decisions import record_decision
+from inbox.actions.locking import lock_thread
+from inbox.actions.questions import queue_resume_if_complete
+from inbox.domain.access import EXPIRY
+from inbox.domain.contract import Entry
+from inbox.domain.states import EntryStatus, InterruptStatus
+from inbox.models import Interrupt, Run
+
+
+@transaction.atomic(durable=True)
+def expire_interrupts(*, thread_id: UUID) -> int:
+    """
+    Close the thread's late interrupts as cancelled and return how many.
+
+    The system answers in the person's place, so that the set completes, the siblings' decisions
+    count and the thread is never stuck. Safe to replay.
+    """
+    thread, now = lock_thread(thread_id)
+    late = list(
+        Interrupt.objects.filter(
+            thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
+        ).select_related("tool_call", "run")
+    )
+    for interrupt in late:
+        record_decision(
+            thread=thread,
+            interrupt=interrupt,
+            entry=Entry(interrupt.interrupt_id, EntryStatus.CANCELLED),
+            actor=EXPIRY,
+            now=now,
+            closed_as=InterruptStatus.EXPIRED,
+        )
+    for run in Run.objects.filter(pk__in={interrupt.run_id for interrupt in late}):
+        queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
+    return len(late)

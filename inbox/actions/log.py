@@ -1,0 +1,50 @@
+"""Appending to a thread's event log, under its lock."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from ag_ui.core import BaseEvent
+
+from agents.agui import wire
+from inbox import notify
+from inbox.models import Event, Run, Thread
+
+
+class Frame(NamedTuple):
+    """An event ready to be stored: encoded once, for every follower."""
+
+    type: str
+    body: str
+    from_agent: bool
+
+
+def frame(event: BaseEvent, *, from_agent: bool = False) -> Frame:
+    """Encode an event."""
+    return Frame(event.type.value, wire.encode(event), from_agent)
+
+
+def append(*, thread: Thread, run: Run, frames: Sequence[Frame], now: datetime) -> None:
+    """Give the frames the thread's next numbers; the thread is locked, so there is no gap."""
+    if not frames:
+        return
+    first = thread.next_seq
+    Event.objects.bulk_create(
+        Event(
+            thread=thread,
+            run=run,
+            seq=first + offset,
+            type=item.type,
+            body=item.body,
+            from_agent=item.from_agent,
+            at=now,
+        )
+        for offset, item in enumerate(frames)
+    )
+    thread.next_seq = first + len(frames)
+    thread.updated_at = now
+    thread.save(update_fields=["next_seq", "updated_at"])
+    rows = [
+        (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
+    ]
+    notify.ring_followers_on_commit(thread.pk, rows)

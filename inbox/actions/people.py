@@ -1,0 +1,88 @@
+"""Teams, members, agents and keys."""
+
+import secrets
+from collections.abc import Collection
+
+from django.db import transaction
+
+from inbox.actions import audit
+from inbox.domain.access import Actor, Permission, Role
+from inbox.models import Agent, ApiKey, Membership, Team, User
+from inbox.models.clock import database_now
+from inbox.selectors.keys import key_digest
+
+KEY_PREFIX = "so_"
+
+
+@transaction.atomic(durable=True)
+def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
+    """Create a team, or return the one that has this slug."""
+    team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
+    if created:
+        audit.record(action="team.created", actor=actor, now=database_now(), team_id=team.pk)
+    return team
+
+
+@transaction.atomic(durable=True)
+def ensure_agent(
+    *, team: Team, slug: str, implementation: str, description: str, actor: Actor
+) -> Agent:
+    """Give a team an agent of the registry, or return the one that has this slug."""
+    now = database_now()
+    agent, created = Agent.objects.get_or_create(
+        slug=slug,
+        defaults={
+            "team": team,
+            "implementation": implementation,
+            "description": description[:200],
+            "created_at": now,
+        },
+    )
+    if created:
+        audit.record(action="agent.added", actor=actor, now=now, team_id=team.pk, agent=slug)
+    return agent
+
+
+@transaction.atomic(durable=True)
+def add_member(
+    *, team: Team, username: str, full_name: str, password: str, role: Role, actor: Actor
+) -> User:
+    """Create a user with this password, as a member of the team."""
+    first, _, last = full_name.partition(" ")
+    user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
+    Membership.objects.create(team=team, user=user, role=role)
+    audit.record(
+        action="member.added",
+        actor=actor,
+        now=database_now(),
+        team_id=team.pk,
+        username=username,
+        role=role.value,
+    )
+    return user
+
+
+@transaction.atomic(durable=True)
+def create_api_key(
+    *, team: Team, name: str, scopes: Collection[Permission], actor: Actor
+) -> str:
+    """Create a key and return it: it is shown once and stored as its sha256 only."""
+    token = KEY_PREFIX + secrets.token_urlsafe(32)
+    now = database_now()
+    ApiKey.objects.create(
+        team=team,
+        name=name[:80],
+        prefix=token[:9],
+        digest=key_digest(token),
+        scopes=sorted(scopes),
+        created_at=now,
+    )
+    audit.record(
+        action="key.created",
+        actor=actor,
+        now=now,
+        team_id=team.pk,
+        name=name[:80],
+        scopes=sorted(scopes),
+    )
+    return token

@@ -1,0 +1,117 @@
+"""Interrupts as the contract sees them, and the resume run that completes a set."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from inbox import notify
+from inbox.domain.contract import Entry, Question, plan_resume
+from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
+from inbox.models import Decision, Interrupt, Run, Thread
+
+INPUT_FIELDS = ("messages", "state", "tools", "context", "forwardedProps")
+
+
+def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
+    """The run's interrupts in the order asked, each with its standing decision."""
+    rows = list(
+        Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position")
+    )
+    standing = {
+        decision.interrupt_id: decision
+        for decision in Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+    }
+    return [(row, question(row, standing.get(row.pk))) for row in rows]
+
+
+def question(row: Interrupt, decision: Decision | None) -> Question:
+    return Question(
+        interrupt_id=row.interrupt_id,
+        status=InterruptStatus(row.status),
+        reason=row.reason,
+        expires_at=row.expires_at,
+        schema=json.loads(row.body).get("responseSchema"),
+        answer=entry_of(row, decision) if decision else None,
+    )
+
+
+def entry_of(row: Interrupt, decision: Decision) -> Entry:
+    payload = None if decision.payload is None else json.loads(decision.payload)
+    return Entry(row.interrupt_id, EntryStatus(decision.status), payload)
+
+
+def queue_resume_if_complete(
+    *,
+    thread: Thread,
+    run: Run,
+    now: datetime,
+    started_by: str,
+    run_external_id: str = "",
+    input_text: str = "",
+) -> Run | None:
+    """
+    Queue the one run that resumes `run`, if every question of it is closed.
+
+    The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
+    be stored whatever happens. Without a client's input the tools and properties of the interrupted
+    run are used again.
+    """
+    entries = plan_resume(question for _, question in load_questions(run))
+    if entries is None:
+        return None
+    return queue_run(
+        thread=thread,
+        now=now,
+        external_id=run_external_id or str(uuid4()),
+        input_text=input_text or _input_without_conversation(run),
+        resumes=run,
+        entries=entries,
+        started_by=started_by,
+    )
+
+
+def queue_run(
+    *,
+    thread: Thread,
+    now: datetime,
+    external_id: str,
+    input_text: str,
+    started_by: str,
+    resumes: Run | None = None,
+    entries: Sequence[Entry] = (),
+    **columns: Any,
+) -> Run:
+    """Store a queued run, which is the work order, and ring."""
+    run = Run.objects.create(
+        thread=thread,
+        external_id=external_id,
+        status=RunStatus.QUEUED,
+        resumes=resumes,
+        input=input_text,
+        resume=json.dumps(wire_entries(entries)),
+        first_seq=thread.next_seq,
+        queued_at=now,
+        started_by=started_by[:160],
+        **columns,
+    )
+    notify.ring_workers_on_commit(run.pk)
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return run
+
+
+def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Entries as `RunAgentInput.resume`."""
+    wire = []
+    for entry in entries:
+        item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
+        if entry.payload is not None:
+            item["payload"] = entry.payload
+        wire.append(item)
+    return wire
+
+
+def _input_without_conversation(run: Run) -> str:
+    kept = json.loads(run.input)
+    return json.dumps({**kept, "messages": [], "state": None})

@@ -1,0 +1,130 @@
+"""What becomes of a run whose worker is gone."""
+
+from datetime import datetime
+from uuid import UUID
+
+from ag_ui.core import (
+    BaseEvent,
+    Interrupt as WireInterrupt,
+    RunErrorEvent,
+    RunFinishedEvent,
+    RunFinishedInterruptOutcome,
+)
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions import audit
+from inbox.actions.endings import close_run
+from inbox.actions.locking import lock_thread
+from inbox.actions.work import ask
+from inbox.domain.access import SWEEPER
+from inbox.domain.states import Reason, RunStatus, ToolCallState
+from inbox.models import Run, Thread, ToolCall
+
+MAX_ATTEMPTS = 3
+DOUBT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "outcome": {
+            "title": "What happened",
+            "oneOf": [
+                {"const": "happened", "title": "It happened, with this result"},
+                {"const": "did_not_happen", "title": "It did not happen: run it"},
+                {"const": "stop", "title": "Stop"},
+            ],
+        },
+        "result": {"title": "Result", "description": "What the tool answered, if it happened"},
+    },
+    "required": ["outcome"],
+}
+
+
+@transaction.atomic(durable=True)
+def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
+    """
+    Take a run away from a worker whose lease ran out; return what became of it.
+
+    It is driven again from its journal if nothing can happen twice; a `once` tool that was started
+    becomes a question to a person; otherwise the run fails with WORKER_LOST. Returns None, and does
+    nothing, if the worker turns out to be alive.
+    """
+    found = Run.objects.filter(pk=run_id).only("thread_id").first()
+    if found is None:
+        return None
+    thread, now = lock_thread(found.thread_id)
+    run = Run.objects.get(pk=run_id)
+    if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
+        return None
+    doubtful = list(
+        ToolCall.objects.filter(
+            thread=thread, state=ToolCallState.STARTED, effect="once"
+        ).order_by("pk")
+    )
+    if doubtful:
+        _put_doubt_to_a_person(thread, run, doubtful, now)
+    elif restartable and run.attempt < MAX_ATTEMPTS:
+        _queue_again(run, now)
+    else:
+        _fail(thread, run, now)
+    audit.record(
+        action="run.recovered",
+        actor=SWEEPER,
+        now=now,
+        thread=thread,
+        run=run,
+        status=run.status,
+        attempt=run.attempt,
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return RunStatus(run.status)
+
+
+def _queue_again(run: Run, now: datetime) -> None:
+    run.status = RunStatus.QUEUED
+    run.fence += 1
+    run.lease_until = None
+    run.queued_at = now
+    run.save(update_fields=["status", "fence", "lease_until", "queued_at"])
+    notify.ring_workers_on_commit(run.pk)
+
+
+def _fail(thread: Thread, run: Run, now: datetime) -> None:
+    lost: BaseEvent = RunErrorEvent(
+        message="The worker was lost and the run cannot be continued.", code="WORKER_LOST"
+    )
+    close_run(
+        thread=thread,
+        run=run,
+        status=RunStatus.FAILED,
+        terminal=lost,
+        now=now,
+        error_code="WORKER_LOST",
+    )
+
+
+def _put_doubt_to_a_person(
+    thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime
+) -> None:
+    interrupts = [_doubt(run, call) for call in doubtful]
+    ToolCall.objects.filter(pk__in=[call.pk for call in doubtful]).update(
+        state=ToolCallState.IN_DOUBT
+    )
+    finished = RunFinishedEvent(
+        thread_id=thread.external_id,
+        run_id=run.external_id,
+        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=interrupts),
+    )
+    close_run(
+        thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now
+    )
+    ask(thread=thread, run=run, interrupts=interrupts, now=now)
+
+
+def _doubt(run: Run, call: ToolCall) -> WireInterrupt:
+    return WireInterrupt(
+        id=f"{run.pk}-doubt-{call.tool_call_id}",
+        reason=Reason.OUTCOME_UNKNOWN,
+        message=f"The worker died while {call.name} was running. Did it happen?",
+        tool_call_id=call.tool_call_id,
+        response_schema=DOUBT_SCHEMA,
+    )

@@ -1,0 +1,270 @@
+"""Starting, resuming and cancelling runs: the door that every caller goes through."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from ag_ui.core import RunFinishedCancelledOutcome, RunFinishedEvent
+from django.db import IntegrityError, transaction
+
+from inbox import notify
+from inbox.actions import audit
+from inbox.actions.decisions import record_decision
+from inbox.actions.endings import close_run
+from inbox.actions.locking import lock_thread
+from inbox.actions.questions import load_questions, queue_resume_if_complete, queue_run
+from inbox.domain import errors
+from inbox.domain.access import Actor, Permission
+from inbox.domain.consent import canonical, digest
+from inbox.domain.contract import Entry, check_resume, is_replay
+from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.models import Agent, Run, Thread
+from inbox.models.clock import database_now
+from inbox.selectors.access import require
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A RunAgentInput, taken apart; `input` holds messages, state, tools, context and props."""
+
+    thread_id: str
+    run_id: str
+    input: Mapping[str, Any]
+    parent_run_id: str = ""
+    entries: Sequence[Entry] = ()
+    has_resume: bool = field(default=False)  #: `resume: []` was sent: no coverage, no absence
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A run that answers the request; a replay was accepted before and runs nothing again."""
+
+    run: Run
+    replayed: bool
+
+
+def accept_run(
+    *, agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: str = ""
+) -> Accepted:
+    """
+    Start a run, or resume the interrupted one with the request's entries.
+
+    Safe to replay: the same entries again, or the same idempotency key with the same request,
+    return the run that they made. A refusal changes nothing but the audit trail.
+
+    Raises:
+        NotFound, Forbidden, IdempotencyConflict.
+        ContractRefusal: the thread is busy or waiting, or the entries do not answer it.
+    """
+    try:
+        return _accept(agent_id, request, actor, idempotency_key)
+    except IntegrityError:
+        # Two requests with one idempotency key met; the winner's run is there to be found now.
+        return _accept(agent_id, request, actor, idempotency_key)
+    except (errors.ContractRefusal, errors.Forbidden) as refusal:
+        if request.has_resume:
+            _record_rejection(agent_id, request, actor, refusal)
+        raise
+
+
+@transaction.atomic(durable=True)
+def _accept(agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
+    agent = Agent.objects.filter(pk=agent_id).first()
+    if agent is None:
+        raise errors.NotFound("There is no such agent.")
+    require(actor, agent.team_id, Permission.DECIDE if request.entries else Permission.RUN)
+    columns = _idempotency_columns(agent, request, actor, idempotency_key)
+    if columns and (earlier := _earlier_run(columns)):
+        return Accepted(earlier, replayed=True)
+    thread, now = _lock_or_open_thread(agent, request)
+    if request.entries:
+        return _resume(thread, request, actor, now)
+    _check_free(thread)
+    run = queue_run(
+        thread=thread,
+        now=now,
+        external_id=request.run_id,
+        parent_external_id=request.parent_run_id,
+        input_text=json.dumps(request.input),
+        started_by=actor.label,
+        **columns,
+    )
+    audit.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
+    return Accepted(run, replayed=False)
+
+
+def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) -> Accepted:
+    asked = _run_that_asked(thread, request.entries)
+    rows = load_questions(asked) if asked else []
+    questions = [question for _, question in rows]
+    resumed_by = Run.objects.filter(resumes=asked).first() if asked else None
+    if asked is None or resumed_by is None:
+        if asked is None:
+            _check_not_busy(thread)
+        fresh = check_resume(entries=request.entries, questions=questions, now=now)
+    elif is_replay(entries=request.entries, questions=questions):
+        return Accepted(resumed_by, replayed=True)
+    else:
+        check_resume(entries=request.entries, questions=questions, now=now)
+        raise errors.AlreadyDecided("This run was already resumed, with other answers.")
+    by_id = {row.interrupt_id: row for row, _ in rows}
+    for entry in fresh:
+        record_decision(
+            thread=thread, interrupt=by_id[entry.interrupt_id], entry=entry, actor=actor, now=now
+        )
+    run = queue_resume_if_complete(
+        thread=thread,
+        run=asked,  # type: ignore[arg-type]  # check_resume refuses every entry if nobody asked
+        now=now,
+        started_by=actor.label,
+        run_external_id=request.run_id,
+        input_text=json.dumps(request.input),
+    )
+    if run is None:
+        raise errors.PartialResume("One resume answers every open interrupt.")
+    return Accepted(run, replayed=False)
+
+
+def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
+    """The newest run with one of these interrupts, else the one that waits for an answer."""
+    interrupted = Run.objects.filter(thread=thread, status=RunStatus.INTERRUPTED)
+    ids = [entry.interrupt_id for entry in entries]
+    newest = interrupted.filter(interrupts__interrupt_id__in=ids).order_by("-first_seq").first()
+    return newest or waiting_run(thread)
+
+
+def waiting_run(thread: Thread) -> Run | None:
+    """The interrupted run that nothing has resumed yet."""
+    return (
+        Run.objects.filter(thread=thread, status=RunStatus.INTERRUPTED, resumed_by=None)
+        .order_by("-first_seq")
+        .first()
+    )
+
+
+def _check_free(thread: Thread) -> None:
+    if waiting_run(thread):
+        raise errors.PendingInterrupts(
+            "This thread waits for answers to its interrupts; send them as `resume`, or answer "
+            "them in the inbox."
+        )
+    _check_not_busy(thread)
+
+
+def _check_not_busy(thread: Thread) -> None:
+    if Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).exists():
+        raise errors.ThreadBusy("A run of this thread is still going on; wait for it or cancel it.")
+
+
+def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
+    known = Thread.objects.filter(agent=agent, external_id=request.thread_id).only("pk").first()
+    if known is None:
+        now = database_now()
+        known, _ = Thread.objects.get_or_create(
+            agent=agent,
+            external_id=request.thread_id,
+            defaults={
+                "team_id": agent.team_id,
+                "title": _title(request.input.get("messages", ())),
+                "created_at": now,
+                "updated_at": now,
+            },
+        )
+    return lock_thread(known.pk)
+
+
+def _title(messages: Sequence[Any]) -> str:
+    """The first line of the last thing a person said."""
+    for message in reversed(messages):
+        if message.get("role") == "user":
+            content = message.get("content")
+            text = content if isinstance(content, str) else _text_of_parts(content)
+            return (text.strip().splitlines() or [""])[0][:200]
+    return ""
+
+
+def _text_of_parts(parts: Any) -> str:
+    texts = [part.get("text", "") for part in parts or () if part.get("type") == "text"]
+    return " ".join(texts)
+
+
+def _idempotency_columns(
+    agent: Agent, request: RunRequest, actor: Actor, key: str
+) -> dict[str, str]:
+    if not key:
+        return {}
+    asked = canonical([str(agent.pk), request.thread_id, dict(request.input)])
+    return {
+        "idempotency_key": digest(canonical([actor.kind, actor.ident, key])),
+        "request_digest": digest(asked),
+    }
+
+
+def _earlier_run(columns: dict[str, str]) -> Run | None:
+    run = Run.objects.filter(idempotency_key=columns["idempotency_key"]).first()
+    if run and run.request_digest != columns["request_digest"]:
+        raise errors.IdempotencyConflict(
+            "This Idempotency-Key was used with another request; use a new key for a new request."
+        )
+    return run
+
+
+@transaction.atomic(durable=True)
+def _record_rejection(
+    agent_id: UUID, request: RunRequest, actor: Actor, refusal: errors.Refusal
+) -> None:
+    agent = Agent.objects.filter(pk=agent_id).first()
+    if agent is None:
+        return
+    thread = Thread.objects.filter(agent=agent, external_id=request.thread_id).first()
+    audit.record(
+        action="resume.rejected",
+        actor=actor,
+        now=database_now(),
+        thread=thread,
+        team_id=agent.team_id,
+        code=refusal.code,
+        interrupts=[entry.interrupt_id[:200] for entry in request.entries][:100],
+    )
+
+
+@transaction.atomic(durable=True)
+def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
+    """
+    End an active run with the cancelled outcome; its worker is told at its next write.
+
+    Safe to replay: a run that was cancelled before is returned unchanged.
+
+    Raises:
+        NotFound, Forbidden.
+        RunEnded: the run ended in another way.
+    """
+    found = Run.objects.filter(pk=run_id).only("thread_id").first()
+    if found is None:
+        raise errors.NotFound("There is no such run.")
+    thread, now = lock_thread(found.thread_id)
+    require(actor, thread.team_id, Permission.RUN)
+    run = Run.objects.get(pk=run_id)
+    if run.status == RunStatus.CANCELLED:
+        return run
+    if run.status not in ACTIVE_RUN:
+        raise errors.RunEnded(f"The run has already {run.status}; there is nothing to cancel.")
+    finished = RunFinishedEvent(
+        thread_id=thread.external_id,
+        run_id=run.external_id,
+        outcome=RunFinishedCancelledOutcome(type="cancelled"),
+    )
+    close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
+    audit.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return run
+
+
+def new_external_id() -> str:
+    """An id for a thread or run that no client named."""
+    return str(uuid4())
+
+

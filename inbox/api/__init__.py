@@ -1,0 +1,1 @@
+"""REST and the AG-UI door over HTTP."""

@@ -1,0 +1,56 @@
+"""The AG-UI door over HTTP."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox import door, engine
+from inbox.api.authentication import actor_of_request
+from inbox.api.errors import json_response
+from inbox.api.parsers import json_body
+from inbox.api.streams import encoded, only, stream
+from inbox.db_threads import in_db_thread
+from inbox.domain.access import Actor
+from inbox.domain.errors import Refusal
+from inbox.selectors import agents
+
+Serve = Callable[[Actor, str, Any], Awaitable[door.Answer]]
+
+
+@csrf_exempt  # a session is checked for its token in `actor_of_request`, a key needs none
+@require_POST
+async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
+    return await _answer(request, slug, door.run)
+
+
+@csrf_exempt
+@require_POST
+async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
+    return await _answer(request, slug, door.connect)
+
+
+@require_safe
+async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
+    def read() -> dict[str, Any]:
+        agent = agents.agent_for(actor_of_request(request), slug)
+        return engine.capabilities_of(agent.implementation)
+
+    try:
+        return JsonResponse(await in_db_thread(read))
+    except Refusal as refusal:
+        return json_response(refusal)
+
+
+async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:
+    try:
+        actor = await in_db_thread(actor_of_request, request)
+        answer = await serve(actor, slug, json_body(request))
+    except Refusal as refusal:
+        return json_response(refusal)
+    rows = answer.rows()
+    if rows is None:
+        return stream(only(answer.bodies))
+    return stream(encoded(rows, before=answer.bodies))

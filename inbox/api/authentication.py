@@ -1,0 +1,83 @@
+"""Who is calling: a bearer key, or the person signed in."""
+
+from typing import Any
+
+from django.contrib.auth.middleware import get_user
+from django.http import HttpRequest
+from django.middleware.csrf import CsrfViewMiddleware
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.request import Request
+
+from inbox.domain.access import Actor
+from inbox.domain.errors import Forbidden, Unauthenticated
+from inbox.selectors.keys import actor_of_key, actor_of_user
+
+_WHAT_TO_DO = "Send `Authorization: Bearer <API key>`, or sign in."
+
+
+class ApiCaller:
+    """What REST framework calls the user: an actor that is always authenticated."""
+
+    is_authenticated = True
+
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
+        self.pk = actor.ident
+
+
+class ActorAuthentication(BaseAuthentication):
+    """Turns a request's credentials into an actor."""
+
+    def authenticate(self, request: Request) -> tuple[ApiCaller, None] | None:
+        try:
+            return ApiCaller(actor_of_request(request._request)), None
+        except Unauthenticated as error:
+            raise AuthenticationFailed(error.message) from error
+        except Forbidden as error:
+            raise PermissionDenied(error.message) from error
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+def actor_of_request(request: HttpRequest) -> Actor:
+    """
+    The actor behind a request's key or session.
+
+    A session is only taken with its CSRF token, because the browser sends its cookie by itself.
+
+    Raises:
+        Unauthenticated, Forbidden.
+    """
+    header = request.headers.get("Authorization", "")
+    if header:
+        return actor_of_header(header)
+    user: Any = get_user(request)
+    if not user.is_authenticated:
+        raise Unauthenticated(_WHAT_TO_DO)
+    if request.method not in ("GET", "HEAD", "OPTIONS"):
+        _require_csrf_token(request)
+    return actor_of_user(user)
+
+
+def actor_of_header(header: str) -> Actor:
+    """Raises Unauthenticated."""
+    scheme, _, token = header.partition(" ")
+    actor = actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
+    if actor is None:
+        raise Unauthenticated(f"This API key is not valid. {_WHAT_TO_DO}")
+    return actor
+
+
+class _CsrfCheck(CsrfViewMiddleware):
+    def _reject(self, request: HttpRequest, reason: str) -> Any:
+        return reason
+
+
+def _require_csrf_token(request: HttpRequest) -> None:
+    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type, return-value]
+    check.process_request(request)
+    reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
+    if reason:
+        raise Forbidden(f"The CSRF token is missing or wrong: {reason}")

@@ -1,0 +1,55 @@
+"""Request bodies through the strict JSON gateway."""
+
+from typing import IO, Any
+
+from django.http import HttpRequest
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+
+from agents.agui import strict_json
+from inbox.domain.errors import InvalidInput, TooLarge, UnsupportedMedia
+
+MAX_BODY = 2 * 1024 * 1024
+
+
+class StrictJSONParser(JSONParser):
+    """Refuses what another reader of the same bytes could understand differently (R6)."""
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None
+    ) -> Any:
+        body = stream.read(MAX_BODY + 1)
+        if len(body) > MAX_BODY:
+            raise TooLarge(_TOO_LARGE)
+        try:
+            return strict_json.loads(body or b"{}")
+        except strict_json.JsonRejected as error:
+            raise ParseError(str(error)) from error
+
+
+def json_body(request: HttpRequest) -> Any:
+    """
+    The JSON of a request outside of REST framework.
+
+    Raises:
+        InvalidInput, TooLarge, UnsupportedMedia.
+    """
+    if request.content_type != "application/json":
+        raise UnsupportedMedia("Send the input as JSON, with Content-Type: application/json.")
+    if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
+        raise TooLarge(_TOO_LARGE)
+    body = request.read(MAX_BODY + 1)
+    if len(body) > MAX_BODY:
+        raise TooLarge(_TOO_LARGE)
+    return read_json(body)
+
+
+def read_json(body: bytes | str) -> Any:
+    """Raises InvalidInput."""
+    try:
+        return strict_json.loads(body)
+    except strict_json.JsonRejected as error:
+        raise InvalidInput(str(error)) from error
+
+
+_TOO_LARGE = "A request may have 2 MiB."

@@ -1,0 +1,92 @@
+"""Rows as the JSON that REST answers with."""
+
+import json
+from typing import Any
+
+from inbox.selectors.interrupts import InterruptDetail
+
+
+def agent_json(agent: Any) -> dict[str, Any]:
+    return {
+        "id": str(agent.pk),
+        "name": agent.slug,
+        "description": agent.description,
+        "url": f"/agui/{agent.slug}/",
+    }
+
+
+def thread_json(thread: Any) -> dict[str, Any]:
+    return {
+        "id": str(thread.pk),
+        "thread_id": thread.external_id,
+        "agent": thread.agent.slug,
+        "title": thread.title,
+        "last_seq": thread.next_seq - 1,
+        "created_at": thread.created_at,
+        "updated_at": thread.updated_at,
+    }
+
+
+def run_json(run: Any, terminal: str = "") -> dict[str, Any]:
+    return {
+        "id": str(run.pk),
+        "run_id": run.external_id,
+        "thread": str(run.thread_id),
+        "thread_id": run.thread.external_id,
+        "agent": run.thread.agent.slug,
+        "status": run.status,
+        "attempt": run.attempt,
+        "error_code": run.error_code or None,
+        "resumes": str(run.resumes_id) if run.resumes_id else None,
+        "started_by": run.started_by,
+        "queued_at": run.queued_at,
+        "started_at": run.started_at,
+        "finished_at": run.finished_at,
+        "terminal_event": json.loads(terminal) if terminal else None,
+    }
+
+
+def interrupt_json(row: Any) -> dict[str, Any]:
+    standing = next(iter(row.standing), None)
+    call = row.tool_call
+    return {
+        "id": str(row.pk),
+        "interrupt_id": row.interrupt_id,
+        "run": str(row.run_id),
+        "thread": str(row.thread_id),
+        "thread_id": row.thread.external_id,
+        "agent": row.thread.agent.slug,
+        "status": row.status,
+        "reason": row.reason,
+        "title": row.title,
+        "tool": call.name if call else None,
+        "args": json.loads(call.args) if call else None,
+        "interrupt": json.loads(row.body),
+        "view_digest": row.view_digest,
+        "expires_at": row.expires_at,
+        "created_at": row.created_at,
+        "closed_at": row.closed_at,
+        "decision": decision_json(standing) if standing else None,
+    }
+
+
+def detail_json(detail: InterruptDetail) -> dict[str, Any]:
+    row = detail.interrupt
+    row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
+    return {
+        **interrupt_json(row),
+        "siblings": [
+            {"id": str(item.pk), "title": item.title, "status": item.status}
+            for item in detail.siblings
+        ],
+    }
+
+
+def decision_json(decision: Any) -> dict[str, Any]:
+    return {
+        "id": str(decision.pk),
+        "status": decision.status,
+        "payload": None if decision.payload is None else json.loads(decision.payload),
+        "by": decision.actor_label,
+        "at": decision.created_at,
+    }

@@ -1,0 +1,44 @@
+"""Server-sent events: the log of a thread, and the frames of one run."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing
+
+from django.http import StreamingHttpResponse
+
+from inbox.feed import Row
+
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
+def sse(row: Row) -> str:
+    """One event; the cursor goes into `id:`, never into the event (LF only: clients split on it)."""
+    return f"id: {row.seq}\ndata: {row.body}\n\n"
+
+
+def unnumbered(body: str) -> str:
+    """An event that is for this client only and not in the log."""
+    return f"data: {body}\n\n"
+
+
+async def encoded(
+    chunks: AsyncIterator[Iterable[Row]], before: Iterable[str] = ()
+) -> AsyncIterator[bytes]:
+    """Each chunk of rows as one write, whatever the number of events in it."""
+    opening = "".join(unnumbered(body) for body in before)
+    if opening:
+        yield opening.encode()
+    async with aclosing(chunks) as rows:  # type: ignore[type-var]
+        async for chunk in rows:
+            yield "".join(map(sse, chunk)).encode()
+
+
+async def only(bodies: Iterable[str]) -> AsyncIterator[bytes]:
+    """A stream of nothing but these events."""
+    yield "".join(map(unnumbered, bodies)).encode()
+
+
+def stream(content: AsyncIterator[bytes]) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(content, content_type="text/event-stream")
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"
+    return response

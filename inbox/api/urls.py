@@ -1,0 +1,20 @@
+"""Addresses of the REST API."""
+
+from django.urls import path
+
+from inbox.api import views
+from inbox.api.events import thread_events
+
+urlpatterns = [
+    path("agents", views.Agents.as_view()),
+    path("agents/<slug:slug>", views.AgentDetail.as_view()),
+    path("runs", views.Runs.as_view()),
+    path("runs/<uuid:run_id>", views.RunDetail.as_view()),
+    path("runs/<uuid:run_id>/cancel", views.RunCancel.as_view()),
+    path("threads", views.Threads.as_view()),
+    path("threads/<uuid:thread_id>", views.ThreadDetail.as_view()),
+    path("threads/<uuid:thread_id>/events", thread_events),
+    path("interrupts", views.Interrupts.as_view()),
+    path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
+    path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),
+]

@@ -1,0 +1,149 @@
+"""REST: parse, one call, translate."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from inbox import engine
+from inbox.actions.decisions import decide
+from inbox.actions.runs import accept_run, cancel_run
+from inbox.api import shapes
+from inbox.api.inputs import DecisionInput, StartRunInput
+from inbox.domain.access import Actor
+from inbox.domain.errors import InvalidInput
+from inbox.domain.states import EntryStatus
+from inbox.selectors import agents, interrupts, threads
+
+PAGE = 50
+
+
+class Caller:
+    """A view whose caller is an actor."""
+
+    def actor(self, request: Request) -> Actor:
+        actor: Actor = request.user.actor  # type: ignore[union-attr]
+        return actor
+
+
+class Runs(Caller, APIView):
+    def get(self, request: Request) -> Response:
+        rows = threads.runs_for(self.actor(request), limit=PAGE)
+        return Response({"results": [shapes.run_json(row) for row in rows]})
+
+    def post(self, request: Request) -> Response:
+        body = StartRunInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        key = _idempotency_key(request)
+        actor = self.actor(request)
+        agent = agents.agent_for(actor, body.validated_data["agent"])
+        accepted = accept_run(
+            agent_id=agent.pk,
+            request=body.to_request(idempotency_key=key),
+            actor=actor,
+            idempotency_key=key,
+        )
+        answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
+        return Response(answer, status=202)
+
+
+class RunDetail(Caller, APIView):
+    def get(self, request: Request, run_id: UUID) -> Response:
+        run = threads.run_for(self.actor(request), run_id)
+        return Response(shapes.run_json(run, threads.terminal_of(run)))
+
+
+class RunCancel(Caller, APIView):
+    def post(self, request: Request, run_id: UUID) -> Response:
+        actor = self.actor(request)
+        cancel_run(run_id=run_id, actor=actor)
+        run = threads.run_for(actor, run_id)
+        return Response(shapes.run_json(run, threads.terminal_of(run)))
+
+
+class Agents(Caller, APIView):
+    def get(self, request: Request) -> Response:
+        rows = agents.agents_for(self.actor(request))
+        return Response({"results": [shapes.agent_json(row) for row in rows]})
+
+
+class AgentDetail(Caller, APIView):
+    def get(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor(request), slug)
+        capabilities = engine.capabilities_of(agent.implementation)
+        return Response({**shapes.agent_json(agent), "capabilities": capabilities})
+
+
+class Threads(Caller, APIView):
+    def get(self, request: Request) -> Response:
+        rows = threads.threads_for(self.actor(request), limit=PAGE)
+        return Response({"results": [shapes.thread_json(row) for row in rows]})
+
+
+class ThreadDetail(Caller, APIView):
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        hydration = threads.hydration_of(thread)
+        return Response(
+            {
+                **shapes.thread_json(thread),
+                "messages": hydration.messages,
+                "state": hydration.state,
+                "active_run": str(hydration.active.pk) if hydration.active else None,
+            }
+        )
+
+
+class Interrupts(Caller, APIView):
+    def get(self, request: Request) -> Response:
+        actor = self.actor(request)
+        status = request.query_params.get("status", "open")
+        if status == "open":
+            after = request.query_params.get("after")
+            rows = interrupts.pending_for(
+                actor, limit=PAGE, after=_cursor(actor, after) if after else None
+            )
+        elif status == "closed":
+            rows = interrupts.decided_for(actor, limit=PAGE)
+        else:
+            raise InvalidInput("`status` is `open` or `closed`.")
+        more = str(rows[-1].pk) if status == "open" and len(rows) == PAGE else None
+        return Response(
+            {"results": [shapes.interrupt_json(row) for row in rows], "next_after": more}
+        )
+
+
+class InterruptDetail(Caller, APIView):
+    def get(self, request: Request, interrupt_id: UUID) -> Response:
+        detail = interrupts.detail_for(self.actor(request), interrupt_id)
+        return Response(shapes.detail_json(detail))
+
+
+class InterruptDecide(Caller, APIView):
+    def post(self, request: Request, interrupt_id: UUID) -> Response:
+        body = DecisionInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        decision = decide(
+            interrupt_id=interrupt_id,
+            status=EntryStatus(body.validated_data["status"]),
+            payload=body.validated_data.get("payload"),
+            view_digest=body.validated_data.get("view_digest"),
+            actor=self.actor(request),
+        )
+        return Response(shapes.decision_json(decision))
+
+
+def _idempotency_key(request: Request) -> str:
+    key: str = request.headers.get("Idempotency-Key", "")
+    if len(key) > 150:
+        raise InvalidInput("An Idempotency-Key has up to 150 characters.")
+    return key
+
+
+def _cursor(actor: Actor, after: str) -> Any:
+    try:
+        return interrupts.interrupt_for(actor, UUID(after))
+    except ValueError as error:
+        raise InvalidInput("`after` is the id of an interrupt.") from error

@@ -1,0 +1,39 @@
+"""A channel layer inside one process that may be rung from any thread."""
+
+import asyncio
+from typing import Any
+
+from channels.layers import InMemoryChannelLayer
+
+
+class EmbeddedChannelLayer(InMemoryChannelLayer):  # type: ignore[misc]
+    """
+    Hands every message to the event loop that waits for it.
+
+    The stock layer puts it into an asyncio queue from whatever thread is sending: the loop is not
+    woken, and a burst arrives half a second late or not at all.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(capacity=10_000, **kwargs)
+        self._loops: dict[str, asyncio.AbstractEventLoop] = {}
+
+    async def group_add(self, group: str, channel: str) -> None:
+        self._loops[channel] = asyncio.get_running_loop()
+        await super().group_add(group, channel)
+
+    async def group_discard(self, group: str, channel: str) -> None:
+        self._loops.pop(channel, None)
+        await super().group_discard(group, channel)
+
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        for channel in list(self.groups.get(group, ())):
+            loop = self._loops.get(channel)
+            if loop is not None and not loop.is_closed():
+                loop.call_soon_threadsafe(self._deliver, channel, message)
+
+    def _deliver(self, channel: str, message: dict[str, Any]) -> None:
+        queue = self.channels.setdefault(channel, asyncio.Queue(self.get_capacity(channel)))
+        if not queue.full():
+            # A full queue means that a look is due anyway; what is dropped carries no facts.
+            queue.put_nowait((float("inf"), message))

@@ -1,0 +1,29 @@
+"""A few threads for database work of async code; they keep their connections."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from django.db import close_old_connections
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# asgiref's default would put every query of the process behind one another in a single thread.
+_executor = ThreadPoolExecutor(max_workers=12, thread_name_prefix="db")
+
+
+async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that uses the database in one of the threads."""
+    call = partial(_with_fresh_connection, partial(function, *args, **kwargs))
+    return await asyncio.get_running_loop().run_in_executor(_executor, call)
+
+
+def _with_fresh_connection(call: Callable[[], T]) -> T:
+    close_old_connections()
+    try:
+        return call()
+    finally:
+        close_old_connections()

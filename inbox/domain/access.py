@@ -1,0 +1,56 @@
+"""Who may do what: actors, permissions and the table of roles."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from uuid import UUID
+
+
+class Permission(StrEnum):
+    """What a role or an API key's scope allows; the values are the scopes."""
+
+    READ = "read"  #: see threads, runs, interrupts and what came of them
+    RUN = "run"  #: start and cancel runs
+    DECIDE = "decide"  #: answer interrupts
+    ADMIN = "admin"  #: change the team, its agents and its keys
+
+
+class Role(StrEnum):
+    VIEWER = "viewer"  #: looks on and starts runs
+    REVIEWER = "reviewer"  #: decides as well
+    ADMIN = "admin"  #: manages the team as well
+
+
+ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
+    Role.VIEWER: frozenset({Permission.READ, Permission.RUN}),
+    Role.REVIEWER: frozenset({Permission.READ, Permission.RUN, Permission.DECIDE}),
+    Role.ADMIN: frozenset(Permission),
+}
+
+
+class ActorKind(StrEnum):
+    HUMAN = "human"
+    KEY = "key"
+    SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Whoever acts, as the audit trail names them."""
+
+    kind: ActorKind
+    label: str
+    user_id: int | None = None
+    key_id: UUID | None = None
+    team_id: UUID | None = None  #: the one team of a key
+    scopes: frozenset[Permission] = field(default_factory=frozenset)
+
+    @property
+    def ident(self) -> str:
+        """A stable name for the row of whoever acts."""
+        return str(self.user_id or self.key_id or self.label)
+
+
+EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
+SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
+ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
+SEED = Actor(kind=ActorKind.SYSTEM, label="system:seed")

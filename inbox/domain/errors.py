@@ -1,0 +1,129 @@
+"""Everything that can be refused, as one tree; each error has one wire code."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class Refusal(Exception):
+    """A request that was understood and is refused; the message is for the person who asked."""
+
+    code: ClassVar[str] = "REFUSED"
+
+    def __init__(self, message: str, **detail: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail: Mapping[str, Any] = detail
+
+
+class NotFound(Refusal):
+    """There is no such thing, or the actor may not know of it."""
+
+    code = "NOT_FOUND"
+
+
+class Forbidden(Refusal):
+    """The actor may see this, but not do that."""
+
+    code = "FORBIDDEN"
+
+
+class InvalidInput(Refusal):
+    """The request has the wrong shape."""
+
+    code = "INVALID_INPUT"
+
+
+class TooLarge(InvalidInput):
+    """The request is larger than a request may be."""
+
+    code = "TOO_LARGE"
+
+
+class UnsupportedMedia(InvalidInput):
+    """The request is no JSON."""
+
+    code = "UNSUPPORTED_MEDIA_TYPE"
+
+
+class Unauthenticated(Refusal):
+    """Nobody is signed in, and there is no valid key."""
+
+    code = "UNAUTHENTICATED"
+
+
+class IdempotencyConflict(Refusal):
+    """The same idempotency key came with another request."""
+
+    code = "IDEMPOTENCY_CONFLICT"
+
+
+class ViewChanged(Refusal):
+    """What was shown when the decision was made is not what is asked now (consent)."""
+
+    code = "VIEW_CHANGED"
+
+
+class ContractRefusal(Refusal):
+    """The AG-UI interrupt contract does not allow this; on the wire it is a RUN_ERROR."""
+
+
+class PendingInterrupts(ContractRefusal):
+    code = "PENDING_INTERRUPTS"
+
+
+class PartialResume(ContractRefusal):
+    code = "PARTIAL_RESUME"
+
+
+class UnknownInterrupt(ContractRefusal):
+    code = "UNKNOWN_INTERRUPT_ID"
+
+
+class DuplicateResume(ContractRefusal):
+    code = "DUPLICATE_RESUME"
+
+
+class InterruptExpired(ContractRefusal):
+    code = "INTERRUPT_EXPIRED"
+
+
+class InvalidPayload(ContractRefusal):
+    code = "INVALID_PAYLOAD"
+
+
+class AlreadyDecided(ContractRefusal):
+    """Somebody was faster; `detail` says who and when."""
+
+    code = "INTERRUPT_ALREADY_RESOLVED"
+
+
+class ThreadBusy(ContractRefusal):
+    code = "THREAD_BUSY"
+
+
+class RunEnded(ContractRefusal):
+    """The run is in a terminal state and takes no more changes."""
+
+    code = "RUN_ENDED"
+
+
+class RunFailure(Exception):
+    """A run that cannot go on; the code reaches the client, the message only where it is safe."""
+
+    code: ClassVar[str] = "AGENT_ERROR"
+
+
+class ProtocolBroken(RunFailure):
+    code = "PROTOCOL_VIOLATION"
+
+
+class LimitExceeded(RunFailure):
+    code = "LIMIT_EXCEEDED"
+
+
+class WorkerLost(RunFailure):
+    code = "WORKER_LOST"
+
+
+class LeaseLost(Exception):
+    """This worker no longer drives the run: another took it over, or it was ended meanwhile."""

@@ -1,0 +1,128 @@
+"""The gate every agent-written JSON Schema passes, and the check of an answer against it."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import jsonschema_rs
+
+from inbox.domain.consent import canonical
+from inbox.domain.errors import InvalidPayload
+
+MAX_BYTES = 64 * 1024
+MAX_NODES = 2_000
+MAX_DEPTH = 24
+#: What an approval looks like where the agent did not say: only a boolean approves.
+APPROVAL: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "approved": {"type": "boolean"},
+        "editedArgs": {"type": "object"},
+        "reason": {"type": "string"},
+    },
+    "required": ["approved"],
+}
+#: An agent's own approval schema is checked together with this: `"true"` and 1 never approve.
+APPROVAL_FLOOR: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "approved": {"type": "boolean"},
+        "editedArgs": {"type": "object"},
+        "reason": {"type": ["string", "null"]},
+    },
+    "required": ["approved"],
+}
+
+
+class SchemaRefused(ValueError):
+    """The schema cannot be used; the message says why."""
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """
+    Raise SchemaRefused unless answers can be checked against this schema safely.
+
+    References stay inside the document (`#/$defs/...`), nothing is fetched, and patterns run in a
+    linear-time engine (threats 25 to 27).
+    """
+    if len(_text(schema)) > MAX_BYTES:
+        raise SchemaRefused(f"the schema is larger than {MAX_BYTES // 1024} KiB")
+    for count, (depth, node) in enumerate(_nodes(schema)):
+        if count >= MAX_NODES:
+            raise SchemaRefused(f"the schema has more than {MAX_NODES} parts")
+        if depth > MAX_DEPTH:
+            raise SchemaRefused(f"the schema is nested deeper than {MAX_DEPTH}")
+        if isinstance(node, Mapping):
+            _check_references(node)
+    _validator(_text(schema))
+
+
+def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any) -> None:
+    """
+    Raise InvalidPayload unless the payload of a resolved entry answers the question.
+
+    The error's `problems` are pairs of JSON pointer and sentence. A tool call is only ever approved
+    by a boolean, whatever the agent's schema says (threat 5).
+    """
+    problems: list[tuple[str, str]] = []
+    if reason == "tool_call":
+        problems += _problems(APPROVAL_FLOOR, payload)
+    if schema is not None:
+        problems += [found for found in _problems(schema, payload) if found not in problems]
+    if problems:
+        pointer, text = problems[0]
+        raise InvalidPayload(
+            f"The answer does not fit what was asked: {pointer or 'the answer'}: {text}",
+            problems=[{"pointer": where, "message": what} for where, what in problems],
+        )
+
+
+def _problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+    found = []
+    for error in _validator(_text(schema)).iter_errors(payload):
+        pointer = "".join(f"/{part}" for part in error.instance_path)
+        found.append((pointer, error.message[:300]))
+        if len(found) == 20:
+            break
+    return found
+
+
+@lru_cache(maxsize=512)
+def _validator(text: str) -> Any:
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            text,
+            pattern_options=jsonschema_rs.RegexOptions(size_limit=1 << 20),
+            retriever=_refuse_retrieval,
+        )
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
+        raise SchemaRefused(f"not a usable JSON Schema: {str(error)[:300]}") from error
+
+
+def _refuse_retrieval(uri: str) -> Any:
+    raise ValueError(f"reference to another document: {uri[:100]}")
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return canonical(dict(schema))
+
+
+def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
+    """Every value of the document with its depth, without recursion."""
+    stack = [(0, schema)]
+    while stack:
+        depth, node = stack.pop()
+        yield depth, node
+        if isinstance(node, Mapping):
+            stack += [(depth + 1, child) for child in node.values()]
+        elif isinstance(node, list):
+            stack += [(depth + 1, child) for child in node]
+
+
+def _check_references(node: Mapping[str, Any]) -> None:
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = node.get(keyword)
+        if isinstance(target, str) and not target.startswith("#"):
+            raise SchemaRefused(f"{keyword} leaves the document: {target[:100]}")
+    if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
+        raise SchemaRefused("$id is not allowed: the schema is its own only document")

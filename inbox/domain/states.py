@@ -1,0 +1,63 @@
+"""The states of runs, interrupts and tool calls, and the moves between them."""
+
+from enum import StrEnum
+
+
+class RunStatus(StrEnum):
+    QUEUED = "queued"  #: committed, waiting for a worker
+    RUNNING = "running"  #: one worker holds the lease
+    INTERRUPTED = "interrupted"  #: ended with open questions; a resume run continues it
+    SUCCEEDED = "succeeded"  #: ended, nothing asked
+    FAILED = "failed"  #: ended with RUN_ERROR
+    CANCELLED = "cancelled"  #: ended because it was told to
+
+
+#: A run never leaves a terminal state; continuing makes a new run. `running -> queued` is a lost
+#: worker's run that is driven again.
+RUN_MOVES: dict[RunStatus, set[RunStatus]] = {
+    RunStatus.QUEUED: {RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.FAILED},
+    RunStatus.RUNNING: {
+        RunStatus.QUEUED,
+        RunStatus.INTERRUPTED,
+        RunStatus.SUCCEEDED,
+        RunStatus.FAILED,
+        RunStatus.CANCELLED,
+    },
+    RunStatus.INTERRUPTED: set(),
+    RunStatus.SUCCEEDED: set(),
+    RunStatus.FAILED: set(),
+    RunStatus.CANCELLED: set(),
+}
+
+ACTIVE_RUN = (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+class InterruptStatus(StrEnum):
+    OPEN = "open"  #: a person is asked
+    RESOLVED = "resolved"  #: answered; a denial is an answer too
+    CANCELLED = "cancelled"  #: called off without an answer
+    EXPIRED = "expired"  #: closed by the system, too late for an answer
+
+
+class EntryStatus(StrEnum):
+    """The status of a resume entry on the wire (AG-UI `ResumeEntry.status`)."""
+
+    RESOLVED = "resolved"
+    CANCELLED = "cancelled"
+
+
+class ToolCallState(StrEnum):
+    PROPOSED = "proposed"  #: the agent wants it; nothing has happened
+    STARTED = "started"  #: the executor was let go; the effect may have happened
+    SETTLED = "settled"  #: the result is known
+    IN_DOUBT = "in_doubt"  #: started, never settled, and must not be called again unasked
+    NOT_RUN = "not_run"  #: denied or cancelled
+
+
+class Reason(StrEnum):
+    """The interrupt reasons that are ours to read; any other is rendered from its own data."""
+
+    TOOL_CALL = "tool_call"
+    INPUT_REQUIRED = "input_required"
+    CONFIRMATION = "confirmation"
+    OUTCOME_UNKNOWN = "signoff:outcome_unknown"

@@ -1,0 +1,137 @@
+"""The AG-UI door, whatever the transport: an input in, the events of a run out."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from ag_ui.core import (
+    BaseEvent,
+    Message,
+    MessagesSnapshotEvent,
+    RunErrorEvent,
+    RunFinishedEvent,
+    StateSnapshotEvent,
+)
+from pydantic import TypeAdapter
+
+from agents.agui import wire
+from inbox.actions.runs import accept_run
+from inbox.door.inputs import check_external_id, run_request
+from inbox.db_threads import in_db_thread
+from inbox.domain.access import Actor
+from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
+from inbox.domain.states import RunStatus
+from inbox.feed import Row, follow_run
+from inbox.selectors import agents, threads
+
+_MESSAGES = TypeAdapter(list[Message])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a client gets: some events of its own, then a run followed to its end."""
+
+    bodies: Sequence[str] = ()
+    follow: tuple[UUID, UUID, int] | None = None  #: thread, run, and after which seq
+
+    def rows(self) -> AsyncIterator[Sequence[Row]] | None:
+        return follow_run(*self.follow) if self.follow else None
+
+
+async def run(actor: Actor, slug: str, value: Any) -> Answer:
+    """
+    Accept a RunAgentInput.
+
+    What the interrupt contract refuses is answered as a RUN_ERROR (rule 8); the rest is raised.
+
+    Raises:
+        NotFound, Forbidden, InvalidInput.
+    """
+    return await in_db_thread(_run, actor, slug, value)
+
+
+async def connect(actor: Actor, slug: str, value: Any) -> Answer:
+    """
+    Snapshots and the last outcome of a thread, for a browser that was reloaded; a run that is
+    still going on is followed.
+
+    Raises:
+        NotFound, InvalidInput.
+    """
+    return await in_db_thread(_connect, actor, slug, value)
+
+
+def _run(actor: Actor, slug: str, value: Any) -> Answer:
+    request = run_request(value)
+    agent = agents.agent_for(actor, slug)
+    try:
+        accepted = accept_run(agent_id=agent.pk, request=request, actor=actor)
+    except (ContractRefusal, Forbidden) as refusal:
+        if isinstance(refusal, Forbidden) and not request.entries:
+            raise
+        return _refused(request.thread_id, request.run_id, refusal)
+    taken = accepted.run
+    if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
+        return _as_it_ended(taken, request.run_id)
+    return Answer(follow=(taken.thread_id, taken.pk, taken.first_seq - 1))
+
+
+def _connect(actor: Actor, slug: str, value: Any) -> Answer:
+    thread_id = value.get("threadId") if isinstance(value, dict) else None
+    if not isinstance(thread_id, str):
+        raise InvalidInput('Send {"threadId": "..."}.')
+    check_external_id("threadId", thread_id)
+    agent = agents.agent_for(actor, slug)
+    known = threads.hydration_of(threads.thread_by_address(actor, agent, thread_id))
+    if known.active is not None:
+        # Its RUN_STARTED is in the log; what came before it reaches the client as one run of its own.
+        before = _ended(known, "") if known.last else ()
+        run_of = known.active
+        return Answer(bodies=before, follow=(known.thread.pk, run_of.pk, run_of.first_seq - 1))
+    return Answer(bodies=_ended(known, known.last_terminal))
+
+
+def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
+    run_id = known.last.external_id if known.last else "none"
+    events: list[BaseEvent] = [
+        wire.run_started(known.thread.external_id, run_id),
+        StateSnapshotEvent(snapshot=known.state or {}),
+        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(known.messages)),
+    ]
+    if not terminal:
+        terminal = wire.encode(
+            RunFinishedEvent(thread_id=known.thread.external_id, run_id=run_id, outcome=_SUCCESS)
+        )
+    return [*map(wire.encode, events), terminal]
+
+
+def _as_it_ended(run: Any, run_id: str) -> Answer:
+    """A replayed resume: how the thread stands and how the resume run ended, under the new run id."""
+    known = threads.hydration_of(run.thread)
+    terminal: Any = wire.decode(threads.terminal_of(run))
+    if isinstance(terminal, RunFinishedEvent):
+        terminal = terminal.model_copy(update={"run_id": run_id})
+    events: list[BaseEvent] = [
+        wire.run_started(run.thread.external_id, run_id),
+        StateSnapshotEvent(snapshot=known.state or {}),
+        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(known.messages)),
+        terminal,
+    ]
+    return Answer(bodies=[wire.encode(event) for event in events])
+
+
+def _refused(thread_id: str, run_id: str, refusal: ContractRefusal | Forbidden) -> Answer:
+    events: list[BaseEvent] = [
+        wire.run_started(thread_id, run_id),
+        RunErrorEvent(message=refusal.message, code=refusal.code),
+    ]
+    return Answer(bodies=[wire.encode(event) for event in events])
+
+
+def run_error(code: str, message: str) -> str:
+    """A RUN_ERROR on its own, for a transport that has no status codes."""
+    return wire.encode(RunErrorEvent(message=message, code=code))
+
+
+_SUCCESS: Any = {"type": "success"}

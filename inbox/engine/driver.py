@@ -1,0 +1,205 @@
+"""One attempt at one run: turn by turn, from the claim to the terminal event."""
+
+import json
+import threading
+import time
+from typing import Any
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent, RunAgentInput
+
+from agents import registry
+from agents.agui.errors import ProtocolViolation
+from agents.agui.replay import Diverged
+from inbox.actions import work
+from inbox.actions.release import release_run
+from inbox.domain.errors import LeaseLost, RunFailure, WorkerLost
+from inbox.domain.states import RunStatus
+from inbox.engine.context import EngineContext, EngineJournal
+from inbox.engine.stream import Outgoing
+from inbox.engine.turns import End, Turns, Wish
+from inbox.selectors.work import Assignment
+
+#: How long the driver waits for a silent agent before it looks around, in seconds.
+PATIENCE_SECONDS = 0.5
+HEARTBEAT_SECONDS = 5.0
+
+
+class Driver:
+    """Drives an agent and commits what it yields; the agent's errors end the run, never us."""
+
+    def __init__(
+        self, assignment: Assignment, hold: work.Hold, stopping: threading.Event, log: Any
+    ) -> None:
+        self._assignment = assignment
+        self._hold = hold
+        self._stopping = stopping
+        self._log = log
+        self._out = Outgoing(assignment)
+        self._turns = Turns()
+        self._context = EngineContext(
+            run_key=assignment.run_key,
+            answers=assignment.answers,
+            checkpoint=assignment.checkpoint,
+            journal=EngineJournal(hold, self._turns.ask),
+        )
+        self._last_write = time.monotonic()
+
+    def drive(self) -> str:
+        """
+        Run to the end and return the status that was committed.
+
+        Raises:
+            LeaseLost: somebody else ended or took the run; nothing more was written.
+        """
+        try:
+            return self._drive()
+        except LeaseLost:
+            raise
+        except (RunFailure, ProtocolViolation, Diverged) as error:
+            self._log.warning("run failed", error=str(error)[:500])
+            return self._fail(_code_of(error), _PUBLIC[_code_of(error)])
+        except Exception:
+            self._log.exception("agent failed")
+            return self._fail("AGENT_ERROR", _PUBLIC["AGENT_ERROR"])
+        finally:
+            self._turns.close()
+
+    def _drive(self) -> str:
+        if self._assignment.stopped:
+            return self._finish(_cancelled(self._assignment))
+        self._write(self._out.opening())
+        agent = registry.get(self._assignment.implementation)
+        self._turns.start(agent.run(self._input(), self._context))
+        while True:
+            items = self._turns.next_batch(PATIENCE_SECONDS)
+            ended = self._handle(items)
+            if ended is not None:
+                return ended
+            if self._stopping.is_set() and release_run(hold=self._hold):
+                return RunStatus.QUEUED
+            if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
+                work.renew_lease(hold=self._hold)
+                self._last_write = time.monotonic()
+
+    def _handle(self, items: list[BaseEvent | Wish | End]) -> str | None:
+        """Commit a turn's events in order, doing what the agent asked for in between."""
+        events: list[BaseEvent] = []
+        for item in items:
+            if isinstance(item, agui.RunFinishedEvent):
+                return self._finish(item, events)
+            if isinstance(item, agui.RunErrorEvent):
+                return self._agent_error(item, events)
+            if isinstance(item, End):
+                self._write(self._out.batch(events))
+                if item.error is not None:
+                    raise item.error
+                raise ProtocolViolation("The agent stopped without a terminal event.")
+            if isinstance(item, Wish):
+                self._write(self._out.batch(events))
+                events = []
+                self._grant(item)
+            else:
+                events.append(item)
+        self._write(self._out.batch(events))
+        return None
+
+    def _grant(self, wish: Wish) -> None:
+        if wish.future.cancelled():
+            return
+        try:
+            wish.future.set_result(wish.function())
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - it belongs to the agent that asked
+            wish.future.set_exception(error)
+        self._last_write = time.monotonic()
+
+    def _write(self, batch: work.Batch) -> None:
+        if batch.frames:
+            work.append_events(hold=self._hold, batch=batch)
+            self._last_write = time.monotonic()
+
+    def _finish(self, event: agui.RunFinishedEvent, before: list[BaseEvent] | None = None) -> str:
+        first = self._out.batch(before or [])
+        last, finished = self._out.finish(event)
+        outcome = finished.outcome
+        interrupts = (
+            outcome.interrupts if isinstance(outcome, agui.RunFinishedInterruptOutcome) else ()
+        )
+        status = _STATUS[outcome.type if outcome else "success"]
+        self._end(_joined(first, last), status, interrupts=interrupts)
+        return status
+
+    def _agent_error(self, event: agui.RunErrorEvent, before: list[BaseEvent]) -> str:
+        self._write(self._out.batch(before))
+        return self._fail(event.code or "AGENT_ERROR", event.message)
+
+    def _fail(self, code: str, message: str) -> str:
+        batch = self._out.fail(code=code[:40], message=message[:2_000])
+        self._end(batch, RunStatus.FAILED, error_code=code[:40])
+        return RunStatus.FAILED
+
+    def _end(self, batch: work.Batch, status: RunStatus, **ending: Any) -> None:
+        kept = self._out.conversation()
+        checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
+        work.finish_run(
+            hold=self._hold,
+            batch=batch,
+            ending=work.Ending(
+                status=status,
+                messages=json.dumps(kept["messages"]),
+                state=json.dumps(kept["state"]),
+                checkpoint=json.dumps(checkpoint),
+                **ending,
+            ),
+        )
+
+    def _input(self) -> RunAgentInput:
+        assignment = self._assignment
+        return RunAgentInput(
+            thread_id=assignment.thread_id,
+            run_id=assignment.run_id,
+            messages=assignment.conversation.messages,
+            state=assignment.conversation.state,
+            tools=assignment.given.get("tools") or [],
+            context=assignment.given.get("context") or [],
+            forwarded_props=assignment.given.get("forwardedProps"),
+            resume=[answer.entry for answer in assignment.answers] or None,
+        )
+
+
+_STATUS = {
+    "success": RunStatus.SUCCEEDED,
+    "interrupt": RunStatus.INTERRUPTED,
+    "cancelled": RunStatus.CANCELLED,
+}
+#: What clients are told; the details are in the log.
+_PUBLIC = {
+    "AGENT_ERROR": "The agent failed.",
+    "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
+    "LIMIT_EXCEEDED": "The run exceeded a limit on its events.",
+    "WORKER_LOST": "The worker was lost and the run cannot be continued.",
+}
+
+
+def _code_of(error: Exception) -> str:
+    if isinstance(error, Diverged):
+        return WorkerLost.code
+    return error.code if isinstance(error, RunFailure) else "PROTOCOL_VIOLATION"
+
+
+def _cancelled(assignment: Assignment) -> agui.RunFinishedEvent:
+    return agui.RunFinishedEvent(
+        thread_id=assignment.thread_id,
+        run_id=assignment.run_id,
+        outcome=agui.RunFinishedCancelledOutcome(type="cancelled"),
+    )
+
+
+def _joined(first: work.Batch, last: work.Batch) -> work.Batch:
+    return work.Batch(
+        [*first.frames, *last.frames],
+        [*first.proposed, *last.proposed],
+        {**first.results, **last.results},
+    )

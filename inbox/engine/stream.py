@@ -1,0 +1,167 @@
+"""What leaves the engine: events checked, merged, encoded, and what they say about tool calls."""
+
+from collections.abc import Iterable, Sequence as Several
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent
+
+from agents.agui import strict_json
+from agents.agui.coalesce import coalesce
+from agents.agui.replay import ReplayCursor
+from agents.agui.sequence import Sequence
+from inbox.actions.log import Frame, frame
+from inbox.actions.work import Batch, ProposedCall
+from inbox.domain.consent import canonical
+from inbox.domain.errors import LimitExceeded, ProtocolBroken
+from inbox.domain.schemas import SchemaRefused, check_schema
+from inbox.selectors.work import Assignment
+
+MAX_EVENTS = 10_000
+MAX_EVENT_CHARACTERS = 1024 * 1024
+MAX_RUN_CHARACTERS = 50 * 1024 * 1024
+MAX_INTERRUPTS = 1_000
+MAX_ID = 200
+RESERVED_REASON = "signoff:"
+
+
+class Outgoing:
+    """Everything one run sends, in order; raises before anything illegal gets out."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        self._assignment = assignment
+        self._conversation = assignment.conversation
+        self._sequence = Sequence(assignment.known_tool_calls)
+        self._cursor = ReplayCursor(assignment.replayed)
+        self._arguments: dict[str, tuple[str, list[str]]] = {}
+        self._events = 0
+        self._characters = 0
+        self._resume_sequence()
+
+    def opening(self) -> Batch:
+        """What a resumed run starts with: a fresh browser gets the original tool call (rule 8)."""
+        if not self._assignment.answers or len(self._assignment.own_events) > 1:
+            return Batch()
+        return self._batch([self._conversation.messages_snapshot()], from_agent=False)
+
+    def batch(self, events: Iterable[BaseEvent]) -> Batch:
+        """
+        Check and encode what the agent yielded next.
+
+        Raises:
+            ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
+        """
+        fresh = []
+        for event in coalesce(events):
+            rest = self._cursor.feed(event)
+            if rest is None or isinstance(rest, agui.RawEvent):
+                continue
+            if not self._sequence.is_known_tool_call(rest):
+                fresh.append(rest)
+        return self._batch(fresh, from_agent=True)
+
+    def finish(self, finished: agui.RunFinishedEvent) -> tuple[Batch, agui.RunFinishedEvent]:
+        """Check the terminal event and put the snapshots before an interrupt outcome."""
+        outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
+        ours = finished.model_copy(
+            update={
+                "thread_id": self._assignment.thread_id,
+                "run_id": self._assignment.run_id,
+                "outcome": outcome,
+            }
+        )
+        before: list[BaseEvent] = []
+        if isinstance(outcome, agui.RunFinishedInterruptOutcome):
+            _check_interrupts(outcome.interrupts)
+            before = [self._conversation.state_snapshot(), self._conversation.messages_snapshot()]
+        return self._batch([*before, ours], from_agent=False), ours
+
+    def fail(self, *, code: str, message: str) -> Batch:
+        """A RUN_ERROR, which may come at any moment of a run."""
+        error = agui.RunErrorEvent(message=message, code=code)
+        return Batch(frames=[frame(error)])
+
+    def conversation(self) -> dict[str, object]:
+        return self._conversation.to_json()
+
+    def _resume_sequence(self) -> None:
+        """Take the rules up where the run stands: after RUN_STARTED, or where a worker was lost."""
+        events = self._assignment.own_events
+        if not events:
+            events = [
+                agui.RunStartedEvent(
+                    thread_id=self._assignment.thread_id, run_id=self._assignment.run_id
+                )
+            ]
+        for event in events:
+            self._sequence.check(event)
+            self._note_tool_call(event)
+
+    def _batch(self, events: Several[BaseEvent], *, from_agent: bool) -> Batch:
+        frames: list[Frame] = []
+        proposed: list[ProposedCall] = []
+        results: dict[str, str] = {}
+        for event in events:
+            self._sequence.check(event)
+            self._conversation.apply(event)
+            frames.append(self._within_limits(frame(event, from_agent=from_agent)))
+            call = self._note_tool_call(event)
+            if call is not None:
+                proposed.append(call)
+            if isinstance(event, agui.ToolCallResultEvent) and isinstance(event.content, str):
+                results[event.tool_call_id] = event.content
+        return Batch(frames, proposed, results)
+
+    def _within_limits(self, item: Frame) -> Frame:
+        self._events += 1
+        self._characters += len(item.body)
+        if len(item.body) > MAX_EVENT_CHARACTERS and item.from_agent:
+            raise LimitExceeded(f"One event may have {MAX_EVENT_CHARACTERS} characters.")
+        if self._events > MAX_EVENTS or self._characters > MAX_RUN_CHARACTERS:
+            raise LimitExceeded(
+                f"One run may have {MAX_EVENTS} events and {MAX_RUN_CHARACTERS} characters."
+            )
+        return item
+
+    def _note_tool_call(self, event: BaseEvent) -> ProposedCall | None:
+        """Collect the arguments of a tool call until it is complete."""
+        if isinstance(event, agui.ToolCallStartEvent):
+            _check_id(event.tool_call_id)
+            _check_id(event.tool_call_name)
+            self._arguments[event.tool_call_id] = (event.tool_call_name, [])
+        elif isinstance(event, agui.ToolCallArgsEvent):
+            self._arguments[event.tool_call_id][1].append(event.delta)
+        elif isinstance(event, agui.ToolCallEndEvent):
+            name, parts = self._arguments.pop(event.tool_call_id)
+            return ProposedCall(event.tool_call_id, name, _arguments("".join(parts)))
+        return None
+
+
+def _arguments(text: str) -> str:
+    try:
+        value = strict_json.loads(text or "{}")
+        if not isinstance(value, dict):
+            raise ProtocolBroken("The arguments of a tool call are a JSON object.")
+        return canonical(value)
+    except ValueError as error:
+        raise ProtocolBroken(f"The arguments of a tool call are no valid JSON: {error}") from error
+
+
+def _check_id(name: str) -> None:
+    if not 0 < len(name) <= MAX_ID or "\0" in name:
+        raise ProtocolBroken(f"Ids and names have 1 to {MAX_ID} characters.")
+
+
+def _check_interrupts(interrupts: Several[agui.Interrupt]) -> None:
+    if len(interrupts) > MAX_INTERRUPTS:
+        raise LimitExceeded(f"One run may ask {MAX_INTERRUPTS} questions.")
+    for interrupt in interrupts:
+        _check_id(interrupt.id)
+        if len(interrupt.reason) > 100 or interrupt.reason.startswith(RESERVED_REASON):
+            raise ProtocolBroken(f"The reason {interrupt.reason[:100]!r} is not for agents to use.")
+        if interrupt.response_schema is not None:
+            try:
+                check_schema(interrupt.response_schema)
+            except (SchemaRefused, ValueError) as error:
+                raise ProtocolBroken(f"Interrupt {interrupt.id!r}: {error}") from error
+
+

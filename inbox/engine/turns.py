@@ -1,0 +1,121 @@
+"""The agent's side of a run: its event loop, which stands still while the driver writes."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ag_ui.core import BaseEvent, TextMessageContentEvent, ToolCallArgsEvent
+
+_DELTAS = (TextMessageContentEvent, ToolCallArgsEvent)
+#: A batch is due this long after the one before it, or when so many events that are no deltas wait.
+BATCH_SECONDS = 0.05
+BATCH_EVENTS = 50
+#: An agent that never pauses is held back here, so that its events cannot pile up.
+_MOST_WAITING = 1_000
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Something the agent asked for that the driver does, in order with the events before it."""
+
+    function: Callable[[], Any]
+    future: "asyncio.Future[Any]"
+
+
+@dataclass(frozen=True)
+class End:
+    """The agent stopped yielding, by itself or by raising."""
+
+    error: BaseException | None
+
+
+Item = BaseEvent | Wish | End
+
+
+class Turns:
+    """
+    Runs an agent in turns of at most a batch; between two turns its loop does not run.
+
+    So there is no moment at which a transaction is open and agent code is running, and no second
+    thread that the driver would have to be guarded against.
+    """
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._items: deque[Item] = deque()
+        self._urgent = False
+        self._plain = 0
+        self._last_batch = 0.0
+        self._something = asyncio.Event()
+        self._room = asyncio.Event()
+        self._pump: asyncio.Task[None] | None = None
+
+    def start(self, events: AsyncIterator[BaseEvent]) -> None:
+        self._pump = self._runner.get_loop().create_task(self._drain(events))
+
+    def next_batch(self, patience: float) -> list[Item]:
+        """Let the agent run until a batch is due; empty if it was silent for `patience` seconds."""
+        return self._runner.run(self._gather(patience))
+
+    def ask(self, function: Callable[[], Any]) -> "asyncio.Future[Any]":
+        """Called by agent code: have the driver do something, and wait for the result."""
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._put(Wish(function, future), urgent=True)
+        return future
+
+    def close(self) -> None:
+        """Stop the agent wherever it is."""
+        if self._pump is not None:
+            self._pump.cancel()
+            self._runner.run(asyncio.wait([self._pump], timeout=2))  # type: ignore[arg-type]
+        self._runner.close()
+
+    async def _drain(self, events: AsyncIterator[BaseEvent]) -> None:
+        error: BaseException | None = None
+        try:
+            async for event in events:
+                self._put(event)
+                if len(self._items) == 1:
+                    # Let the first event of a burst out at once, whatever the agent does next.
+                    await asyncio.sleep(0)
+                elif len(self._items) >= _MOST_WAITING:
+                    self._room.clear()
+                    await self._room.wait()
+        except Exception as raised:  # the agent's own error; the driver tells the client
+            error = raised
+        self._put(End(error), urgent=True)
+
+    def _put(self, item: Item, *, urgent: bool = False) -> None:
+        self._items.append(item)
+        if not isinstance(item, _DELTAS):
+            self._plain += 1
+        if urgent or self._plain >= BATCH_EVENTS or len(self._items) >= _MOST_WAITING:
+            self._urgent = True
+        if len(self._items) == 1 or self._urgent:
+            self._something.set()
+
+    async def _gather(self, patience: float) -> list[Item]:
+        if not self._items and not await self._wait(patience):
+            return []
+        due = self._last_batch + BATCH_SECONDS - time.monotonic()
+        while not self._urgent and due > 0:
+            await self._wait(due)
+            due = self._last_batch + BATCH_SECONDS - time.monotonic()
+        batch = list(self._items)
+        self._items.clear()
+        self._urgent, self._plain = False, 0
+        self._last_batch = time.monotonic()
+        self._room.set()
+        return batch
+
+    async def _wait(self, seconds: float) -> bool:
+        self._something.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._something.wait()
+        except TimeoutError:
+            return False
+        return True

@@ -1,0 +1,25 @@
+"""Forget everything and start the demo over."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if settings.DATABASE_URL:
+            raise CommandError("DATABASE_URL is set: this resets only the embedded demo.")
+        connection.close()
+        names = ("signoff.sqlite3", "demo-credentials.json", "rehearsal-ledger.sqlite3")
+        removed = 0
+        for name in names:
+            for path in settings.DATA_DIR.glob(f"{name}*"):
+                path.unlink()
+                removed += 1
+        self.stdout.write(
+            f"Removed {removed} files from {settings.DATA_DIR}; `make run` makes a new demo."
+        )

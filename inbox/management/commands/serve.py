@@ -1,0 +1,84 @@
+"""Serve the site and work the queue, in one process or as one of two roles."""
+
+import os
+import signal
+import threading
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox.management.server import Site, Worker
+
+
+class Command(BaseCommand):
+    help = "Serve the site and work the queue until Ctrl-C; --web or --worker for one of the two."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        role = parser.add_mutually_exclusive_group()
+        role.add_argument("--web", action="store_true", help="only the site (needs REDIS_URL)")
+        role.add_argument("--worker", action="store_true", help="only the queue and the sweeper")
+        parser.add_argument("--demo", action="store_true", help="seed the demo and print its keys")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        alone = not (options["web"] or options["worker"])
+        if not alone and settings.EMBEDDED:
+            raise CommandError(
+                "--web and --worker are two processes and meet over Redis: set REDIS_URL, "
+                "or leave both out to run everything in this process."
+            )
+        if alone:
+            call_command("migrate", verbosity=0, interactive=False)
+        host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
+        greeting = self._greeting(host, port) if options["demo"] else ""
+        worker = None if options["web"] else Worker()
+        if options["worker"]:
+            self._work(worker or Worker())
+            return
+        site = Site(host, port, on_ready=lambda: self._ready(host, port, greeting))
+        if worker:
+            worker.start()
+        try:
+            site.serve()
+        finally:
+            if worker:
+                worker.stop()
+
+    def _work(self, worker: Worker) -> None:
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        worker.start()
+        stop.wait()
+        worker.stop()
+
+    def _ready(self, host: str, port: int, greeting: str) -> None:
+        self.stdout.write(greeting or f"Signoff is ready: http://{host}:{port}/")
+        self.stdout.flush()
+
+    def _greeting(self, host: str, port: int) -> str:
+        from inbox.management.demo import ensure_demo  # noqa: PLC0415 - not needed outside of the demo
+
+        demo = ensure_demo(settings.DATA_DIR)
+        address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
+        people = "\n".join(
+            f"  {account.username:8} {account.role:9} {account.password}"
+            for account in demo.accounts
+        )
+        return f"""
+Signoff is ready: {address}/
+
+Sign in as
+{people}
+
+Start a run that asks for approval:
+  curl {address}/api/runs \\
+    -H 'Authorization: Bearer {demo.api_key}' \\
+    -H 'Content-Type: application/json' \\
+    -d '{{"agent": "rehearsal", "message": "rehearse:tool_call"}}'
+
+Ctrl-C stops it; `make demo-reset` starts over.
+"""
+

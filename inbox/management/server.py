@@ -1,0 +1,77 @@
+"""The two halves of the program, each able to run in a thread of the other's process."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from celery import current_app
+from celery.worker import WorkController
+from daphne.server import Server
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from inbox import engine, sweeper
+
+log = structlog.get_logger(__name__)
+
+MAX_BODY = 2 * 1024 * 1024
+DRAIN_SECONDS = 5.0
+
+
+class Site:
+    """Daphne, serving the ASGI application in the main thread."""
+
+    def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
+        endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
+        self._server = Server(
+            application=import_string(settings.ASGI_APPLICATION),
+            endpoints=[endpoint],
+            http_timeout=None,
+            ping_interval=20,
+            ping_timeout=30,
+            websocket_max_message_size=MAX_BODY,
+            websocket_max_frame_size=MAX_BODY,
+            application_close_timeout=1,
+            ready_callable=on_ready,
+            server_name="signoff",
+            verbosity=0,
+        )
+
+    def serve(self) -> None:
+        """Serve until SIGINT or SIGTERM."""
+        self._server.run()
+
+
+class Worker:
+    """A Celery worker on threads and the sweeper, beside whatever else the process does."""
+
+    def __init__(self) -> None:
+        self._controller: Any = None
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        self._controller = WorkController(
+            app=current_app._get_current_object(),
+            pool_cls="threads",
+            concurrency=settings.CELERY_WORKER_CONCURRENCY,
+            without_heartbeat=True,
+            without_mingle=True,
+            without_gossip=True,
+            quiet=True,
+            ready_callback=lambda _consumer: log.info("worker.ready"),
+        )
+        self._spawn("worker", self._controller.start)
+        self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping))
+
+    def stop(self) -> None:
+        """Take no more runs, have the drivers give theirs back, and wait a little for them."""
+        engine.stopping.set()
+        self._controller.stop(in_sighandler=False)
+        for thread in self._threads:
+            thread.join(DRAIN_SECONDS)
+
+    def _spawn(self, name: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)

@@ -1,0 +1,25 @@
+"""Columns and constraints; the invariants of the design stand here as constraints where they can."""
+
+from inbox.models.agents import Agent
+from inbox.models.audit import AuditEntry
+from inbox.models.decisions import Decision
+from inbox.models.events import Event
+from inbox.models.interrupts import Interrupt
+from inbox.models.people import ApiKey, Membership, Team, User
+from inbox.models.threads import Run, Thread
+from inbox.models.toolcalls import ToolCall
+
+__all__ = [
+    "Agent",
+    "ApiKey",
+    "AuditEntry",
+    "Decision",
+    "Event",
+    "Interrupt",
+    "Membership",
+    "Run",
+    "Team",
+    "Thread",
+    "ToolCall",
+    "User",
+]

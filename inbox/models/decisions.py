@@ -1,0 +1,37 @@
+"""What was answered, by whom."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from inbox.domain.states import EntryStatus
+from inbox.models.fields import choices, id_field
+from inbox.models.interrupts import Interrupt
+from inbox.models.people import ApiKey
+
+
+class Decision(models.Model):
+    """One answer to one interrupt; at most one stands, withdrawn ones stay as rows."""
+
+    id = id_field()
+    interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="decisions")
+    status = models.CharField(max_length=10, choices=choices(EntryStatus))
+    payload = models.TextField(null=True, help_text="canonical JSON text, as the agent gets it")
+    view_digest = models.CharField(max_length=64, blank=True, help_text="of what was shown")
+    actor_kind = models.CharField(max_length=10)
+    actor_label = models.CharField(max_length=160)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    api_key = models.ForeignKey(ApiKey, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["interrupt"],
+                condition=Q(withdrawn_at=None),
+                name="one_standing_decision",
+            )
+        ]

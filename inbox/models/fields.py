@@ -1,0 +1,16 @@
+"""Field helpers that several models share."""
+
+from enum import StrEnum
+
+from django.db import models
+from uuid6 import uuid7
+
+
+def id_field() -> "models.UUIDField[object, object]":
+    """The primary key of a row: a UUIDv7, so that keys sort by time of creation."""
+    return models.UUIDField(primary_key=True, default=uuid7, editable=False)
+
+
+def choices(states: type[StrEnum]) -> list[tuple[str, str]]:
+    """A StrEnum as Django choices."""
+    return [(state.value, state.name.replace("_", " ").capitalize()) for state in states]

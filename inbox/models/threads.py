@@ -1,0 +1,93 @@
+"""Threads and the runs on them."""
+
+from django.db import models
+from django.db.models import Q
+
+from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.models.agents import Agent
+from inbox.models.fields import choices, id_field
+from inbox.models.people import Team
+
+
+class Thread(models.Model):
+    """
+    A conversation with one agent; its row is the lock that every write of it takes first.
+
+    `messages` and `state` are what the last ended run left, as JSON text.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(
+        Team, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    agent = models.ForeignKey(
+        Agent, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    external_id = models.CharField(max_length=200, help_text="the AG-UI threadId")
+    title = models.CharField(max_length=200, blank=True)
+    next_seq = models.BigIntegerField(default=1)
+    messages = models.TextField(default="[]")
+    state = models.TextField(default="null")
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "external_id"], name="one_thread_per_address")
+        ]
+        indexes = [models.Index(fields=["team", "-updated_at"], name="threads_of_a_team")]
+
+
+class Run(models.Model):
+    """
+    One attempt of the agent at the thread, from queued to a terminal state; its own outbox.
+
+    `input` is the RunAgentInput without ids and resume, `resume` the entries that the server built
+    from stored decisions, `checkpoint` what the agent left for the run that resumes this one; all
+    three JSON text.
+    """
+
+    id = id_field()
+    thread = models.ForeignKey(Thread, on_delete=models.PROTECT, related_name="runs")
+    external_id = models.CharField(max_length=200, help_text="the AG-UI runId, may repeat")
+    parent_external_id = models.CharField(max_length=200, blank=True)
+    status = models.CharField(max_length=12, choices=choices(RunStatus), default=RunStatus.QUEUED)
+    resumes = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="resumed_by"
+    )
+    input = models.TextField()
+    resume = models.TextField(default="[]")
+    checkpoint = models.TextField(default="null")
+    first_seq = models.BigIntegerField(help_text="no event of this run has a smaller seq")
+    fence = models.IntegerField(default=0, help_text="grows with every worker that takes the run")
+    attempt = models.IntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+    error_code = models.CharField(max_length=40, blank=True)
+    started_by = models.CharField(max_length=160)
+    idempotency_key = models.CharField(max_length=64, null=True, help_text="sha256, per caller")
+    request_digest = models.CharField(max_length=64, blank=True)
+    queued_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["thread"],
+                condition=Q(status__in=ACTIVE_RUN),
+                name="one_active_run_per_thread",
+            ),
+            models.UniqueConstraint(fields=["idempotency_key"], name="one_run_per_idempotency_key"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["queued_at"],
+                condition=Q(status=RunStatus.QUEUED),
+                name="queued_runs",
+            ),
+            models.Index(
+                fields=["lease_until"],
+                condition=Q(status=RunStatus.RUNNING),
+                name="running_runs",
+            ),
+        ]

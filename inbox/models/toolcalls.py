@@ -1,0 +1,43 @@
+"""The journal of tool calls: what was proposed, what was approved, what came of it."""
+
+from django.db import models
+
+from inbox.domain.states import ToolCallState
+from inbox.models.fields import choices, id_field
+from inbox.models.threads import Run, Thread
+
+
+class ToolCall(models.Model):
+    """
+    A tool call by the id that the agent gave it; its own id is the idempotency key of the effect.
+
+    `args` is what the agent proposed and `edited_args` what a reviewer put in its place, both
+    canonical JSON text; `result` is the content of its TOOL_CALL_RESULT.
+    """
+
+    id = id_field()
+    thread = models.ForeignKey(
+        Thread, on_delete=models.PROTECT, related_name="tool_calls", db_index=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="tool_calls")
+    tool_call_id = models.CharField(max_length=200)
+    name = models.CharField(max_length=200)
+    args = models.TextField()
+    edited_args = models.TextField(null=True)
+    effect = models.CharField(max_length=10, blank=True)
+    state = models.CharField(
+        max_length=10, choices=choices(ToolCallState), default=ToolCallState.PROPOSED
+    )
+    result = models.TextField(null=True)
+    proposed_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["thread", "tool_call_id"], name="one_tool_call_per_id")
+        ]
+
+    @property
+    def approved_args(self) -> str:
+        return self.args if self.edited_args is None else self.edited_args

@@ -1,0 +1,96 @@
+"""
+Rings, on commit only: they say "look again", and every one of them may be lost.
+
+What heals a lost ring: the sweeper rings for queued runs again, and followers look by themselves
+every two seconds.
+"""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import structlog
+from celery import current_app
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+log = structlog.get_logger(__name__)
+
+GROUP = "rings"
+#: Committed rows travel with the ring as a hint, up to this many characters.
+HINT_CHARACTERS = 64_000
+_MAX_UNSENT = 1_000
+
+
+def ring_workers_on_commit(run_id: UUID) -> None:
+    """Tell some worker that a run is queued."""
+    transaction.on_commit(partial(ring_workers, run_id), robust=True)
+
+
+def ring_workers(run_id: UUID) -> None:
+    """Tell some worker now; for the sweeper, which has nothing to commit."""
+    try:
+        current_app.send_task("inbox.tasks.execute_run", args=[str(run_id)])
+    except Exception as error:  # the broker may be away for a while; the sweeper rings again
+        log.warning("broker unreachable", run=str(run_id), error=type(error).__name__)
+
+
+def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
+    """Tell followers of a thread that its log grew by `rows`: (seq, run id, type, body)."""
+    small = sum(len(row[3]) for row in rows) <= HINT_CHARACTERS
+    message = {
+        "type": "ring.thread",
+        "thread": str(thread_id),
+        "seq": rows[-1][0],
+        "rows": [list(row) for row in rows] if small else [],
+    }
+    transaction.on_commit(partial(_bell.ring, message), robust=True)
+
+
+def ring_reviewers_on_commit(team_id: UUID, thread_id: UUID) -> None:
+    """Tell a team's open pages that interrupts or runs of a thread have changed."""
+    message = {"type": "ring.team", "team": str(team_id), "thread": str(thread_id)}
+    transaction.on_commit(partial(_bell.ring, message), robust=True)
+
+
+class _Bell:
+    """
+    Sends rings from any thread over one event loop of its own.
+
+    A loop kept running keeps the layer's connections; `async_to_sync` would open them every time.
+    """
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._unsent = 0
+
+    def ring(self, message: dict[str, Any]) -> None:
+        if self._unsent >= _MAX_UNSENT:
+            return
+        self._unsent += 1
+        asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
+
+    async def _send(self, message: dict[str, Any]) -> None:
+        layer = get_channel_layer()
+        try:
+            await asyncio.wait_for(layer.group_send(GROUP, message), timeout=2)
+        except Exception as error:  # a ring may be lost, a commit may not
+            log.warning("ring lost", kind=message["type"], error=type(error).__name__)
+        finally:
+            self._unsent -= 1
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._guard:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(
+                    target=self._loop.run_forever, name="bell", daemon=True
+                ).start()
+            return self._loop
+
+
+_bell = _Bell()

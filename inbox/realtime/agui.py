@@ -1,0 +1,70 @@
+"""The AG-UI door over WebSocket: the first frame is the input, then one event per frame."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+import structlog
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from agents.agui import strict_json
+from inbox import door
+from inbox.domain.errors import Refusal
+from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor_of_scope
+
+log = structlog.get_logger(__name__)
+
+
+class AguiConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One socket, one run; it is closed after the terminal event, and the run goes on without it."""
+
+    async def connect(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._actor = await actor_of_scope(self.scope)
+        if self._actor is None:
+            await self.close(CLOSE_UNAUTHENTICATED)
+            return
+        await self.accept()
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self._task is not None:
+            await self._refuse("INVALID_INPUT", "One socket carries one run; open another one.")
+            return
+        self._task = asyncio.create_task(self._serve(text_data or bytes_data or b""))
+
+    async def disconnect(self, code: int) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+
+    async def _serve(self, frame: str | bytes) -> None:
+        slug: str = self.scope["url_route"]["kwargs"]["slug"]
+        try:
+            answer = await door.run(self._actor, slug, strict_json.loads(frame))  # type: ignore[arg-type]
+        except strict_json.JsonRejected as error:
+            await self._refuse("INVALID_INPUT", str(error))
+        except Refusal as refusal:
+            await self._refuse(refusal.code, refusal.message)
+        else:
+            await self._send_all(answer)
+            await self.close()
+
+    async def _send_all(self, answer: door.Answer) -> None:
+        await self._send(answer.bodies)
+        rows: Any = answer.rows()
+        if rows is not None:
+            async with aclosing(rows) as chunks:
+                async for chunk in chunks:
+                    await self._send([row.body for row in chunk])
+
+    async def _send(self, bodies: Sequence[str]) -> None:
+        for body in bodies:
+            await self.send(text_data=body)
+
+    async def _refuse(self, code: str, message: str) -> None:
+        """Say what is wrong as the only event of the stream: bad frames are no reason to crash."""
+        await self.send(text_data=door.run_error(code, message))
+        await self.close(CLOSE_BAD_INPUT)

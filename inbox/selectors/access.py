@@ -1,0 +1,48 @@
+"""Which teams an actor may do what in."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from inbox.domain.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
+from inbox.domain.errors import Forbidden, NotFound
+from inbox.models import Membership
+
+
+def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
+    """What the actor may do in the team; empty for strangers and for people who left."""
+    if actor.kind is ActorKind.SYSTEM:
+        return frozenset(Permission)
+    if actor.kind is ActorKind.KEY:
+        return actor.scopes if actor.team_id == team_id else frozenset()
+    membership = Membership.objects.filter(
+        user_id=actor.user_id, team_id=team_id, user__is_active=True
+    ).first()
+    return ROLE_PERMISSIONS[Role(membership.role)] if membership else frozenset()
+
+
+def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:
+    """The teams in which the actor has the permission."""
+    if actor.kind is ActorKind.KEY:
+        return [actor.team_id] if actor.team_id and permission in actor.scopes else []
+    roles = [role for role, allowed in ROLE_PERMISSIONS.items() if permission in allowed]
+    return list(
+        Membership.objects.filter(
+            user_id=actor.user_id, role__in=roles, user__is_active=True
+        ).values_list("team_id", flat=True)
+    )
+
+
+def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
+    """
+    Raise unless the actor has the permission in the team.
+
+    Raises:
+        NotFound: the actor may not even see what belongs to the team.
+        Forbidden: the actor may see it, but not do this.
+    """
+    allowed = permissions_in(actor, team_id)
+    if permission in allowed:
+        return
+    if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
+        raise Forbidden(f"This needs the permission to {permission.value}.")
+    raise NotFound("There is no such thing, or it is not yours to see.")

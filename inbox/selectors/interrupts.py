@@ -1,0 +1,130 @@
+"""The inbox: what is asked, and what was answered."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
+from inbox.domain.schemas import APPROVAL
+from inbox.domain.states import InterruptStatus, Reason
+from inbox.models import AuditEntry, Decision, Interrupt
+from inbox.selectors.access import permissions_in, require, teams_of
+
+COUNT_UP_TO = 100
+
+
+@dataclass(frozen=True)
+class InterruptDetail:
+    """One interrupt with everything that its page shows."""
+
+    interrupt: Interrupt
+    asked: dict[str, Any]  #: the AG-UI Interrupt
+    schema: dict[str, Any] | None  #: the answer's, the approval default where the agent gave none
+    args: dict[str, Any] | None  #: the tool's, as proposed
+    decision: Decision | None
+    siblings: Sequence[Interrupt]  #: all interrupts of the run, this one included
+    activity: Sequence[AuditEntry]
+    may_decide: bool
+
+    @property
+    def is_approval(self) -> bool:
+        return self.interrupt.reason == Reason.TOOL_CALL
+
+    @property
+    def decided_siblings(self) -> int:
+        return sum(1 for row in self.siblings if row.status != InterruptStatus.OPEN)
+
+
+def pending_for(
+    actor: Actor, *, limit: int = 50, after: Interrupt | None = None
+) -> Sequence[Interrupt]:
+    """Open interrupts of the actor's teams, the soonest to expire first, then the oldest."""
+    rows = _listed(actor).filter(status=InterruptStatus.OPEN)
+    if after is not None:
+        rows = rows.filter(Q(due_at__gt=after.due_at) | Q(due_at=after.due_at, pk__gt=after.pk))
+    rows = rows.order_by("due_at", "pk")
+    return list(rows[:limit])
+
+
+def decided_for(actor: Actor, *, limit: int = 50) -> Sequence[Interrupt]:
+    """Closed interrupts of the actor's teams, the latest first."""
+    rows = _listed(actor).exclude(status=InterruptStatus.OPEN)
+    return list(rows.order_by("-closed_at", "-pk")[:limit])
+
+
+def count_pending(actor: Actor) -> int:
+    """How many are open, up to COUNT_UP_TO: a badge needs no more, and a count would scan."""
+    rows = Interrupt.objects.filter(team__in=teams_of(actor), status=InterruptStatus.OPEN)
+    return rows.order_by()[:COUNT_UP_TO].count()
+
+
+def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
+    """Raises NotFound."""
+    row = Interrupt.objects.filter(pk=interrupt_id).first()
+    if row is None:
+        raise NotFound("There is no such interrupt.")
+    require(actor, row.team_id, Permission.READ)
+    return row
+
+
+def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
+    """Raises NotFound."""
+    row = (
+        Interrupt.objects.select_related("tool_call", "run__thread__agent", "thread__agent")
+        .filter(pk=interrupt_id)
+        .first()
+    )
+    if row is None:
+        raise NotFound("There is no such interrupt.")
+    require(actor, row.team_id, Permission.READ)
+    asked = json.loads(row.body)
+    schema = asked.get("responseSchema")
+    if schema is None and row.reason == Reason.TOOL_CALL:
+        schema = APPROVAL
+    return InterruptDetail(
+        interrupt=row,
+        asked=asked,
+        schema=schema,
+        args=json.loads(row.tool_call.args) if row.tool_call else None,
+        decision=_standing(row),
+        siblings=list(
+            Interrupt.objects.filter(run=row.run)
+            .select_related("tool_call")
+            .prefetch_related(_decisions())
+            .order_by("position")
+        ),
+        activity=list(
+            AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None)).order_by(
+                "-pk"
+            )[:50]
+        ),
+        may_decide=Permission.DECIDE in permissions_in(actor, row.team_id),
+    )
+
+
+def _listed(actor: Actor) -> "QuerySet[Interrupt]":
+    teams = teams_of(actor)
+    # One team is an equality, which the index of pending interrupts is ordered by.
+    scope = Q(team=teams[0]) if len(teams) == 1 else Q(team__in=teams)
+    return (
+        Interrupt.objects.filter(scope)
+        .select_related("tool_call", "thread__agent")
+        .prefetch_related(_decisions())
+    )
+
+
+def _decisions() -> "Prefetch[Any]":
+    return Prefetch(
+        "decisions",
+        queryset=Decision.objects.filter(withdrawn_at=None).select_related("user"),
+        to_attr="standing",
+    )
+
+
+def _standing(row: Interrupt) -> Decision | None:
+    return Decision.objects.filter(interrupt=row, withdrawn_at=None).select_related("user").first()

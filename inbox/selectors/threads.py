@@ -1,0 +1,128 @@
+"""Threads and runs as the outside sees them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from inbox.actions.runs import waiting_run
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
+from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.models import Agent, Event, Run, Thread, ToolCall
+from inbox.selectors.access import require, teams_of
+
+
+@dataclass(frozen=True)
+class Hydration:
+    """What a client that knows nothing needs to show a thread."""
+
+    thread: Thread
+    messages: list[Any]
+    state: Any
+    active: Run | None  #: still going on: follow it from its `first_seq`
+    last: Run | None  #: the run that ended last
+    last_terminal: str  #: the JSON text of its terminal event, "" if no run has ended
+
+
+def threads_for(actor: Actor, *, limit: int = 50) -> Sequence[Thread]:
+    """The threads of the actor's teams, the latest first."""
+    return list(
+        Thread.objects.filter(team__in=teams_of(actor))
+        .select_related("agent")
+        .order_by("-updated_at")[:limit]
+    )
+
+
+def thread_for(actor: Actor, thread_id: UUID) -> Thread:
+    """Raises NotFound."""
+    thread = Thread.objects.select_related("agent").filter(pk=thread_id).first()
+    if thread is None:
+        raise NotFound("There is no such thread.")
+    require(actor, thread.team_id, Permission.READ)
+    return thread
+
+
+def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
+    """A thread by its AG-UI threadId. Raises NotFound."""
+    thread = (
+        Thread.objects.select_related("agent").filter(agent=agent, external_id=external_id).first()
+    )
+    if thread is None:
+        raise NotFound("There is no such thread.")
+    require(actor, thread.team_id, Permission.READ)
+    return thread
+
+
+def run_for(actor: Actor, run_id: UUID) -> Run:
+    """Raises NotFound."""
+    run = Run.objects.select_related("thread__agent").filter(pk=run_id).first()
+    if run is None:
+        raise NotFound("There is no such run.")
+    require(actor, run.thread.team_id, Permission.READ)
+    return run
+
+
+def runs_of(thread: Thread) -> Sequence[Run]:
+    """The thread's runs, oldest first."""
+    return list(Run.objects.filter(thread=thread).order_by("first_seq", "pk"))
+
+
+def runs_for(actor: Actor, *, limit: int = 50) -> Sequence[Run]:
+    """The latest runs of the actor's teams."""
+    return list(
+        Run.objects.filter(thread__team__in=teams_of(actor))
+        .select_related("thread__agent")
+        .order_by("-pk")[:limit]
+    )
+
+
+def tool_calls_of(thread: Thread) -> Sequence[ToolCall]:
+    """Every tool call of the thread, in the order proposed."""
+    return list(ToolCall.objects.filter(thread=thread).order_by("pk"))
+
+
+def hydration_of(thread: Thread) -> Hydration:
+    """The thread as its last ended run left it, and what is going on."""
+    active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
+    waiting = waiting_run(thread)
+    last = waiting or (
+        Run.objects.filter(thread=thread)
+        .exclude(status__in=ACTIVE_RUN)
+        .order_by("-first_seq", "-pk")
+        .first()
+    )
+    terminal = (
+        Event.objects.filter(run=last, type__in=("RUN_FINISHED", "RUN_ERROR"))
+        .order_by("-seq")
+        .values_list("body", flat=True)
+        .first()
+        if last
+        else None
+    )
+    return Hydration(
+        thread=thread,
+        messages=json.loads(thread.messages),
+        state=json.loads(thread.state),
+        active=active,
+        last=last,
+        last_terminal=terminal or "",
+    )
+
+
+def terminal_of(run: Run) -> str:
+    """The JSON text of the run's terminal event, "" while it has none."""
+    if run.status in ACTIVE_RUN:
+        return ""
+    body = (
+        Event.objects.filter(run=run, type__in=("RUN_FINISHED", "RUN_ERROR"))
+        .order_by("-seq")
+        .values_list("body", flat=True)
+        .first()
+    )
+    return body or ""
+
+
+def is_active(run: Run) -> bool:
+    return RunStatus(run.status) in ACTIVE_RUN

@@ -1,0 +1,69 @@
+"""What heals lost rings, lost workers and forgotten questions."""
+
+import threading
+from datetime import timedelta
+
+import structlog
+from django.db import DatabaseError, connection
+
+from inbox import engine, notify
+from inbox.actions.expiry import expire_interrupts
+from inbox.actions.recovery import recover_run
+from inbox.selectors import sweep as found
+
+log = structlog.get_logger(__name__)
+
+SWEEP_SECONDS = 5.0
+#: Expiry has a resolution that people see; looking for it is one query on a small index.
+EXPIRY_SECONDS = 1.0
+RING_AGAIN_AFTER = timedelta(seconds=5)
+_LOCK = 7_311_402  # any number, the same in every process
+
+
+def sweep() -> None:
+    """Look once for everything that is overdue; safe to run anywhere and any number of times."""
+    expire()
+    for run_id, implementation in found.runs_with_lost_workers():
+        status = recover_run(
+            run_id=run_id, restartable=engine.is_restartable(implementation)
+        )
+        if status:
+            log.warning("worker lost", run=str(run_id), status=status.value)
+    for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
+        notify.ring_workers(run_id)
+
+
+def expire() -> None:
+    """Close what nobody answered in time."""
+    for thread_id in found.threads_with_late_interrupts():
+        closed = expire_interrupts(thread_id=thread_id)
+        if closed:
+            log.info("interrupts expired", thread=str(thread_id), count=closed)
+
+
+def run_until(stopping: threading.Event) -> None:
+    """Sweep every few seconds, in the one process that is elected."""
+    ticks = 0
+    while not stopping.wait(EXPIRY_SECONDS):
+        ticks += 1
+        try:
+            if is_elected():
+                sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else expire()
+        except DatabaseError as error:
+            log.warning("sweep failed", error=type(error).__name__)
+            # Drop the session, and with it the election, rather than pool it with the lock on it.
+            connection.close()
+
+
+def is_elected() -> bool:
+    """Whether this process is the sweeper: the one that holds the advisory lock's session."""
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
+            "AND pid = pg_backend_pid()) OR pg_try_advisory_lock(%s)",
+            [_LOCK, _LOCK],
+        )
+        (elected,) = cursor.fetchone()
+    return bool(elected)

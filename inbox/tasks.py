@@ -1,0 +1,12 @@
+"""Celery messages, each an id and nothing more."""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from inbox import engine
+
+
+@shared_task(name="inbox.tasks.execute_run")
+def execute_run(run_id: str) -> None:
+    engine.execute(UUID(run_id))

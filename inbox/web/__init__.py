@@ -1,0 +1,1 @@
+"""The web inbox: HTML for people."""
