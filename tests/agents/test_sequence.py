@@ -1,4 +1,4 @@
-"""The order of events, rule by rule: what the official client refuses, and what we refuse besides."""
+"""The order of events, rule by rule: what the official client refuses, and what only we do."""
 
 import ag_ui.core as agui
 import pytest

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -31,18 +32,14 @@ def test_ordinary_json_comes_out_as_json_loads_reads_it(document):
 
 @given(st.binary(max_size=60))
 def test_no_bytes_raise_anything_but_json_rejected(data):
-    try:
+    with suppress(JsonRejected):
         loads(data)
-    except JsonRejected as error:
-        assert str(error)
 
 
 @given(st.text(st.sampled_from('{}[]",:\\u0d8190eE-+. NaInfitytrue'), max_size=40))
 def test_no_text_made_of_json_pieces_raises_anything_but_json_rejected(text):
-    try:
+    with suppress(JsonRejected):
         loads(text)
-    except JsonRejected as error:
-        assert str(error)
 
 
 @pytest.mark.parametrize(
