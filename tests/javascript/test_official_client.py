@@ -6,37 +6,29 @@ from pathlib import Path
 import pytest
 
 from tests.support.node import check_out, find_node
-from tests.support.processes import embedded_environment, manage, start_embedded
+from tests.support.product import embedded_product, scaled_product
 
 HERE = Path(__file__).parent
+SHAPES = {"embedded": embedded_product, "scaled": scaled_product}
 #: A good run takes ten seconds; drive.mjs itself cuts off a single scenario after half a minute.
 LIMIT_SECONDS = 300
 
 pytestmark = pytest.mark.javascript
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory):
-    return embedded_environment(tmp_path_factory.mktemp("product"))
-
-
-@pytest.fixture(scope="module")
-def product(environment, tmp_path_factory):
-    log = tmp_path_factory.mktemp("log") / "log"
-    with start_embedded(environment, log=log, demo=True) as running:
+@pytest.fixture(
+    scope="module", params=["embedded", pytest.param("scaled", marks=pytest.mark.services)]
+)
+def product(request, tmp_path_factory):
+    with SHAPES[request.param](tmp_path_factory.mktemp("product")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def api_key(environment, product):
-    scopes = [part for scope in ("run", "decide", "read") for part in ("--scope", scope)]
-    return manage(environment, "create_api_key", "--name", "js", *scopes)
-
-
-@pytest.fixture(scope="module")
-def driven(product, api_key, tmp_path_factory):
+def driven(product, tmp_path_factory):
     node = find_node()
     scripts = check_out(HERE, into=tmp_path_factory.mktemp("client") / "scripts", node=node)
+    api_key = product.create_api_key("run", "decide", "read")
     return subprocess.run(
         [node.node, scripts / "drive.mjs"],
         env=os.environ | {"SIGNOFF_URL": product.url, "SIGNOFF_API_KEY": api_key},
@@ -53,5 +45,5 @@ def test_every_scenario_holds_for_the_official_client(driven, product, subtests)
     assert {result["transport"] for result in results} == {"http", "websocket"}, driven.stderr
     for result in results:
         with subtests.test(f"{result['scenario']} over {result['transport']}"):
-            assert result["ok"], f"{result['error']}\n\n{product.log_tail()}"
+            assert result["ok"], f"{result['error']}\n\n{product.log_tails()}"
     assert driven.returncode == 0, driven.stderr

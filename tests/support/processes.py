@@ -111,16 +111,15 @@ def scaled_environment(
 def start_embedded(
     environment: Mapping[str, str], *, log: Path, port: int | None = None, demo: bool = False
 ) -> ProductProcess:
-    """Start the product in one process and wait until it answers."""
-    command = (*EMBEDDED_COMMAND, "--demo") if demo else EMBEDDED_COMMAND
-    return _start_web(command, environment, log=log, port=port)
+    """Start the product in one process and wait until it answers; `demo` seeds team and people."""
+    return _start_web(EMBEDDED_COMMAND, environment, log=log, port=port, demo=demo)
 
 
 def start_web(
-    environment: Mapping[str, str], *, log: Path, port: int | None = None
+    environment: Mapping[str, str], *, log: Path, port: int | None = None, demo: bool = False
 ) -> ProductProcess:
     """Start a web process of the scaled shape, its database migrated, and wait until it answers."""
-    return _start_web(WEB_COMMAND, environment, log=log, port=port)
+    return _start_web(WEB_COMMAND, environment, log=log, port=port, demo=demo)
 
 
 def start_worker(environment: Mapping[str, str], *, log: Path) -> ProductProcess:
@@ -169,11 +168,16 @@ def is_healthy(url: str) -> bool:
 
 
 def _start_web(
-    command: Sequence[str], environment: Mapping[str, str], *, log: Path, port: int | None
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    log: Path,
+    port: int | None,
+    demo: bool,
 ) -> ProductProcess:
     port = port or free_port()
     return ProductProcess(
-        command,
+        (*command, "--demo") if demo else command,
         environment={**environment, "HOST": _HOST, "PORT": str(port)},
         log=log,
         is_ready=lambda process: is_healthy(process.url),

@@ -1,0 +1,72 @@
+"""The whole product, running: in its embedded shape, or scaled on servers of its own."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.postgres import PostgresServer
+from tests.support.processes import (
+    ProductProcess,
+    embedded_environment,
+    manage,
+    scaled_environment,
+    start_embedded,
+    start_web,
+    start_worker,
+)
+from tests.support.valkey import ValkeyServer
+
+
+@dataclass(frozen=True)
+class Product:
+    """A running product with the demo's team and people in it."""
+
+    environment: dict[str, str]  #: for more of its processes, and for `manage`
+    web: ProductProcess
+    workers: Sequence[ProductProcess]  #: empty in the embedded shape
+    database: PostgresServer | None
+    rings: ValkeyServer | None
+
+    @property
+    def url(self) -> str:
+        return self.web.url
+
+    def create_api_key(self, *scopes: str) -> str:
+        """Make a key of the demo's team."""
+        options = [part for scope in scopes for part in ("--scope", scope)]
+        return manage(self.environment, "create_api_key", "--name", "tests", *options)
+
+    def log_tails(self) -> str:
+        """Return the last lines of every process, for a failure message."""
+        return "\n\n".join(
+            f"{process.log}:\n{process.log_tail()}" for process in (self.web, *self.workers)
+        )
+
+
+@contextmanager
+def embedded_product(directory: Path) -> Iterator[Product]:
+    """Run the product in one process; its data and log are below `directory`."""
+    environment = embedded_environment(directory)
+    with start_embedded(environment, log=directory / "log", demo=True) as web:
+        yield Product(environment, web, workers=(), database=None, rings=None)
+
+
+@contextmanager
+def scaled_product(
+    directory: Path, *, workers: int = 1, durable: bool = False
+) -> Iterator[Product]:
+    """Run one web process and `workers` workers on a PostgreSQL and a Valkey of their own."""
+    with ExitStack() as stack:
+        database = stack.enter_context(PostgresServer(durable=durable))
+        rings = stack.enter_context(ValkeyServer())
+        environment = scaled_environment(
+            directory, database_url=database.create_database("signoff"), redis_url=rings.url
+        )
+        manage(environment, "migrate", "--no-input")
+        web = stack.enter_context(start_web(environment, log=directory / "web.log", demo=True))
+        running = [
+            stack.enter_context(start_worker(environment, log=directory / f"worker{number}.log"))
+            for number in range(workers)
+        ]
+        yield Product(environment, web, running, database, rings)
