@@ -113,7 +113,11 @@ class Conversation:
         self._add_metadata(event.message_id, event)
 
     def _add_metadata(self, message_id: str, event: BaseEvent) -> None:
-        _merge_metadata(self._transcript.message(message_id), event)
+        message = self._transcript.message(message_id)
+        # Text that is addressed to an activity never gets into it, nor the other way round.
+        is_for_activity = isinstance(event, agui.ActivitySnapshotEvent)
+        if isinstance(message, agui.ActivityMessage) is is_for_activity:
+            _merge_metadata(message, event)
 
     def _encrypted_value(self, event: agui.ReasoningEncryptedValueEvent) -> None:
         if event.subtype == "tool-call":

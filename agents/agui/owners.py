@@ -30,6 +30,10 @@ class Owners:
     def knows(self, kind: Kind, entity_id: str) -> bool:
         return entity_id in self._owners[kind]
 
+    def owner(self, kind: Kind, entity_id: str) -> str | None:
+        """The subagent that an id belongs to, None for the parent agent."""
+        return self._owners[kind].get(entity_id)
+
     def open(self, kind: Kind, event: Any, entity_id: str) -> None:
         """Record the first owner of an id; the same owner may open it again."""
         self.check(kind, event, entity_id)

@@ -48,9 +48,9 @@ class Sequence:
 
     def _reset(self) -> None:
         self.owners = Owners()
-        self.open: dict[Stream, dict[str, str | None]] = {stream: {} for stream in STREAMS}
+        self.open: dict[Stream, dict[str, None]] = {stream: {} for stream in STREAMS}
         self._steps: dict[tuple[str | None, str], None] = {}  # a name is unique within its owner
-        self._subagents: dict[str, None] = {}  # a dict keeps the order
+        self._subagents: dict[str, None] = {}  # dicts, because they keep the order
         self._closed_subagents: set[str] = set()
 
     def check(self, event: BaseEvent) -> None:
@@ -80,10 +80,12 @@ class Sequence:
 
         A subagent ends with an error, or as suspended if the run is about to be interrupted.
         """
+        if self._phase is not _Phase.ACTIVE:
+            return []
         events: list[BaseEvent] = [
-            stream.build_end(entity_id, tag)
+            stream.build_end(entity_id, self.owners.owner(stream.owner_kind, entity_id))
             for stream in STREAMS
-            for entity_id, tag in self.open[stream].items()
+            for entity_id in self.open[stream]
         ]
         for owner, name in reversed(self._steps):
             events.append(agui.StepFinishedEvent(step_name=name, subagent_run_id=owner))
@@ -132,7 +134,7 @@ class Sequence:
     def _tool_call_start(self, event: agui.ToolCallStartEvent) -> None:
         streams.check_closed(self, streams.TOOL_CALL, event.tool_call_id)
         self.owners.open_tool_call(event)
-        self.open[streams.TOOL_CALL][event.tool_call_id] = event.subagent_run_id
+        self.open[streams.TOOL_CALL][event.tool_call_id] = None
         self.known_tool_calls.add(event.tool_call_id)
 
     def _tool_call_result(self, event: agui.ToolCallResultEvent) -> None:

@@ -95,7 +95,7 @@ def _opens(stream: Stream) -> Handler:
         entity_id = read_id(event)
         check_closed(sequence, stream, entity_id)
         sequence.owners.open(stream.owner_kind, event, entity_id)
-        sequence.open[stream][entity_id] = event.subagent_run_id
+        sequence.open[stream][entity_id] = None
 
     return handle
 

@@ -14,13 +14,9 @@ class Transcript:
     """
 
     def __init__(self, messages: Iterable[Message] = ()) -> None:
-        self._messages: list[Message] = []
-        self._by_id: dict[str, Message] = {}
-        self._calls: dict[str, tuple[AssistantMessage, ToolCall]] = {}
         self._text_parts: dict[str, list[str]] = {}  # message id -> what `content` still lacks
         self._argument_parts: dict[str, list[str]] = {}  # tool call id -> the same for arguments
-        for message in messages:
-            self.append(message)
+        self._take(messages)
 
     def messages(self) -> list[Message]:
         """The messages in order, complete; they are the live ones, not copies."""
@@ -42,7 +38,7 @@ class Transcript:
     def append(self, message: Message) -> None:
         """Add a message at the end."""
         self._messages.append(message)
-        self._by_id[message.id] = message
+        self._by_id.setdefault(message.id, message)
         if isinstance(message, AssistantMessage):
             for call in message.tool_calls or ():
                 self._calls.setdefault(call.id, (message, call))
@@ -73,13 +69,20 @@ class Transcript:
         while at < len(self._messages) and self._messages[at].role == "tool":
             at += 1
         self._messages.insert(at, message)
-        self._by_id[message.id] = message
+        self._by_id.setdefault(message.id, message)
 
     def replace(self, known: Message, message: Message) -> None:
         """Put a message in the place of another one with the same id."""
-        self._text_parts.pop(message.id, None)
-        self._messages[self._position(known)] = message
-        self._by_id[message.id] = message
+        messages = self.messages()
+        messages[self._position(known)] = message
+        self._take(messages)  # anew, because the other one may have carried tool calls
+
+    def _take(self, messages: Iterable[Message]) -> None:
+        self._messages: list[Message] = []
+        self._by_id: dict[str, Message] = {}
+        self._calls: dict[str, tuple[AssistantMessage, ToolCall]] = {}
+        for message in messages:
+            self.append(message)
 
     def _position(self, message: Message) -> int:
         # Not list.index(): it would compare the contents of every message on the way.

@@ -348,6 +348,29 @@ def test_an_activity_takes_the_place_of_a_message_with_its_id():
     assert [one.role for one in conversation.messages] == ["user", "activity"]
 
 
+def test_a_tool_call_whose_message_became_an_activity_is_gone():
+    snapshot = agui.ActivitySnapshotEvent(message_id="m", activity_type="PLAN", content={})
+
+    conversation = after(*text("m", "a"), *proposal(parent="m"), snapshot, result())
+
+    assert [one.role for one in conversation.messages] == ["activity", "tool"]
+    assert conversation.tool_call_ids == set()
+
+
+def test_metadata_of_a_text_does_not_reach_an_activity_nor_the_other_way_round():
+    def snapshot(**fields):
+        return agui.ActivitySnapshotEvent(
+            message_id="m", activity_type="PLAN", content={}, **fields
+        )
+
+    start = agui.TextMessageStartEvent(message_id="m", metadata={"a": 1})
+
+    assert after(snapshot(), start).messages[0].metadata is None
+    assert (
+        after(*text("m"), snapshot(replace=False, metadata={"a": 1})).messages[0].metadata is None
+    )
+
+
 def test_a_delta_for_no_activity_is_left_out():
     delta = agui.ActivityDeltaEvent(message_id="u", activity_type="PLAN", patch=[])
 

@@ -316,6 +316,20 @@ def test_nothing_is_closed_when_nothing_is_open():
     assert check(START, TEXT, TEXT_END).closing_events() == []
 
 
+def test_what_a_snapshot_gave_to_another_owner_is_closed_for_that_one():
+    owned = agui.AssistantMessage(id="m", content="", subagent_run_id="b")
+    sequence = check(START, tagged(TEXT, "a"), agui.MessagesSnapshotEvent(messages=[owned]))
+
+    (event,) = sequence.closing_events()
+
+    sequence.check(event)
+    assert event.subagent_run_id == "b"
+
+
+def test_nothing_is_closed_behind_the_end_of_a_run():
+    assert check(START, TEXT, ERROR).closing_events() == []
+
+
 def test_building_the_closing_events_does_not_close_anything():
     sequence = check(START, TEXT)
 
