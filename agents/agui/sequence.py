@@ -37,8 +37,8 @@ class Sequence:
     """
     Checks a stream of events one by one, as `verifyEvents` of the JavaScript client 1.0.0 does.
 
-    Stricter than the client where it would accept what nobody can answer (`interrupts.py`). Chunk
-    events are expanded before they get here (`chunks.py`).
+    Stricter than the client where it would accept what nobody can answer (`interrupts.py`), and it
+    takes no chunks: an agent sends START, CONTENT and END.
     """
 
     def __init__(self, known_tool_calls: Iterable[str] = ()) -> None:

@@ -1,5 +1,6 @@
 """The codec: one event to one line of JSON and back."""
 
+import json
 import re
 from typing import Any, Optional
 
@@ -15,7 +16,8 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 # Snapshots of long conversations are legitimate events, and larger than what a request may be.
 _EVENT_LIMITS = strict_json.Limits(max_bytes=64 * 1024 * 1024, max_depth=64, max_nodes=1_000_000)
-_SUSPICIOUS = re.compile(r"\\u0000|[0-9]{16}")
+#: NUL, an integer that loses digits, and null, which NaN and infinities are written as.
+_SUSPICIOUS = re.compile(r"\\u0000|[0-9]{16}|null")
 
 
 def encode(event: BaseEvent) -> str:
@@ -36,7 +38,7 @@ def encode(event: BaseEvent) -> str:
             f"({error})."
         ) from error
     if _SUSPICIOUS.search(text) or text.count("{") + text.count("[") > _EVENT_LIMITS.max_depth:
-        _check_readable(text, event.type.value)
+        _check_readable(text, event)
     return text
 
 
@@ -67,12 +69,13 @@ def run_started(thread_id: str, run_id: str, parent_run_id: str | None = None) -
     )
 
 
-def _check_readable(text: str, name: str) -> None:
+def _check_readable(text: str, event: BaseEvent) -> None:
     """Refuse to write what `decode` would refuse to read: it would end up in the log for ever."""
     try:
         strict_json.loads(text, limits=_EVENT_LIMITS)
-    except strict_json.JsonRejected as error:
-        raise ProtocolViolation(f"{name} cannot be written: {error}") from error
+        json.dumps(event.model_dump(), allow_nan=False, default=str)
+    except ValueError as error:
+        raise ProtocolViolation(f"{event.type.value} cannot be written: {error}") from error
 
 
 def _check_no_nulls(model: BaseModel, path: str) -> None:
