@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import structlog
-from channels.layers import get_channel_layer
 
 from inbox.db_threads import in_db_thread
-from inbox.notify import GROUP
+from inbox.notify import GROUP, rings
 from inbox.selectors.events import read_events
 
 log = structlog.get_logger(__name__)
@@ -165,7 +164,7 @@ class _Hub:
         """Hand rings on for ever; while the layer is away, the safety poll does the work."""
         while True:
             try:
-                layer = get_channel_layer()
+                layer = rings()
                 channel = await layer.new_channel()
                 await layer.group_add(GROUP, channel)
                 while True:

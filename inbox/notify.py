@@ -14,7 +14,7 @@ from uuid import UUID
 
 import structlog
 from celery import current_app
-from channels.layers import get_channel_layer
+from channels.layers import BaseChannelLayer, get_channel_layer
 from django.db import transaction
 
 log = structlog.get_logger(__name__)
@@ -56,6 +56,14 @@ def ring_reviewers_on_commit(team_id: UUID, thread_id: UUID) -> None:
     transaction.on_commit(partial(_bell.ring, message), robust=True)
 
 
+def rings() -> BaseChannelLayer:
+    """The channel layer that carries rings."""
+    layer = get_channel_layer()
+    if layer is None:
+        raise RuntimeError("CHANNEL_LAYERS has no default layer.")
+    return layer
+
+
 class _Bell:
     """
     Sends rings from any thread over one event loop of its own.
@@ -75,9 +83,8 @@ class _Bell:
         asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
 
     async def _send(self, message: dict[str, Any]) -> None:
-        layer = get_channel_layer()
         try:
-            await asyncio.wait_for(layer.group_send(GROUP, message), timeout=2)
+            await asyncio.wait_for(rings().group_send(GROUP, message), timeout=2)
         except Exception as error:  # a ring may be lost, a commit may not
             log.warning("ring lost", kind=message["type"], error=type(error).__name__)
         finally:
@@ -87,9 +94,7 @@ class _Bell:
         with self._guard:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
-                    target=self._loop.run_forever, name="bell", daemon=True
-                ).start()
+                threading.Thread(target=self._loop.run_forever, name="bell", daemon=True).start()
             return self._loop
 
 

@@ -24,9 +24,7 @@ def sweep() -> None:
     """Look once for everything that is overdue; safe to run anywhere and any number of times."""
     expire()
     for run_id, implementation in found.runs_with_lost_workers():
-        status = recover_run(
-            run_id=run_id, restartable=engine.is_restartable(implementation)
-        )
+        status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
         if status:
             log.warning("worker lost", run=str(run_id), status=status.value)
     for run_id in found.runs_queued_for(RING_AGAIN_AFTER):

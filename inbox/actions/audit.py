@@ -21,8 +21,12 @@ def record(
     **detail: Any,
 ) -> None:
     """Write down who did what; `action` is a noun and a past participle: `run.started`."""
+    if thread is not None:
+        team_id = thread.team_id
+    if team_id is None:
+        raise ValueError("An audit entry belongs to a team.")
     AuditEntry.objects.create(
-        team_id=thread.team_id if thread else team_id,
+        team_id=team_id,
         thread=thread,
         run=run,
         interrupt=interrupt,

@@ -56,9 +56,7 @@ def close_run(
     added: list[BaseEvent] = []
     if not events:
         added.append(
-            wire.run_started(
-                thread.external_id, run.external_id, run.parent_external_id or None
-            )
+            wire.run_started(thread.external_id, run.external_id, run.parent_external_id or None)
         )
     for event in [*events, *added]:
         sequence.check(event)

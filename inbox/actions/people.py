@@ -63,9 +63,7 @@ def add_member(
 
 
 @transaction.atomic(durable=True)
-def create_api_key(
-    *, team: Team, name: str, scopes: Collection[Permission], actor: Actor
-) -> str:
+def create_api_key(*, team: Team, name: str, scopes: Collection[Permission], actor: Actor) -> str:
     """Create a key and return it: it is shown once and stored as its sha256 only."""
     token = KEY_PREFIX + secrets.token_urlsafe(32)
     now = database_now()

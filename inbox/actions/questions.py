@@ -1,7 +1,7 @@
 """Interrupts as the contract sees them, and the resume run that completes a set."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -16,9 +16,7 @@ INPUT_FIELDS = ("messages", "state", "tools", "context", "forwardedProps")
 
 def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
     """The run's interrupts in the order asked, each with its standing decision."""
-    rows = list(
-        Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position")
-    )
+    rows = list(Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position"))
     standing = {
         decision.interrupt_id: decision
         for decision in Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
@@ -81,7 +79,7 @@ def queue_run(
     started_by: str,
     resumes: Run | None = None,
     entries: Sequence[Entry] = (),
-    **columns: Any,
+    columns: Mapping[str, Any] | None = None,
 ) -> Run:
     """Store a queued run, which is the work order, and ring."""
     run = Run.objects.create(
@@ -94,7 +92,7 @@ def queue_run(
         first_seq=thread.next_seq,
         queued_at=now,
         started_by=started_by[:160],
-        **columns,
+        **(columns or {}),
     )
     notify.ring_workers_on_commit(run.pk)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)

@@ -5,10 +5,12 @@ from uuid import UUID
 
 from ag_ui.core import (
     BaseEvent,
-    Interrupt as WireInterrupt,
     RunErrorEvent,
     RunFinishedEvent,
     RunFinishedInterruptOutcome,
+)
+from ag_ui.core import (
+    Interrupt as WireInterrupt,
 )
 from django.db import transaction
 
@@ -56,9 +58,9 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
     doubtful = list(
-        ToolCall.objects.filter(
-            thread=thread, state=ToolCallState.STARTED, effect="once"
-        ).order_by("pk")
+        ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once").order_by(
+            "pk"
+        )
     )
     if doubtful:
         _put_doubt_to_a_person(thread, run, doubtful, now)
@@ -114,9 +116,7 @@ def _put_doubt_to_a_person(
         run_id=run.external_id,
         outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=interrupts),
     )
-    close_run(
-        thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now
-    )
+    close_run(thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now)
     ask(thread=thread, run=run, interrupts=interrupts, now=now)
 
 

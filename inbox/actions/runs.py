@@ -87,10 +87,9 @@ def _accept(agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: 
         thread=thread,
         now=now,
         external_id=request.run_id,
-        parent_external_id=request.parent_run_id,
         input_text=json.dumps(request.input),
         started_by=actor.label,
-        **columns,
+        columns={**columns, "parent_external_id": request.parent_run_id},
     )
     audit.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
     return Accepted(run, replayed=False)
@@ -266,5 +265,3 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
 def new_external_id() -> str:
     """An id for a thread or run that no client named."""
     return str(uuid4())
-
-

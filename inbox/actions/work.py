@@ -171,9 +171,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     run.error_code = ending.error_code
     run.lease_until = None
     run.finished_at = now
-    run.save(
-        update_fields=["status", "checkpoint", "error_code", "lease_until", "finished_at"]
-    )
+    run.save(update_fields=["status", "checkpoint", "error_code", "lease_until", "finished_at"])
     thread.messages, thread.state = ending.messages, ending.state
     thread.save(update_fields=["messages", "state"])
     if ending.interrupts:
@@ -189,9 +187,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
-def ask(
-    *, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime
-) -> None:
+def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
     """Store the questions of a run that ended interrupted; the caller holds the lock."""
     ids = [item.tool_call_id for item in interrupts if item.tool_call_id]
     calls = {
@@ -251,9 +247,9 @@ def _title(item: WireInterrupt, call: ToolCall | None) -> str:
 def _lock(hold: Hold) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
     thread, now = lock_thread(hold.thread_id)
-    ours = Run.objects.filter(
-        pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING
-    ).update(lease_until=now + LEASE)
+    ours = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).update(
+        lease_until=now + LEASE
+    )
     if not ours:
         raise errors.LeaseLost(str(hold.run_id))
     return thread, now

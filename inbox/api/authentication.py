@@ -31,7 +31,7 @@ class ActorAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[ApiCaller, None] | None:
         try:
-            return ApiCaller(actor_of_request(request._request)), None
+            return ApiCaller(actor_of_request(request._request)), None  # noqa: SLF001
         except Unauthenticated as error:
             raise AuthenticationFailed(error.message) from error
         except Forbidden as error:
@@ -76,7 +76,7 @@ class _CsrfCheck(CsrfViewMiddleware):
 
 
 def _require_csrf_token(request: HttpRequest) -> None:
-    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type, return-value]
+    check = _CsrfCheck(lambda _request: None)  # type: ignore[arg-type]
     check.process_request(request)
     reason = check.process_view(request, None, (), {})  # type: ignore[arg-type]
     if reason:

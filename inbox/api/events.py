@@ -30,9 +30,7 @@ async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBa
     events = ",".join(f'{{"seq":{seq},"run":"{run}","event":{body}}}' for seq, run, _, body in rows)
     more = rows[-1][0] if len(rows) == PAGE else None
     head = JsonResponse({"next_after": more}).content.decode()
-    return HttpResponse(
-        f'{{"results":[{events}],{head[1:]}', content_type="application/json"
-    )
+    return HttpResponse(f'{{"results":[{events}],{head[1:]}', content_type="application/json")
 
 
 def _read(

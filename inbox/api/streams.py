@@ -11,7 +11,7 @@ KEEP_ALIVE = b": keep-alive\n\n"
 
 
 def sse(row: Row) -> str:
-    """One event; the cursor goes into `id:`, never into the event (LF only: clients split on it)."""
+    """One event, its cursor in `id:` and never in the event; LF only, clients split on it."""
     return f"id: {row.seq}\ndata: {row.body}\n\n"
 
 

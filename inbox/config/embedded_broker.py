@@ -1,6 +1,5 @@
 """A Celery broker inside one process, for the embedded shape."""
 
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -51,16 +50,19 @@ class Transport(memory.Transport):
 
     Channel = Channel
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:
+    def drain_events(  # type: ignore[override]
+        self, connection: Any, **kwargs: Any
+    ) -> None:
+        timeout: float | None = kwargs.get("timeout")
         deadline = None if timeout is None else time.monotonic() + timeout
         deliver: Callable[..., None] = self._deliver
         while True:
             seen = _bell.count
             try:
-                self.cycle.get(deliver, timeout=0)
+                self.cycle.get(deliver, timeout=0)  # type: ignore[union-attr]  # set when connected
             except Empty:
                 left = None if deadline is None else deadline - time.monotonic()
                 if not _bell.wait_beyond(seen, left):
-                    raise socket.timeout from None
+                    raise TimeoutError from None
             else:
                 return

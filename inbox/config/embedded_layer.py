@@ -6,7 +6,7 @@ from typing import Any
 from channels.layers import InMemoryChannelLayer
 
 
-class EmbeddedChannelLayer(InMemoryChannelLayer):  # type: ignore[misc]
+class EmbeddedChannelLayer(InMemoryChannelLayer):
     """
     Hands every message to the event loop that waits for it.
 

@@ -17,6 +17,8 @@ class LoggingConfiguration:
         structlog.contextvars.merge_contextvars,
     ]
 
+    quiet = ("celery", "kombu", "daphne", "axes", "django.channels", "asyncio")
+
     def apply(self) -> None:
         structlog.configure(
             processors=[
@@ -31,7 +33,6 @@ class LoggingConfiguration:
         logging.config.dictConfig(self._standard())
 
     def _standard(self) -> dict[str, Any]:
-        quiet = {"level": "WARNING"}
         return {
             "version": 1,
             "disable_existing_loggers": False,
@@ -48,10 +49,7 @@ class LoggingConfiguration:
             },
             "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
-            "loggers": {
-                name: quiet
-                for name in ("celery", "kombu", "daphne", "axes", "django.channels", "asyncio")
-            },
+            "loggers": dict.fromkeys(self.quiet, {"level": "WARNING"}),
         }
 
     def _renderer(self) -> Any:

@@ -89,7 +89,7 @@ TEMPLATES = [
 # -- database ---------------------------------------------------------------------------------
 if DATABASE_URL:
     DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)}
-    # Opening a connection costs more than a whole trip: they are pooled, and closing one returns it.
+    # Opening a connection costs more than a whole trip: closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {"pool": {"min_size": 2, "max_size": 40, "timeout": 10}}
 else:
     DATABASES = {

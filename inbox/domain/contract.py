@@ -55,7 +55,7 @@ def check_resume(
     """
     The entries that are new decisions, in the order asked, if the array may resume the run.
 
-    An entry that repeats a standing decision is no new decision; one that contradicts it is refused.
+    An entry that repeats a standing decision is no new one; one that contradicts it is refused.
 
     Raises:
         DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume, InterruptExpired,

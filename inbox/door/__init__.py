@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 
 from agents.agui import wire
 from inbox.actions.runs import accept_run
-from inbox.door.inputs import check_external_id, run_request
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
 from inbox.domain.states import RunStatus
+from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.selectors import agents, threads
 
@@ -85,7 +85,7 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
     agent = agents.agent_for(actor, slug)
     known = threads.hydration_of(threads.thread_by_address(actor, agent, thread_id))
     if known.active is not None:
-        # Its RUN_STARTED is in the log; what came before it reaches the client as one run of its own.
+        # Its RUN_STARTED is in the log; what came before reaches the client as a run of its own.
         before = _ended(known, "") if known.last else ()
         run_of = known.active
         return Answer(bodies=before, follow=(known.thread.pk, run_of.pk, run_of.first_seq - 1))
@@ -107,7 +107,7 @@ def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
 
 
 def _as_it_ended(run: Any, run_id: str) -> Answer:
-    """A replayed resume: how the thread stands and how the resume run ended, under the new run id."""
+    """A replayed resume: how the thread stands and how its run ended, under the new run id."""
     known = threads.hydration_of(run.thread)
     terminal: Any = wire.decode(threads.terminal_of(run))
     if isinstance(terminal, RunFinishedEvent):

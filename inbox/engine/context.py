@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from agents.port import Answer, Effect, Permit, ToolRefused
+from agents.port import Answer, Effect, Journal, Permit, ToolRefused
 from inbox.actions import work
 from inbox.domain import errors
 from inbox.domain.consent import canonical
@@ -20,9 +20,7 @@ class EngineJournal:
         self._hold = hold
         self._ask = ask
 
-    async def begin(
-        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
-    ) -> Permit:
+    async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         try:
             text = canonical(dict(args))
             call = await self._ask(
@@ -36,9 +34,7 @@ class EngineJournal:
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         await self._ask(
-            lambda: work.settle_tool_call(
-                hold=self._hold, tool_call_id=tool_call_id, result=result
-            )
+            lambda: work.settle_tool_call(hold=self._hold, tool_call_id=tool_call_id, result=result)
         )
 
 
@@ -51,12 +47,12 @@ class EngineContext:
         run_key: str,
         answers: Sequence[Answer],
         checkpoint: Any,
-        journal: EngineJournal,
+        journal: Journal,
     ) -> None:
         self.run_key = run_key
         self.answers = answers
         self.checkpoint = checkpoint
-        self.journal = journal
+        self.journal: Journal = journal
         self.saved_checkpoint: Any = None
 
     def save_checkpoint(self, value: Any) -> None:

@@ -111,7 +111,7 @@ class Driver:
             wish.future.set_result(wish.function())
         except LeaseLost:
             raise
-        except Exception as error:  # noqa: BLE001 - it belongs to the agent that asked
+        except Exception as error:
             wish.future.set_exception(error)
         self._last_write = time.monotonic()
 

@@ -1,6 +1,7 @@
 """What leaves the engine: events checked, merged, encoded, and what they say about tool calls."""
 
-from collections.abc import Iterable, Sequence as Several
+from collections.abc import Iterable
+from collections.abc import Sequence as Several
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent
@@ -163,5 +164,3 @@ def _check_interrupts(interrupts: Several[agui.Interrupt]) -> None:
                 check_schema(interrupt.response_schema)
             except (SchemaRefused, ValueError) as error:
                 raise ProtocolBroken(f"Interrupt {interrupt.id!r}: {error}") from error
-
-

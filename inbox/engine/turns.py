@@ -70,7 +70,7 @@ class Turns:
         """Stop the agent wherever it is."""
         if self._pump is not None:
             self._pump.cancel()
-            self._runner.run(asyncio.wait([self._pump], timeout=2))  # type: ignore[arg-type]
+            self._runner.run(asyncio.wait([self._pump], timeout=2))
         self._runner.close()
 
     async def _drain(self, events: AsyncIterator[BaseEvent]) -> None:

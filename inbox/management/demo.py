@@ -5,6 +5,7 @@ import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from inbox import engine
@@ -20,7 +21,7 @@ PEOPLE = (
     ("dana", "Dana Whitfield", Role.VIEWER),
 )
 SCENARIOS = ("tool_call", "parallel3", "input_required", "confirmation", "custom_reason")
-EMPTY_INPUT = {"state": None, "tools": [], "context": [], "forwardedProps": None}
+EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
 @dataclass(frozen=True)

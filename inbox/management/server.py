@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from celery import current_app
+from celery.app import app_or_default
 from celery.worker import WorkController
 from daphne.server import Server
 from django.conf import settings
@@ -24,7 +24,7 @@ class Site:
 
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
         endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
-        self._server = Server(
+        self._server: Any = Server(  # type: ignore[no-untyped-call]
             application=import_string(settings.ASGI_APPLICATION),
             endpoints=[endpoint],
             http_timeout=None,
@@ -52,7 +52,7 @@ class Worker:
 
     def start(self) -> None:
         self._controller = WorkController(
-            app=current_app._get_current_object(),
+            app=app_or_default(),
             pool_cls="threads",
             concurrency=settings.CELERY_WORKER_CONCURRENCY,
             without_heartbeat=True,

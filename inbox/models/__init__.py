@@ -1,4 +1,4 @@
-"""Columns and constraints; the invariants of the design stand here as constraints where they can."""
+"""Columns and constraints: invariants stand here wherever a database can keep them."""
 
 from inbox.models.agents import Agent
 from inbox.models.audit import AuditEntry

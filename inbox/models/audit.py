@@ -10,9 +10,7 @@ from inbox.models.threads import Run, Thread
 class AuditEntry(models.Model):
     """One thing that somebody did, in the transaction that did it. Append-only, by triggers."""
 
-    team = models.ForeignKey(
-        Team, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
     thread = models.ForeignKey(Thread, null=True, on_delete=models.PROTECT, related_name="audit")
     run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")
     interrupt = models.ForeignKey(

@@ -15,9 +15,7 @@ class Event(models.Model):
     thread = models.ForeignKey(
         Thread, on_delete=models.PROTECT, related_name="events", db_index=False
     )
-    run = models.ForeignKey(
-        Run, on_delete=models.PROTECT, related_name="events", db_index=False
-    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="events", db_index=False)
     seq = models.BigIntegerField()
     type = models.CharField(max_length=40)
     body = models.TextField(help_text="the event's JSON text, exactly as every client gets it")

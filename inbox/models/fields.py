@@ -1,12 +1,13 @@
 """Field helpers that several models share."""
 
 from enum import StrEnum
+from uuid import UUID
 
 from django.db import models
 from uuid6 import uuid7
 
 
-def id_field() -> "models.UUIDField[object, object]":
+def id_field() -> "models.UUIDField[str | UUID, UUID]":
     """The primary key of a row: a UUIDv7, so that keys sort by time of creation."""
     return models.UUIDField(primary_key=True, default=uuid7, editable=False)
 

@@ -19,14 +19,12 @@ class Interrupt(models.Model):
     """
     One question of a run. Nothing but its state changes after it was asked.
 
-    `body` is the AG-UI Interrupt as JSON text; the columns beside it are what lists and checks need.
+    `body` is the AG-UI Interrupt as JSON text; the columns beside it serve lists and checks.
     `team` repeats the thread's, so that the pending list is one index.
     """
 
     id = id_field()
-    team = models.ForeignKey(
-        Team, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
     thread = models.ForeignKey(Thread, on_delete=models.PROTECT, related_name="interrupts")
     run = models.ForeignKey(
         Run, on_delete=models.PROTECT, related_name="interrupts", db_index=False

@@ -17,12 +17,8 @@ class Thread(models.Model):
     """
 
     id = id_field()
-    team = models.ForeignKey(
-        Team, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
-    agent = models.ForeignKey(
-        Agent, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
     external_id = models.CharField(max_length=200, help_text="the AG-UI threadId")
     title = models.CharField(max_length=200, blank=True)
     next_seq = models.BigIntegerField(default=1)

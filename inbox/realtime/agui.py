@@ -17,8 +17,8 @@ from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor
 log = structlog.get_logger(__name__)
 
 
-class AguiConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One socket, one run; it is closed after the terminal event, and the run goes on without it."""
+class AguiConsumer(AsyncWebsocketConsumer):
+    """One socket, one run; closed after the terminal event. The run goes on without it."""
 
     async def connect(self) -> None:
         self._task: asyncio.Task[None] | None = None

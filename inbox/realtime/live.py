@@ -17,7 +17,7 @@ from inbox.selectors.access import teams_of
 from inbox.selectors.threads import thread_for
 
 
-class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+class LiveConsumer(AsyncWebsocketConsumer):
     """
     `/ws/live/` pokes when interrupts or runs of the person's teams change, `?thread=<id>` also
     when that thread's log grows. The page then reads again, and reading asks for permission.

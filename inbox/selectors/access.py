@@ -14,6 +14,8 @@ def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
         return frozenset(Permission)
     if actor.kind is ActorKind.KEY:
         return actor.scopes if actor.team_id == team_id else frozenset()
+    if actor.user_id is None:
+        return frozenset()
     membership = Membership.objects.filter(
         user_id=actor.user_id, team_id=team_id, user__is_active=True
     ).first()
@@ -24,6 +26,8 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
     """The teams in which the actor has the permission."""
     if actor.kind is ActorKind.KEY:
         return [actor.team_id] if actor.team_id and permission in actor.scopes else []
+    if actor.user_id is None:
+        return []
     roles = [role for role, allowed in ROLE_PERMISSIONS.items() if permission in allowed]
     return list(
         Membership.objects.filter(

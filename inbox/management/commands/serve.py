@@ -81,4 +81,3 @@ Start a run that asks for approval:
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
-

@@ -1,0 +1,137 @@
+"""The people that tests speak of: Alice starts runs, Bob decides, Carol is a stranger."""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_DATA = tempfile.mkdtemp(prefix="signoff-tests-")
+os.environ["SIGNOFF_DATA_DIR"] = _DATA
+os.environ.setdefault("SIGNOFF_LEDGER", f"{_DATA}/ledger.sqlite3")
+
+import pytest  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from tests import agents_for_tests  # noqa: E402
+
+
+@dataclass(frozen=True)
+class World:
+    """A team with its people and the scripted agent, and a stranger in a team of her own."""
+
+    team: Any
+    agent: Any
+    alice: Any
+    bob: Any
+    carol: Any
+    key: str
+
+    def actor(self, user: Any) -> Any:
+        from inbox.selectors.keys import actor_of_user
+
+        return actor_of_user(user)
+
+
+def make_world() -> World:
+    """Build the world through actions; works in any database."""
+    from inbox.actions.people import add_member, create_api_key, ensure_agent, ensure_team
+    from inbox.domain.access import SEED, Permission, Role
+
+    team = ensure_team(slug="tests", name="Tests", actor=SEED)
+    others = ensure_team(slug="others", name="Others", actor=SEED)
+    people = {
+        name: add_member(
+            team=where,
+            username=name,
+            full_name=name.capitalize(),
+            password=f"{name}-password",
+            role=role,
+            actor=SEED,
+        )
+        for name, role, where in (
+            ("alice", Role.VIEWER, team),
+            ("bob", Role.REVIEWER, team),
+            ("carol", Role.ADMIN, others),
+        )
+    }
+    agent = ensure_agent(
+        team=team, slug="rehearsal", implementation="rehearsal", description="", actor=SEED
+    )
+    scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
+    key = create_api_key(team=team, name="tests", scopes=scopes, actor=SEED)
+    return World(team=team, agent=agent, key=key, **people)
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(settings: Any) -> None:
+    """Hashing a password is slow on purpose, which no test here is about."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def world(db: None) -> World:
+    return make_world()
+
+
+@pytest.fixture
+def alice(world: World) -> Any:
+    return world.actor(world.alice)
+
+
+@pytest.fixture
+def bob(world: World) -> Any:
+    return world.actor(world.bob)
+
+
+@pytest.fixture
+def carol(world: World) -> Any:
+    return world.actor(world.carol)
+
+
+@pytest.fixture
+def committed_world(transactional_db: None) -> Iterator[World]:
+    """
+    The world, committed: for tests whose threads have connections of their own.
+
+    The clean-up deletes from append-only tables, so it takes the triggers away for that moment.
+    """
+    from inbox.models import append_only
+
+    yield make_world()
+    connection.close()
+    with connection.schema_editor() as editor:
+        append_only.remove(editor)
+    _empty_every_table()
+    with connection.schema_editor() as editor:
+        append_only.install(editor)
+
+
+def _empty_every_table() -> None:
+    from django.core.management import call_command
+
+    call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
+
+
+@pytest.fixture
+def as_agent(world: World) -> Callable[..., Any]:
+    """Put a scripted list of events behind an address: `as_agent(events)` returns the agent row."""
+    from inbox.actions.people import ensure_agent
+    from inbox.domain.access import SEED
+
+    def install(play: Any, *, restartable: bool = True) -> Any:
+        name = agents_for_tests.register(play, restartable=restartable)
+        return ensure_agent(
+            team=world.team, slug=name, implementation=name, description="", actor=SEED
+        )
+
+    return install
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _remove_test_data() -> Iterator[None]:
+    import shutil
+
+    yield
+    shutil.rmtree(Path(_DATA), ignore_errors=True)

@@ -1,0 +1,249 @@
+"""Deciding interrupts: who may, who was first, and what it sets going."""
+
+import json
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from inbox.actions.decisions import decide
+from inbox.domain import errors
+from inbox.domain.states import EntryStatus
+from inbox.models import Decision, Run
+from tests import steps
+from tests.steps import APPROVE, approve, call_off, deny, open_interrupts, start
+
+
+@pytest.fixture
+def waiting(world):
+    return start(world, "rehearse:tool_call")
+
+
+def test_an_approved_tool_call_runs_once_and_its_result_goes_to_the_original_call(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    approve(interrupt, bob)
+    resumed = steps.resumed_run(waiting)
+
+    assert resumed.status == "succeeded"
+    assert steps.results(resumed) == [
+        {
+            "ok": True,
+            "args": {"to": "dana@example.com", "subject": "Your invoice"},
+            "executionCount": 1,
+        }
+    ]
+    result = next(e for e in steps.events(waiting.thread_id) if e["type"] == "TOOL_CALL_RESULT")
+    assert result["toolCallId"] == interrupt.tool_call.tool_call_id
+    assert steps.event_types(resumed).count("TOOL_CALL_START") == 0
+
+
+def test_edited_arguments_replace_the_proposed_ones(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    approve(interrupt, bob, editedArgs={"to": "x@example.com"})
+
+    (result,) = steps.results(steps.resumed_run(waiting))
+    assert result["args"] == {"to": "x@example.com"}
+
+
+def test_a_denied_tool_call_does_not_run_and_the_reason_reaches_the_agent(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    deny(interrupt, bob)
+
+    (result,) = steps.results(steps.resumed_run(waiting))
+    assert result == {"ok": False, "denied": True, "reason": "not today"}
+
+
+def test_a_cancelled_tool_call_does_not_run(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    call_off(interrupt, bob)
+
+    resumed = steps.resumed_run(waiting)
+    assert resumed.status == "succeeded"
+    assert not any(result.get("ok") for result in steps.results(resumed))
+
+
+def test_the_run_is_resumed_by_the_last_decision_and_by_no_earlier_one(world, bob):
+    run = start(world, "rehearse:parallel3")
+    first, second, third = open_interrupts(run)
+
+    approve(first, bob)
+    deny(second, bob)
+    assert not Run.objects.filter(resumes=run).exists()
+    call_off(third, bob)
+
+    resumed = steps.resumed_run(run)
+    assert [result["ok"] for result in steps.results(resumed)] == [True, False, False]
+    statuses = [entry["status"] for entry in json.loads(resumed.resume)]
+    assert statuses == ["resolved", "resolved", "cancelled"]
+
+
+def test_a_viewer_sees_but_may_not_decide(waiting, alice):
+    (interrupt,) = open_interrupts(waiting)
+
+    with pytest.raises(errors.Forbidden):
+        approve(interrupt, alice)
+
+    assert open_interrupts(waiting) == [interrupt]
+
+
+def test_for_a_stranger_the_interrupt_does_not_exist(waiting, carol):
+    (interrupt,) = open_interrupts(waiting)
+
+    with pytest.raises(errors.NotFound):
+        approve(interrupt, carol)
+
+
+def test_an_ex_member_may_not_decide(waiting, world, bob):
+    (interrupt,) = open_interrupts(waiting)
+    world.bob.memberships.all().delete()
+
+    with pytest.raises(errors.NotFound):
+        approve(interrupt, bob)
+
+
+def test_a_deactivated_member_may_not_decide(waiting, world, bob):
+    (interrupt,) = open_interrupts(waiting)
+    world.bob.is_active = False
+    world.bob.save()
+
+    with pytest.raises(errors.NotFound):
+        approve(interrupt, bob)
+
+
+def test_the_slower_reviewer_is_told_who_was_faster_and_when(waiting, world, bob):
+    from inbox.actions.people import add_member
+    from inbox.domain.access import SEED, Role
+
+    dora = add_member(
+        team=world.team,
+        username="dora",
+        full_name="Dora",
+        password="dora-password",
+        role=Role.REVIEWER,
+        actor=SEED,
+    )
+    (interrupt,) = open_interrupts(waiting)
+    decision = approve(interrupt, bob)
+
+    with pytest.raises(errors.AlreadyDecided) as refused:
+        approve(interrupt, world.actor(dora))
+
+    assert refused.value.detail == {
+        "by": "Bob",
+        "at": decision.created_at.isoformat(),
+        "status": "resolved",
+    }
+
+
+def test_the_same_decision_again_is_the_decision_that_stands(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+    first = approve(interrupt, bob)
+
+    again = approve(interrupt, bob)
+
+    assert again == first
+    assert Decision.objects.count() == 1
+    assert Run.objects.filter(resumes=waiting).count() == 1
+
+
+def test_another_decision_by_the_same_person_is_refused(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+    approve(interrupt, bob)
+
+    with pytest.raises(errors.AlreadyDecided):
+        deny(interrupt, bob)
+
+
+def test_an_answer_that_does_not_fit_changes_nothing(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    with pytest.raises(errors.InvalidPayload):
+        steps.answer(interrupt, bob, {"approved": "true"})
+
+    assert open_interrupts(waiting) == [interrupt]
+    assert not Decision.objects.exists()
+
+
+def test_an_answer_that_json_cannot_hold_is_refused(world, bob):
+    run = start(world, "rehearse:custom_reason")
+    (interrupt,) = open_interrupts(run)
+
+    with pytest.raises(errors.InvalidPayload):
+        steps.answer(interrupt, bob, {"amount": 2**60})
+
+
+def test_a_decision_on_what_was_shown_before_it_changed_is_refused(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    with pytest.raises(errors.ViewChanged):
+        decide(
+            interrupt_id=interrupt.pk,
+            status=EntryStatus.RESOLVED,
+            payload=APPROVE,
+            actor=bob,
+            view_digest="0" * 64,
+        )
+
+    assert open_interrupts(waiting) == [interrupt]
+
+
+def test_a_decision_keeps_the_digest_of_what_was_shown(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    decision = decide(
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.RESOLVED,
+        payload=APPROVE,
+        actor=bob,
+        view_digest=interrupt.view_digest,
+    )
+
+    assert decision.view_digest == interrupt.view_digest
+
+
+def test_every_step_leaves_its_audit_entry(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    approve(interrupt, bob)
+    steps.resumed_run(waiting)
+
+    assert steps.audit_actions(waiting.thread) == [
+        "run.started",
+        "run.interrupted",
+        "interrupt.resolved",
+        "run.succeeded",
+    ]
+
+
+def test_the_database_refuses_a_second_standing_decision(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+    decision = approve(interrupt, bob)
+    decision.pk = None
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Decision(
+            interrupt=interrupt,
+            status="resolved",
+            actor_kind="human",
+            actor_label="Bob",
+            created_at=decision.created_at,
+        ).save(force_insert=True)
+
+
+def test_the_database_refuses_a_second_resume(waiting, bob):
+    (interrupt,) = open_interrupts(waiting)
+    approve(interrupt, bob)
+    steps.resumed_run(waiting)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Run(
+            thread=waiting.thread,
+            external_id="again",
+            resumes=waiting,
+            status="cancelled",
+            first_seq=1,
+            queued_at=waiting.queued_at,
+        ).save(force_insert=True)

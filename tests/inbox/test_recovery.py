@@ -1,0 +1,316 @@
+"""Lost workers, lost rings and late answers: what the sweeper makes of them."""
+
+import contextlib
+from datetime import timedelta
+
+import ag_ui.core as agui
+import pytest
+
+from agents.port import Effect, ToolRefused
+from inbox import engine, notify, sweeper
+from inbox.actions import work
+from inbox.actions.runs import accept_run
+from inbox.domain import errors
+from inbox.models import Run, ToolCall
+from tests import steps
+from tests.inbox.test_engine import about, asking, finished, proposed, said
+from tests.steps import APPROVE, approve, open_interrupts, request, start
+
+
+class WorkerKilled(BaseException):
+    """What a SIGKILL looks like from inside: nothing after it is executed."""
+
+
+@pytest.fixture
+def later(monkeypatch):
+    """Move the database's clock forward."""
+
+    def move(**by):
+        from inbox.models.clock import database_now
+
+        ahead = timedelta(**by)
+
+        def shifted():
+            return database_now() + ahead
+
+        for module in ("inbox.actions.locking", "inbox.selectors.sweep"):
+            monkeypatch.setattr(f"{module}.database_now", shifted)
+
+    return move
+
+
+def kill_while_driving(run, *, monkeypatch, at):
+    """Drive a queued run until the worker makes its `at`-th write, then lose the worker."""
+    writes = []
+    for name in ("append_events", "settle_tool_call", "finish_run"):
+        original = getattr(work, name)
+
+        def dying(*args, _original=original, **kwargs):
+            if len(writes) == at:
+                raise WorkerKilled
+            writes.append(_original)
+            return _original(*args, **kwargs)
+
+        monkeypatch.setattr(work, name, dying)
+    with pytest.raises(WorkerKilled):
+        engine.execute(run.pk)
+    monkeypatch.undo()
+    return steps.reread(run)
+
+
+def queued_resume(world, scenario, bob, payload=APPROVE):
+    run = start(world, f"rehearse:{scenario}")
+    for interrupt in open_interrupts(run):
+        steps.answer(interrupt, bob, payload)
+    return Run.objects.get(resumes=run)
+
+
+def test_a_living_worker_keeps_its_run(world, alice):
+    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    work.claim_run(run_id=accepted.run.pk)
+
+    sweeper.sweep()
+
+    assert steps.reread(accepted.run).status == "running"
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_lost_run_goes_on_where_its_last_commit_was(world, alice, monkeypatch, later, at):
+    whole = start(world, "rehearse:multi_step")
+    accepted = accept_run(
+        agent_id=world.agent.pk, request=request("rehearse:multi_step"), actor=alice
+    )
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=at)
+    assert killed.status == "running"
+
+    later(seconds=60)
+    sweeper.sweep()
+    engine.execute(killed.pk)
+
+    again = steps.reread(killed)
+    assert (again.status, again.attempt) == ("interrupted", 2)
+    assert [kind for kind in steps.event_types(again) if "CONTENT" not in kind] == [
+        kind for kind in steps.event_types(whole) if "CONTENT" not in kind
+    ]
+
+
+def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
+    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    _, hold = work.claim_run(run_id=accepted.run.pk)
+    later(seconds=60)
+    sweeper.sweep()
+
+    with pytest.raises(errors.LeaseLost):
+        work.append_events(hold=hold, batch=work.Batch())
+    with pytest.raises(errors.LeaseLost):
+        work.renew_lease(hold=hold)
+
+
+def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result(
+    world, bob, monkeypatch, later
+):
+    resume = queued_resume(world, "tool_call", bob)
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at=1)
+    assert ToolCall.objects.get().state == "started"
+
+    later(seconds=60)
+    sweeper.sweep()
+    engine.execute(killed.pk)
+
+    assert steps.reread(killed).status == "succeeded"
+    assert steps.event_types(killed).count("TOOL_CALL_RESULT") == 1
+
+
+@pytest.fixture
+def in_doubt(world, bob, monkeypatch, later):
+    """A resume run whose worker died while a `once` tool was running."""
+    resume = queued_resume(world, "effect:doubt", bob)
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at=1)
+    later(seconds=60)
+    sweeper.sweep()
+    return steps.reread(killed)
+
+
+def test_a_once_tool_that_may_have_happened_becomes_a_question(in_doubt):
+    assert in_doubt.status == "interrupted"
+    (question,) = open_interrupts(in_doubt)
+    assert question.reason == "signoff:outcome_unknown"
+    assert "charge" in question.title
+    assert ToolCall.objects.get().state == "in_doubt"
+
+
+def test_it_happened_and_the_result_is_what_the_person_says(in_doubt, bob):
+    (question,) = open_interrupts(in_doubt)
+
+    steps.answer(question, bob, {"outcome": "happened", "result": '{"ok": true, "by": "hand"}'})
+    resumed = steps.resumed_run(in_doubt)
+
+    assert resumed.status == "succeeded"
+    assert steps.results(resumed) == [{"ok": True, "by": "hand"}]
+
+
+def test_it_did_not_happen_and_is_run_now(in_doubt, bob):
+    (question,) = open_interrupts(in_doubt)
+
+    steps.answer(question, bob, {"outcome": "did_not_happen"})
+    resumed = steps.resumed_run(in_doubt)
+
+    assert resumed.status == "succeeded"
+    (result,) = steps.results(resumed)
+    assert result["ok"] is True
+
+
+@pytest.mark.parametrize("how", ["stop", "called off"])
+def test_a_person_can_stop_a_doubtful_run(in_doubt, bob, how):
+    (question,) = open_interrupts(in_doubt)
+    before = steps.events(in_doubt.thread_id)
+
+    if how == "stop":
+        steps.answer(question, bob, {"outcome": "stop"})
+    else:
+        steps.call_off(question, bob)
+    resumed = steps.resumed_run(in_doubt)
+
+    assert resumed.status == "cancelled"
+    assert steps.results(resumed) == []
+    assert len(steps.events(in_doubt.thread_id)) > len(before)
+
+
+def test_the_doubt_is_not_answered_by_anything_else(in_doubt, bob):
+    (question,) = open_interrupts(in_doubt)
+
+    with pytest.raises(errors.InvalidPayload):
+        steps.answer(question, bob, {"outcome": "maybe"})
+
+
+def test_an_agent_that_cannot_be_driven_again_fails_when_its_worker_is_lost(
+    world, as_agent, alice, monkeypatch, later
+):
+    async def play(run_input, ctx):
+        for event in said("one"):
+            yield event
+        yield finished(run_input)
+
+    agent = as_agent(play, restartable=False)
+    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=0)
+
+    later(seconds=60)
+    sweeper.sweep()
+
+    assert (steps.reread(killed).status, steps.reread(killed).error_code) == (
+        "failed",
+        "WORKER_LOST",
+    )
+
+
+def test_an_agent_that_says_something_else_the_second_time_is_not_trusted(
+    world, as_agent, alice, monkeypatch, later
+):
+    attempts = []
+
+    async def play(run_input, ctx):
+        attempts.append(1)
+        for event in said(f"attempt {len(attempts)}"):
+            yield event
+        with contextlib.suppress(ToolRefused):  # what it said is committed before it is refused
+            await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
+        yield finished(run_input)
+
+    agent = as_agent(play)
+    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    later(seconds=60)
+    sweeper.sweep()
+    engine.execute(killed.pk)
+
+    assert steps.reread(killed).error_code == "WORKER_LOST"
+
+
+def test_a_run_that_kills_its_worker_every_time_is_given_up(
+    world, as_agent, alice, monkeypatch, later
+):
+    async def play(run_input, ctx):
+        for event in said("boom"):
+            yield event
+        yield finished(run_input)
+
+    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
+    for _ in range(3):
+        kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=0)
+        later(seconds=60)
+        sweeper.sweep()
+        monkeypatch.undo()
+
+    run = steps.reread(accepted.run)
+    assert (run.status, run.attempt, run.error_code) == ("failed", 3, "WORKER_LOST")
+
+
+def test_a_run_whose_ring_was_lost_is_rung_for_again(world, alice, monkeypatch, later):
+    rung = []
+    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    monkeypatch.setattr(notify, "ring_workers", rung.append)
+    sweeper.sweep()
+    assert rung == []
+
+    later(seconds=6)
+    sweeper.sweep()
+
+    assert rung == [accepted.run.pk]
+
+
+def test_an_interrupt_nobody_answered_in_time_is_closed_and_the_thread_goes_on(world, later):
+    run = start(world, "rehearse:expires_soon")
+    later(seconds=2)
+
+    sweeper.sweep()
+
+    interrupt = run.interrupts.get()
+    assert interrupt.status == "expired"
+    assert interrupt.decisions.get().actor_label == "system:expiry"
+    assert steps.resumed_run(run).status == "succeeded"
+
+
+def test_expiry_lets_the_decisions_on_the_siblings_count(world, as_agent, bob, later):
+    async def play(run_input, ctx):
+        if ctx.answers:
+            yield finished(run_input)
+            return
+        for call_id in ("c1", "c2"):
+            for event in proposed(call_id=call_id):
+                yield event
+        yield asking(run_input, about("c1", expires_at="2020-01-01T00:00:00Z"), about("c2"))
+
+    run = start(world, "go", agent=as_agent(play))
+    late, patient = open_interrupts(run)
+    approve(patient, bob)
+    sweeper.sweep()
+
+    resumed = steps.resumed_run(run)
+    assert resumed.status == "succeeded"
+    assert late.decisions.get().status == "cancelled"
+
+
+def test_an_answer_after_expiry_is_refused_and_calling_off_is_not(world, bob, later):
+    run = start(world, "rehearse:expires_soon")
+    (interrupt,) = open_interrupts(run)
+    later(seconds=2)
+
+    with pytest.raises(errors.InterruptExpired):
+        approve(interrupt, bob)
+    steps.call_off(interrupt, bob)
+
+    assert steps.resumed_run(run).status == "succeeded"
+
+
+def test_an_expiry_beyond_thirty_days_is_cut_to_thirty_days(world, as_agent):
+    async def play(run_input, ctx):
+        yield asking(
+            run_input,
+            agui.Interrupt(id="i1", reason="confirmation", expires_at="2999-01-01T00:00:00Z"),
+        )
+
+    run = start(world, "go", agent=as_agent(play))
+
+    (interrupt,) = open_interrupts(run)
+    assert interrupt.expires_at - interrupt.created_at == timedelta(days=30)
