@@ -1,0 +1,1 @@
+"""Races between people, clients and workers, on PostgreSQL with a connection for each of them."""

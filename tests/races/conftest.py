@@ -1,0 +1,85 @@
+"""Races need real connections that commit; SQLite has one writer and proves nothing here."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+
+from tests.conftest import World, make_world
+from tests.races.together import CallLog
+
+
+@pytest.fixture(autouse=True)
+def _postgresql_only() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("races run on PostgreSQL: set DATABASE_URL")
+
+
+@pytest.fixture
+def _triggers_back_at_the_end(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    from inbox.models import append_only
+
+    yield
+    with django_db_blocker.unblock(), connection.schema_editor() as editor:
+        append_only.install(editor)
+
+
+@pytest.fixture
+def committed_world(_triggers_back_at_the_end: None, transactional_db: None) -> Iterator[World]:
+    """
+    The world, committed, on PostgreSQL.
+
+    TRUNCATE fires the append-only triggers on empty tables too, so that they have to be away while
+    `transactional_db` cleans up, which is after this fixture and before the one that is above.
+    """
+    from inbox.models import append_only
+
+    yield make_world()
+    with connection.schema_editor() as editor:
+        append_only.remove(editor)
+
+
+@pytest.fixture
+def erin(committed_world: Any) -> Any:
+    """A second reviewer, who answers at the same moment as Bob."""
+    from inbox.actions.people import add_member
+    from inbox.domain.access import SEED, Role
+
+    user = add_member(
+        team=committed_world.team,
+        username="erin",
+        full_name="Erin",
+        password="erin-password",
+        role=Role.REVIEWER,
+        actor=SEED,
+    )
+    return committed_world.actor(user)
+
+
+@pytest.fixture
+def race_bob(committed_world: Any) -> Any:
+    return committed_world.actor(committed_world.bob)
+
+
+@pytest.fixture
+def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> CallLog:
+    """Take `FOR UPDATE` out of the only place that has it; returns what was read without it."""
+    from inbox.actions import locking
+
+    log = CallLog()
+
+    class UnlockedThreads:
+        """`Thread.objects` with a lock that is none."""
+
+        @staticmethod
+        def select_for_update() -> Any:
+            log.add("unlocked read")
+            return locking_thread.objects.all()
+
+    class UnlockedThread:
+        objects = UnlockedThreads
+
+    locking_thread = locking.Thread
+    monkeypatch.setattr(locking, "Thread", UnlockedThread)
+    return log

@@ -1,0 +1,94 @@
+"""Workers that are rung for the same run: one drives it."""
+
+from functools import partial
+
+import pytest
+
+from inbox import engine
+from inbox.actions import work
+from inbox.actions.recovery import recover_run
+from inbox.actions.runs import accept_run
+from inbox.domain.errors import LeaseLost
+from tests import steps
+from tests.races.together import Meeting, at_once, failures, rounds
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def queue(committed_world):
+    alice = committed_world.actor(committed_world.alice)
+
+    def queue_echo():
+        return accept_run(
+            agent_id=committed_world.agent.pk, request=steps.request("rehearse:echo"), actor=alice
+        ).run
+
+    return queue_echo
+
+
+def test_one_of_four_workers_claims_a_run(queue):
+    for _ in range(rounds(short=20, long=100)):
+        run = queue()
+
+        outcomes = at_once([partial(work.claim_run, run_id=run.pk)] * 4)
+
+        assert failures(outcomes) == []
+        assert sum(claim is not None for claim in outcomes) == 1
+        claimed = steps.reread(run)
+        assert (claimed.status, claimed.fence, claimed.attempt) == ("running", 1, 1)
+        assert steps.event_types(run) == ["RUN_STARTED"]
+
+
+def test_a_run_that_four_workers_are_rung_for_is_driven_once(queue):
+    for _ in range(rounds(short=10, long=100)):
+        run = queue()
+
+        outcomes = at_once([partial(engine.execute, run.pk)] * 4)
+
+        assert failures(outcomes) == []
+        assert steps.reread(run).status == "succeeded"
+        assert steps.event_types(run).count("RUN_FINISHED") == 1
+
+
+def test_without_the_lock_two_workers_claim_the_same_run(queue, monkeypatch, without_the_lock):
+    run = queue()
+    meeting, original = Meeting(2), work.lock_thread
+
+    def lock_then_meet(thread_id):
+        locked = original(thread_id)
+        meeting.wait()
+        return locked
+
+    monkeypatch.setattr(work, "lock_thread", lock_then_meet)
+
+    outcomes = at_once([partial(work.claim_run, run_id=run.pk)] * 2)
+
+    assert meeting.met
+    claims = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
+    # The log's numbers are the last line of defence: RUN_STARTED cannot be stored twice.
+    assert len(claims) == 2 or [type(error).__name__ for error in failures(outcomes)] == [
+        "IntegrityError"
+    ]
+
+
+def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
+    """The lease ran out; the worker writes at the moment the sweeper takes the run away."""
+    monkeypatch.setattr(work, "LEASE", -work.LEASE)
+    for _ in range(rounds(short=20, long=100)):
+        run = queue()
+        _, hold = work.claim_run(run_id=run.pk)
+        monkeypatch.setattr(work, "LEASE", abs(work.LEASE))
+
+        outcomes = at_once(
+            [
+                partial(work.renew_lease, hold=hold),
+                partial(recover_run, run_id=run.pk, restartable=True),
+            ]
+        )
+
+        monkeypatch.setattr(work, "LEASE", -work.LEASE)
+        kept = not isinstance(outcomes[0], LeaseLost)
+        assert steps.reread(run).status == ("running" if kept else "queued")
+        assert (outcomes[1] is None) == kept
+        assert [error for error in failures(outcomes) if not isinstance(error, LeaseLost)] == []

@@ -1,0 +1,89 @@
+"""Doing several things at the same moment, each over a connection of its own."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.db import connections
+
+#: Long rounds are for campaigns; a test run has to end.
+LONG = os.environ.get("SIGNOFF_CAMPAIGN") == "long"
+_PATIENCE_SECONDS = 60
+#: Of the pool's connections; a larger crowd takes turns, as it does in a web process.
+_MOST_CONNECTIONS = 30
+
+
+def rounds(*, short: int, long: int) -> int:
+    """How often a race is run: often in a campaign, and enough to notice in a test run."""
+    return long if LONG else short
+
+
+class CallLog:
+    """Counts, from any thread, that something happened."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self.entries: list[str] = []
+
+    def add(self, entry: str) -> None:
+        with self._guard:
+            self.entries.append(entry)
+
+
+class Meeting:
+    """
+    A point in the code where `parties` threads wait for each other.
+
+    Where a lock keeps the others away nobody ever meets: then each goes on after `patience_seconds`
+    and `met` stays false.
+    """
+
+    def __init__(self, parties: int, *, patience_seconds: float = 1.0) -> None:
+        self._barrier = threading.Barrier(parties, timeout=patience_seconds)
+        self.met = False
+
+    def wait(self) -> None:
+        try:
+            self._barrier.wait()
+        except threading.BrokenBarrierError:
+            return
+        self.met = True
+
+
+def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """
+    Make all calls at the same moment, each in a thread with a connection of its own.
+
+    Returns the result or the exception of each, in the order of the calls.
+    """
+    outcomes: list[Any] = [None] * len(calls)
+    gate = threading.Barrier(len(calls), timeout=_PATIENCE_SECONDS)
+
+    def run(index: int, call: Callable[[], Any]) -> None:
+        try:
+            if len(calls) <= _MOST_CONNECTIONS:
+                # Opened before the gate, so that the calls themselves meet.
+                connections["default"].ensure_connection()
+            gate.wait()
+            outcomes[index] = call()
+        except BaseException as error:
+            outcomes[index] = error
+        finally:
+            connections.close_all()
+
+    threads = [
+        threading.Thread(target=run, args=(index, call), daemon=True)
+        for index, call in enumerate(calls)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_PATIENCE_SECONDS)
+    if any(thread.is_alive() for thread in threads):
+        raise TimeoutError("a call neither returned nor raised: a deadlock")
+    return outcomes
+
+
+def failures(outcomes: Sequence[Any]) -> list[BaseException]:
+    return [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
