@@ -1,7 +1,6 @@
 """Following threads: one listener and one tail per thread in each process, for every follower."""
 
 import asyncio
-import contextlib
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
@@ -37,7 +36,8 @@ async def follow(thread_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
     """
     Yield a thread's events with a seq greater than `after`, for ever, in order and without gaps.
 
-    They come in chunks of what is there; first the log, then what is committed while we wait.
+    They come in chunks of what is there; first the log, then what is committed while we wait. A
+    chunk may be empty, so that a transport finds out whether its client is still there.
     """
     async with _hub().tail(thread_id) as tail:
         while True:
@@ -45,8 +45,8 @@ async def follow(thread_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
             if rows:
                 after = rows[-1].seq
                 yield rows
-            else:
-                await tail.wait()
+            elif not await tail.wait():
+                yield ()
 
 
 async def follow_run(thread_id: UUID, run_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
@@ -99,13 +99,17 @@ class _Tail:
             return [row for row in self._rows if row.seq > after]
         return await _read(self.thread_id, after)
 
-    async def wait(self) -> None:
-        """Wait for a ring, or for the time to look without one."""
-        with contextlib.suppress(TimeoutError):
+    async def wait(self) -> bool:
+        """Wait for a ring, or for the time to look without one; return whether it rang."""
+        rang = True
+        try:
             async with asyncio.timeout(SAFETY_POLL_SECONDS):
                 await self._changed.wait()
+        except TimeoutError:
+            rang = False
         if time.monotonic() - self._read_at >= SAFETY_POLL_SECONDS:
             self._dirty = True
+        return rang
 
     def ring(self, seq: int, rows: Sequence[Sequence[Any]]) -> None:
         """Take the rows that came with a ring if they continue the tail, else look into the log."""

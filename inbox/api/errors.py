@@ -3,6 +3,7 @@
 from typing import Any
 
 import structlog
+from django.core.exceptions import RequestDataTooBig
 from django.http import JsonResponse
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -45,6 +46,8 @@ def json_response(refusal: errors.Refusal) -> JsonResponse:
 
 def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """REST framework's exception handler."""
+    if isinstance(error, RequestDataTooBig):
+        error = errors.TooLarge("A request may have 2 MiB.")
     if isinstance(error, errors.Refusal):
         return Response(body_of(error), status=http_status(error))
     response = exception_handler(error, context)

@@ -1,13 +1,15 @@
 """Server-sent events: the log of a thread, and the frames of one run."""
 
-from collections.abc import AsyncIterator, Iterable
+import time
+from collections.abc import AsyncIterator, Collection, Iterable
 from contextlib import aclosing
 
 from django.http import StreamingHttpResponse
 
 from inbox.feed import Row
 
-KEEP_ALIVE = b": keep-alive\n\n"
+KEEP_ALIVE = ": keep-alive\n\n"
+KEEP_ALIVE_SECONDS = 15.0
 
 
 def sse(row: Row) -> str:
@@ -21,15 +23,21 @@ def unnumbered(body: str) -> str:
 
 
 async def encoded(
-    chunks: AsyncIterator[Iterable[Row]], before: Iterable[str] = ()
+    chunks: AsyncIterator[Collection[Row]], before: Iterable[str] = ()
 ) -> AsyncIterator[bytes]:
     """Each chunk of rows as one write, whatever the number of events in it."""
-    opening = "".join(unnumbered(body) for body in before)
-    if opening:
-        yield opening.encode()
+    # Daphne sends the headers with the first byte, and a follower may wait long for an event.
+    yield "".join([KEEP_ALIVE, *map(unnumbered, before)]).encode()
+    written_at = time.monotonic()
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
-            yield "".join(map(sse, chunk)).encode()
+            if chunk:
+                yield "".join(map(sse, chunk)).encode()
+            elif time.monotonic() - written_at > KEEP_ALIVE_SECONDS:
+                yield KEEP_ALIVE.encode()
+            else:
+                continue
+            written_at = time.monotonic()
 
 
 async def only(bodies: Iterable[str]) -> AsyncIterator[bytes]:

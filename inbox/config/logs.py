@@ -49,7 +49,7 @@ class LoggingConfiguration:
             },
             "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
-            "loggers": dict.fromkeys(self.quiet, {"level": "WARNING"}),
+            "loggers": {name: {"level": "WARNING"} for name in self.quiet},
         }
 
     def _renderer(self) -> Any:

@@ -12,10 +12,10 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from inbox import engine, sweeper
+from inbox.management import bounded
 
 log = structlog.get_logger(__name__)
 
-MAX_BODY = 2 * 1024 * 1024
 DRAIN_SECONDS = 5.0
 
 
@@ -23,6 +23,7 @@ class Site:
     """Daphne, serving the ASGI application in the main thread."""
 
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
+        bounded.install()
         endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
         self._server: Any = Server(  # type: ignore[no-untyped-call]
             application=import_string(settings.ASGI_APPLICATION),
@@ -30,8 +31,8 @@ class Site:
             http_timeout=None,
             ping_interval=20,
             ping_timeout=30,
-            websocket_max_message_size=MAX_BODY,
-            websocket_max_frame_size=MAX_BODY,
+            websocket_max_message_size=bounded.MAX_BODY,
+            websocket_max_frame_size=bounded.MAX_BODY,
             application_close_timeout=1,
             ready_callable=on_ready,
             server_name="signoff",

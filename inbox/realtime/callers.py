@@ -9,7 +9,7 @@ from inbox.selectors.keys import actor_of_key, actor_of_user
 
 CLOSE_UNAUTHENTICATED = 4401
 CLOSE_NOT_FOUND = 4404
-CLOSE_BAD_INPUT = 1008
+CLOSE_BAD_INPUT = 4400
 
 
 async def actor_of_scope(scope: Any) -> Actor | None:

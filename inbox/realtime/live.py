@@ -62,6 +62,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
         chunks: Any = follow(thread_id, after)
         async with aclosing(chunks) as rows:
             async for chunk in rows:
+                if not chunk:
+                    continue
                 poke = {"type": "thread", "thread": str(thread_id), "seq": chunk[-1].seq}
                 await self._send(poke)
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
 from inbox.domain.schemas import APPROVAL
 from inbox.domain.states import InterruptStatus, Reason
-from inbox.models import AuditEntry, Decision, Interrupt
+from inbox.models import AuditEntry, Decision, Interrupt, Thread
 from inbox.selectors.access import permissions_in, require, teams_of
 
 COUNT_UP_TO = 100
@@ -61,6 +61,27 @@ def count_pending(actor: Actor) -> int:
     """How many are open, up to COUNT_UP_TO: a badge needs no more, and a count would scan."""
     rows = Interrupt.objects.filter(team__in=teams_of(actor), status=InterruptStatus.OPEN)
     return rows.order_by()[:COUNT_UP_TO].count()
+
+
+def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:
+    """How many interrupts are decided and how many were asked, for each run of these rows."""
+    counted = (
+        Interrupt.objects.filter(run__in={row.run_id for row in rows})
+        .values_list("run")
+        .annotate(decided=Count("pk", filter=~Q(status=InterruptStatus.OPEN)), asked=Count("pk"))
+        .order_by()
+    )
+    return {run: (decided, asked) for run, decided, asked in counted}
+
+
+def interrupts_of(thread: Thread) -> Sequence[Interrupt]:
+    """Every interrupt of the thread, in the order asked."""
+    return list(
+        Interrupt.objects.filter(thread=thread)
+        .select_related("tool_call")
+        .prefetch_related(_decisions())
+        .order_by("created_at", "run", "position")
+    )
 
 
 def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:

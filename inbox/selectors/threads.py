@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.runs import waiting_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
@@ -81,6 +82,23 @@ def runs_for(actor: Actor, *, limit: int = 50) -> Sequence[Run]:
 def tool_calls_of(thread: Thread) -> Sequence[ToolCall]:
     """Every tool call of the thread, in the order proposed."""
     return list(ToolCall.objects.filter(thread=thread).order_by("pk"))
+
+
+def errors_of(thread: Thread) -> dict[UUID, str]:
+    """The JSON text of the RUN_ERROR event of each failed run."""
+    return dict(Event.objects.filter(thread=thread, type="RUN_ERROR").values_list("run", "body"))
+
+
+def messages_so_far(thread: Thread) -> list[Any]:
+    """The messages as of the last event committed, those of a run that is going on included."""
+    active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
+    if active is None:
+        messages: list[Any] = json.loads(thread.messages)
+        return messages
+    conversation = conversation_before(active, thread)
+    for event, _ in committed_events(active):
+        conversation.apply(event)
+    return list(conversation.to_json()["messages"])
 
 
 def hydration_of(thread: Thread) -> Hydration:

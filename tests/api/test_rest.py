@@ -1,0 +1,344 @@
+"""REST: the path from a started run to a decision, and everything that is refused on it."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from inbox.models import ApiKey, Run
+from tests import steps
+from tests.steps import APPROVE, DENY, open_interrupts, start
+
+
+class Caller:
+    """A machine with a key."""
+
+    def __init__(self, token):
+        self._client = Client(raise_request_exception=False)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    def get(self, path, **query):
+        return self._client.get(path, query, headers=self._headers)
+
+    def post(self, path, body=None, **headers):
+        text = body if isinstance(body, str | bytes) else json.dumps(body or {})
+        return self._client.post(
+            path, text, content_type="application/json", headers={**self._headers, **headers}
+        )
+
+
+@pytest.fixture
+def api(world):
+    return Caller(world.key)
+
+
+@pytest.fixture
+def key_with(world):
+    """A caller whose key has just these scopes."""
+    from inbox.actions.people import create_api_key
+    from inbox.domain.access import SEED, Permission
+
+    def make(*scopes, team=None):
+        permissions = {Permission(scope) for scope in scopes}
+        return Caller(
+            create_api_key(team=team or world.team, name="k", scopes=permissions, actor=SEED)
+        )
+
+    return make
+
+
+def start_run(api, scenario="tool_call", **headers):
+    body = {"agent": "rehearsal", "message": f"rehearse:{scenario}"}
+    return api.post("/api/runs", body, **headers)
+
+
+def drive(answer):
+    run = Run.objects.get(pk=answer.json()["id"])
+    steps.engine.execute(run.pk)
+    return steps.reread(run)
+
+
+def test_a_run_is_started_interrupted_decided_and_resumed_over_rest(api):
+    started = start_run(api)
+    assert started.status_code == 202
+    run = drive(started)
+
+    (item,) = api.get("/api/interrupts").json()["results"]
+    assert (item["tool"], item["status"]) == ("send_email", "open")
+    decided = api.post(
+        f"/api/interrupts/{item['id']}/decide",
+        {"status": "resolved", "payload": APPROVE, "view_digest": item["view_digest"]},
+    )
+    assert decided.status_code == 200
+    assert decided.json()["by"] == "key tests"
+    steps.resumed_run(run)
+
+    thread = api.get(f"/api/threads/{item['thread']}").json()
+    assert any("executionCount" in str(message) for message in thread["messages"])
+    detail = api.get(f"/api/runs/{started.json()['id']}").json()
+    assert detail["status"] == "interrupted"
+    assert detail["terminal_event"]["outcome"]["type"] == "interrupt"
+
+
+def test_the_same_idempotency_key_gives_the_same_run(api):
+    first = start_run(api, **{"Idempotency-Key": "k1"})
+
+    again = start_run(api, **{"Idempotency-Key": "k1"})
+
+    assert again.status_code == 202
+    assert (again.json()["id"], again.json()["replayed"]) == (first.json()["id"], True)
+    assert Run.objects.count() == 1
+
+
+def test_the_same_idempotency_key_with_another_body_is_a_conflict(api):
+    start_run(api, **{"Idempotency-Key": "k1"})
+
+    answer = start_run(api, "echo", **{"Idempotency-Key": "k1"})
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "IDEMPOTENCY_CONFLICT")
+
+
+def test_the_loser_of_a_race_is_told_who_was_faster(api, world, bob):
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    steps.approve(interrupt, bob)
+
+    answer = api.post(
+        f"/api/interrupts/{interrupt.pk}/decide", {"status": "resolved", "payload": DENY}
+    )
+
+    assert answer.status_code == 409
+    assert (answer.json()["code"], answer.json()["by"]) == ("INTERRUPT_ALREADY_RESOLVED", "Bob")
+
+
+def test_an_answer_that_does_not_fit_names_the_place(api, world):
+    run = start(world, "rehearse:input_required")
+    (interrupt,) = open_interrupts(run)
+
+    answer = api.post(
+        f"/api/interrupts/{interrupt.pk}/decide",
+        {"status": "resolved", "payload": {"quarter": "Q1", "year": 1999, "revenue": 1}},
+    )
+
+    assert answer.status_code == 422
+    assert answer.json()["problems"][0]["pointer"] == "/year"
+
+
+def test_a_run_is_cancelled(api):
+    started = start_run(api, "sleep:60").json()
+
+    answer = api.post(f"/api/runs/{started['id']}/cancel")
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+    assert answer.json()["terminal_event"]["outcome"] == {"type": "cancelled"}
+
+
+def test_agents_tell_their_capabilities(api):
+    (agent,) = api.get("/api/agents").json()["results"]
+    assert agent["url"] == "/agui/rehearsal/"
+
+    capabilities = api.get("/api/agents/rehearsal").json()["capabilities"]["humanInTheLoop"]
+
+    assert capabilities["interrupts"] is True
+    assert capabilities["approveWithEdits"] is True
+
+
+def test_open_interrupts_come_the_soonest_to_expire_first(api, world):
+    for scenario in ("confirmation", "tool_call", "expires_soon"):
+        start(world, f"rehearse:{scenario}")
+
+    titles = [item["expires_at"] for item in api.get("/api/interrupts").json()["results"]]
+
+    due = [title or "9999" for title in titles]
+    assert due == sorted(due)
+
+
+def test_the_list_of_interrupts_is_read_in_pages(api, world):
+    start(world, "rehearse:parallel:60")
+
+    first = api.get("/api/interrupts").json()
+    second = api.get("/api/interrupts", after=first["next_after"]).json()
+
+    ids = [item["id"] for page in (first, second) for item in page["results"]]
+    assert len(ids) == len(set(ids)) == 60
+    assert second["next_after"] is None
+
+
+def test_closed_interrupts_are_listed_with_their_decision(api, world, bob):
+    run = start(world, "rehearse:tool_call")
+    steps.approve(open_interrupts(run)[0], bob)
+
+    (item,) = api.get("/api/interrupts", status="closed").json()["results"]
+
+    assert (item["decision"]["by"], item["decision"]["payload"]) == ("Bob", APPROVE)
+
+
+# -- who may what -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("get", "/api/agents"),
+        ("get", "/api/runs"),
+        ("post", "/api/runs"),
+        ("get", "/api/threads"),
+        ("get", "/api/interrupts"),
+    ],
+)
+@pytest.mark.parametrize("token", ["", "so_wrong"])
+def test_without_a_valid_key_nothing_is_told(world, method, path, token):
+    answer = getattr(Caller(token), method)(path)
+
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_a_revoked_key_is_no_key(api, world):
+    ApiKey.objects.update(revoked_at=world.agent.created_at)
+
+    assert api.get("/api/agents").status_code == 401
+
+
+def test_what_belongs_to_another_team_does_not_exist(world, key_with):
+    from inbox.selectors.teams import team_by_slug
+
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    stranger = key_with("read", "run", "decide", "admin", team=team_by_slug("others"))
+
+    answers = [
+        stranger.get(f"/api/runs/{run.pk}"),
+        stranger.get(f"/api/threads/{run.thread_id}"),
+        stranger.get(f"/api/interrupts/{interrupt.pk}"),
+        stranger.post(f"/api/runs/{run.pk}/cancel"),
+        stranger.post(
+            f"/api/interrupts/{interrupt.pk}/decide", {"status": "resolved", "payload": APPROVE}
+        ),
+        stranger.post("/api/runs", {"agent": "rehearsal", "message": "x"}),
+        stranger.get("/api/agents/rehearsal"),
+    ]
+
+    assert {answer.status_code for answer in answers} == {404}
+    assert stranger.get("/api/interrupts").json()["results"] == []
+    assert open_interrupts(run) == [interrupt]
+
+
+@pytest.mark.parametrize(
+    ("scopes", "allowed"),
+    [(("read",), "read"), (("run",), "run"), (("decide", "read"), "decide")],
+)
+def test_a_key_can_do_what_its_scopes_say_and_nothing_else(world, key_with, scopes, allowed):
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    caller = key_with(*scopes)
+
+    decision = {"status": "resolved", "payload": APPROVE}
+    may = {
+        "run": start_run(caller).status_code == 202,
+        "decide": caller.post(f"/api/interrupts/{interrupt.pk}/decide", decision).status_code
+        == 200,
+        "read": caller.get(f"/api/interrupts/{interrupt.pk}").status_code == 200,
+    }
+
+    assert {name for name, could in may.items() if could} == set(scopes)
+    assert allowed in scopes
+
+
+def test_a_key_is_stored_as_its_digest_only(world):
+    (row,) = ApiKey.objects.all()
+
+    assert world.key not in str(row.__dict__)
+
+
+def test_a_session_acts_only_with_its_csrf_token(world):
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(world.bob, backend="django.contrib.auth.backends.ModelBackend")
+
+    answer = browser.post("/api/runs", "{}", content_type="application/json")
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "PERMISSION_DENIED")
+    assert browser.get("/api/agents").status_code == 200
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+HOSTILE = {
+    "no JSON": b"{",
+    "empty list": b"[]",
+    "wrong types": b'{"agent": 5, "message": {"a": []}}',
+    "missing fields": b"{}",
+    "null": b"null",
+    "a string": b'"x"',
+    "duplicate keys": b'{"agent": "rehearsal", "agent": "x", "message": "m"}',
+    "NaN": b'{"agent": "rehearsal", "message": "m", "state": NaN}',
+    "infinity": b'{"agent": "rehearsal", "message": "m", "state": 1e999}',
+    "a huge integer": b'{"agent": "rehearsal", "message": "m", "state": ' + b"9" * 4_300 + b"}",
+    "NUL": b'{"agent": "rehearsal", "message": "a\\u0000b"}',
+    "a raw NUL": b'{"agent": "rehearsal", "message": "a\x00b"}',
+    "a lone surrogate": b'{"agent": "rehearsal", "message": "\\ud800"}',
+    "no UTF-8": b'{"agent": "rehearsal", "message": "\xff"}',
+    "deep nesting": b'{"agent": "rehearsal", "message": "m", "state": '
+    + b"[" * 100_000
+    + b"]" * 100_000
+    + b"}",
+    "many nodes": b'{"agent": "rehearsal", "message": "m", "state": ['
+    + b",".join([b"1"] * 20_000)
+    + b"]}",
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_body_is_refused_with_a_sentence_and_nothing_is_stored(api, body):
+    answer = api.post("/api/runs", body)
+
+    assert answer.status_code == 400, answer.content
+    assert len(answer.json()["message"]) > 10
+    assert not Run.objects.exists()
+
+
+def test_a_body_of_more_than_two_mebibytes_is_refused(api):
+    answer = api.post("/api/runs", b'{"message": "' + b"x" * 2 * 1024 * 1024 + b'"}')
+
+    assert answer.status_code == 413
+    assert "2 MiB" in answer.json()["message"]
+
+
+def test_a_body_that_is_no_json_by_its_type_is_refused(world):
+    answer = Client().post(
+        "/api/runs", {"agent": "rehearsal"}, headers={"Authorization": f"Bearer {world.key}"}
+    )
+
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"status": "approved"},
+        {"status": "denied", "payload": True},
+        {},
+        {"status": ["resolved"]},
+        {"status": "resolved", "payload": True, "view_digest": "x" * 65},
+    ],
+)
+def test_a_decision_of_the_wrong_shape_is_refused(api, world, body):
+    run = start(world, "rehearse:confirmation")
+    (interrupt,) = open_interrupts(run)
+
+    answer = api.post(f"/api/interrupts/{interrupt.pk}/decide", body)
+
+    assert answer.status_code == 400
+    assert open_interrupts(run) == [interrupt]
+
+
+@pytest.mark.parametrize("path", ["/api/runs/x", "/api/nothing", "/api/threads/1/events"])
+def test_an_address_that_does_not_exist_is_404(api, path):
+    assert api.get(path).status_code == 404
+
+
+def test_an_unknown_agent_is_404_and_named(api):
+    answer = api.post("/api/runs", {"agent": "nobody", "message": "x"})
+
+    assert answer.status_code == 404
+    assert "nobody" in answer.json()["message"]

@@ -1,0 +1,73 @@
+"""The log of a thread over REST: in pages, and followed as server-sent events."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.doors.client import numbered, run_input
+
+
+@pytest.fixture
+def thread(door):
+    body = run_input("rehearse:echo")
+    door.run(body)
+    return door.thread(body["threadId"])
+
+
+def test_the_log_is_read_in_pages_after_a_seq(door, thread):
+    path = f"/api/threads/{thread['id']}/events"
+
+    whole = door.get(path)["results"]
+    rest = door.get(f"{path}?after=2")["results"]
+
+    assert [item["seq"] for item in whole] == list(range(1, thread["last_seq"] + 1))
+    assert rest == whole[2:]
+    assert whole[0]["event"]["type"] == "RUN_STARTED"
+
+
+@pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "%D9%A3", "9" * 30, "1%00"])
+def test_a_cursor_that_is_no_seq_is_refused(door, thread, cursor):
+    answer = door.http.get(
+        f"/api/threads/{thread['id']}/events?after={cursor}", headers=door.headers
+    )
+
+    assert answer.status_code == 400
+    assert "whole number" in answer.json()["message"]
+
+
+def test_a_stream_goes_on_after_the_last_event_a_client_has_seen(door, thread):
+    headers = {**door.headers, "Accept": "text/event-stream", "Last-Event-ID": "2"}
+
+    with door.http.stream(
+        "GET", f"/api/threads/{thread['id']}/events", headers=headers
+    ) as following:
+        door.post("/agui/rehearsal/", json.dumps(run_input("x", threadId=thread["thread_id"])))
+        seqs = []
+        for seq, event in numbered(following):
+            seqs.append(seq)
+            if event["type"] == "RUN_FINISHED" and seq > thread["last_seq"]:
+                break
+
+    assert seqs == list(range(3, seqs[-1] + 1))
+
+
+def test_a_cursor_beyond_the_end_waits_for_what_comes_next(door, thread):
+    headers = {**door.headers, "Accept": "text/event-stream", "Last-Event-ID": "999999"}
+
+    with door.http.stream(
+        "GET", f"/api/threads/{thread['id']}/events", headers=headers
+    ) as following:
+        door.post("/agui/rehearsal/", json.dumps(run_input("x", threadId=thread["thread_id"])))
+        seq, event = next(numbered(following))
+
+    assert (seq, event["type"]) == (thread["last_seq"] + 1, "RUN_STARTED")
+
+
+def test_a_log_is_not_shown_without_permission(product, door, thread):
+    path = f"{product.url}/api/threads/{thread['id']}/events"
+    starter = product.create_api_key("run")
+
+    assert httpx.get(path).status_code == 401
+    answer = httpx.get(path, headers={"Authorization": f"Bearer {starter}"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "FORBIDDEN")
