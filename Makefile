@@ -18,7 +18,9 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run every check and every test, as CI does
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/races
+	$(BIN)/python -m tests.support.on_postgres \
+		$(BIN)/python -m pytest -n 2 --dist loadfile tests/inbox tests/races
 
 lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .

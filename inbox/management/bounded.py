@@ -94,4 +94,4 @@ class BoundedFactory(HTTPFactory):
 
 def install() -> None:
     """Have Daphne use the limits; it names its factory in its module and nowhere else."""
-    daphne.server.HTTPFactory = BoundedFactory
+    daphne.server.HTTPFactory = BoundedFactory  # type: ignore[attr-defined]

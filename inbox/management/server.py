@@ -25,7 +25,7 @@ class Site:
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
         bounded.install()
         endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
-        self._server: Any = Server(  # type: ignore[no-untyped-call]
+        self._server: Any = Server(
             application=import_string(settings.ASGI_APPLICATION),
             endpoints=[endpoint],
             http_timeout=None,
