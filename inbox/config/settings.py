@@ -16,6 +16,8 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 DATABASE_URL = os.environ.get("DATABASE_URL", "")
 REDIS_URL = os.environ.get("REDIS_URL", "")
 EMBEDDED = not REDIS_URL
+# The scripted agent counts real executions beside the data, not in it.
+os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3"))
 
 DEBUG = os.environ.get("SIGNOFF_DEBUG") == "1"
 
@@ -35,8 +37,13 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-_default_hosts = "localhost,127.0.0.1,[::1]"
-ALLOWED_HOSTS = os.environ.get("SIGNOFF_ALLOWED_HOSTS", _default_hosts).split(",")
+#: This machine's own names always count: health checks use them.
+ALLOWED_HOSTS = [
+    *filter(None, os.environ.get("SIGNOFF_ALLOWED_HOSTS", "").split(",")),
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+]
 CSRF_TRUSTED_ORIGINS = [
     origin for origin in os.environ.get("SIGNOFF_TRUSTED_ORIGINS", "").split(",") if origin
 ]
@@ -111,7 +118,7 @@ AUTH_USER_MODEL = "inbox.User"
 
 # -- rings: workers over Celery, followers over Channels -------------------------------------------
 TRANSPORT_ALIASES["embedded"] = "inbox.config.embedded_broker:Transport"
-CELERY_BROKER_URL = REDIS_URL or "embedded://"
+CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {} if EMBEDDED else {"visibility_timeout": 3600, "socket_timeout": 30}
 )

@@ -6,7 +6,7 @@ import daphne.server
 import structlog
 from daphne.http_protocol import HTTPFactory, WebRequest
 from twisted.internet.interfaces import IPushProducer
-from zope.interface import implementer
+from zope.interface import implementer  # type: ignore[attr-defined]
 
 log = structlog.get_logger(__name__)
 

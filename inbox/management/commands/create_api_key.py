@@ -27,7 +27,7 @@ class Command(BaseCommand):
         team = team_by_slug(options["team"])
         if team is None:
             raise CommandError(
-                f"There is no team {options['team']!r}; `manage.py seed_demo` makes one."
+                f"There is no team {options['team']!r}; `manage.py create_member` makes one."
             )
         scopes = {Permission(scope) for scope in options["scope"]}
         token = create_api_key(team=team, name=options["name"], scopes=scopes, actor=SEED)

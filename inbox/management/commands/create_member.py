@@ -1,0 +1,49 @@
+"""Add somebody to a team, which is made if there is none, and print their generated password."""
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import IntegrityError
+
+from inbox import engine
+from inbox.actions.people import add_member, ensure_agent, ensure_team
+from inbox.domain.access import SEED, Role
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--username", required=True)
+        parser.add_argument("--name", default="", help="the full name")
+        parser.add_argument("--team", required=True, help="the team's slug")
+        parser.add_argument("--role", required=True, choices=[role.value for role in Role])
+        parser.add_argument(
+            "--rehearsal", action="store_true", help="give the team the scripted agent as well"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        team = ensure_team(slug=options["team"], name=options["team"].capitalize(), actor=SEED)
+        if options["rehearsal"]:
+            ensure_agent(
+                team=team,
+                slug="rehearsal",
+                implementation="rehearsal",
+                description=engine.description_of("rehearsal"),
+                actor=SEED,
+            )
+        password = secrets.token_urlsafe(12)
+        try:
+            add_member(
+                team=team,
+                username=options["username"],
+                full_name=options["name"],
+                password=password,
+                role=Role(options["role"]),
+                actor=SEED,
+            )
+        except IntegrityError as error:
+            raise CommandError(f"There is a user {options['username']!r} already.") from error
+        self.stdout.write(password)

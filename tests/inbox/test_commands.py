@@ -1,0 +1,48 @@
+"""The commands of administrators."""
+
+from io import StringIO
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import CommandError, call_command
+
+from inbox.models import AuditEntry, Membership
+from inbox.selectors.keys import actor_of_key
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue().strip()
+
+
+def test_a_key_is_printed_alone_and_works(world):
+    token = run("create_api_key", "--name", "ci", "--team", "tests", "--scope", "run")
+
+    actor = actor_of_key(token)
+    assert (actor.label, actor.team_id, set(actor.scopes)) == ("key ci", world.team.pk, {"run"})
+
+
+def test_a_key_for_a_team_that_is_not_there_is_refused_with_a_way_out(world):
+    with pytest.raises(CommandError, match="create_member"):
+        run("create_api_key", "--name", "ci", "--team", "nobody", "--scope", "run")
+
+
+def test_a_member_gets_a_password_a_team_and_an_agent(db, rf):
+    password = run(
+        *("create_member", "--username", "eve", "--team", "new", "--role", "admin", "--rehearsal")
+    )
+
+    user = authenticate(rf.get("/"), username="eve", password=password)
+    assert user is not None
+    assert Membership.objects.get(user=user).team.agents.get().slug == "rehearsal"
+    assert set(AuditEntry.objects.values_list("action", flat=True)) == {
+        "team.created",
+        "agent.added",
+        "member.added",
+    }
+
+
+def test_a_username_is_taken_once(world):
+    with pytest.raises(CommandError, match="already"):
+        run("create_member", "--username", "bob", "--team", "tests", "--role", "viewer")
