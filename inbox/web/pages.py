@@ -1,0 +1,86 @@
+"""What every page has: somebody signed in, the rail, and refusals as pages."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
+
+from inbox.domain.access import Actor
+from inbox.domain.errors import Forbidden, NotFound
+from inbox.selectors.interrupts import COUNT_UP_TO, count_pending
+from inbox.selectors.keys import actor_of_user
+
+P = ParamSpec("P")
+
+
+def page(
+    view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """
+    Make a view for people who are signed in; it is called with their actor.
+
+    What an actor may not see is a 404 and what they may not do a 403, as everywhere.
+    """
+
+    @wraps(view)
+    @never_cache
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        user: Any = request.user
+        if not user.is_authenticated:
+            # A fragment request would swap the sign-in page into the page that asked.
+            if is_fragment(request):
+                return HttpResponse(status=401)
+            return redirect_to_login(request.get_full_path())
+        try:
+            response = view(request, actor_of_user(user), *args, **kwargs)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        except Forbidden as error:
+            raise PermissionDenied(error.message) from error
+        patch_vary_headers(response, ["HX-Request"])
+        return response
+
+    return wrapped  # type: ignore[return-value]  # wraps() hides that only the names differ
+
+
+def show(
+    request: HttpRequest,
+    actor: Actor,
+    template: str,
+    context: dict[str, Any],
+    *,
+    section: str,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page; for htmx without its frame, which is all that its live parts need."""
+    count = count_pending(actor)
+    frame = {
+        "base": "fragments.html" if is_fragment(request) else "app.html",
+        "section": section,
+        "pending_count": "99+" if count >= COUNT_UP_TO else str(count),
+        "me": actor.label,
+        "me_initials": initials(actor.label),
+        "me_hue": hue(actor.user_id or 0),
+    }
+    return render(request, template, {**frame, **context}, status=status)
+
+
+def is_fragment(request: HttpRequest) -> bool:
+    """Whether htmx asks, which takes parts out of the answer and needs no frame around them."""
+    return bool(request.htmx)  # type: ignore[attr-defined]
+
+
+def initials(name: str) -> str:
+    words = name.split()
+    return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper()
+
+
+def hue(number: int) -> int:
+    """Which of the four colours of avatars somebody has."""
+    return number % 4 + 1

@@ -1,0 +1,204 @@
+"""A thread as its page tells it: what was said, what was called, and how the runs went."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+
+from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
+from inbox.web.shown import json_text, pretty, visible
+from inbox.web.verdicts import verdict_of
+
+_MESSAGES_SHOWN = 200
+
+_SPEAKERS = {
+    "user": ("User", "user"),
+    "assistant": ("Agent", "bot"),
+    "reasoning": ("Agent, thinking", "brain"),
+    "activity": ("Agent, working", "activity"),
+    "tool": ("Tool", "wrench"),
+}
+_CALL_STATES = {
+    ToolCallState.PROPOSED: ("Proposed", "circle-dashed", "quiet"),
+    ToolCallState.STARTED: ("Running", "loader", "me"),
+    ToolCallState.SETTLED: ("Done", "circle-check", "ok"),
+    ToolCallState.IN_DOUBT: ("In doubt", "circle-help", "warn"),
+    ToolCallState.NOT_RUN: ("Not run", "circle-slash", "quiet"),
+}
+_RUN_STATES = {
+    RunStatus.QUEUED: ("Queued", "hourglass", "quiet"),
+    RunStatus.RUNNING: ("Running", "loader", "me"),
+    RunStatus.INTERRUPTED: ("Asked for a decision", "circle-pause", "warn"),
+    RunStatus.SUCCEEDED: ("Finished", "circle-check", "ok"),
+    RunStatus.FAILED: ("Failed", "circle-x", "bad"),
+    RunStatus.CANCELLED: ("Cancelled", "circle-slash", "quiet"),
+}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An interrupt of the thread, with the way to it."""
+
+    url: str
+    title: str
+    word: str
+    icon: str
+    tone: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call inside a message."""
+
+    name: str
+    args: str
+    edited_args: str
+    result: str | None
+    word: str
+    icon: str
+    tone: str
+    asks: Sequence[Ask] = ()
+
+
+@dataclass(frozen=True)
+class Message:
+    id: str
+    who: str
+    icon: str
+    role: str
+    text: str
+    calls: Sequence[Call] = ()
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in one line."""
+
+    id: str
+    external_id: str
+    word: str
+    icon: str
+    tone: str
+    started_by: str
+    at: datetime
+    attempt: int
+    error: str
+
+
+@dataclass(frozen=True)
+class Story:
+    messages: Sequence[Message]
+    unshown: int  #: earlier messages that the page leaves out
+    runs: Sequence[RunLine]
+    asks: Sequence[Ask] = field(default_factory=list)  #: those that are open
+    active: RunLine | None = None
+
+
+def story_of(
+    *,
+    messages: Sequence[Any],
+    calls: Iterable[Any],
+    runs: Sequence[Any],
+    errors: Mapping[UUID, str],
+    interrupts: Sequence[Any],
+    me: int | None,
+    everything: bool = False,
+) -> Story:
+    """Put the rows of a thread together; `messages` are AG-UI messages as JSON values."""
+    asks = [(row, _ask(row, me)) for row in interrupts]
+    known = {call.tool_call_id: _call(call, asks) for call in calls}
+    told = [
+        (number, message)
+        for number, message in enumerate(messages)
+        if not (message["role"] == "tool" and message["toolCallId"] in known)
+    ]
+    shown = told if everything else told[-_MESSAGES_SHOWN:]
+    lines = [_run(run, errors.get(run.pk, "")) for run in runs]
+    return Story(
+        messages=[_message(number, message, known) for number, message in shown],
+        unshown=len(told) - len(shown),
+        runs=lines[::-1],
+        asks=[ask for _, ask in asks if ask.is_open],
+        active=next((line for line, run in zip(lines, runs, strict=True) if _is_active(run)), None),
+    )
+
+
+def _message(number: int, message: Mapping[str, Any], known: Mapping[str, Call]) -> Message:
+    who, icon = _SPEAKERS.get(message["role"], (message["role"].capitalize(), "settings"))
+    return Message(
+        id=f"message-{number}",
+        who=who,
+        icon=icon,
+        role=message["role"],
+        text=visible(_text(message.get("content"))),
+        calls=[
+            known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
+        ],
+    )
+
+
+def _text(content: Any) -> str:
+    """A message's content as text; what is not text is named."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    if isinstance(content, list):
+        return "\n".join(part.get("text") or f"[{part.get('type', 'part')}]" for part in content)
+    return json_text(content)
+
+
+def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
+    word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
+    return Call(
+        name=visible(call.name),
+        args=pretty(call.args),
+        edited_args="" if call.edited_args is None else pretty(call.edited_args),
+        result=None if call.result is None else pretty(call.result),
+        word=word,
+        icon=icon,
+        tone=tone,
+        asks=[ask for row, ask in asks if row.tool_call_id == call.pk],
+    )
+
+
+def _unfinished(call: Mapping[str, Any]) -> Call:
+    """A call whose arguments are still coming in, or that another server made."""
+    function = call["function"]
+    text = visible(function["arguments"])
+    return Call(visible(function["name"]), text, "", None, "Writing", "pen-line", "quiet")
+
+
+def _ask(row: Any, me: int | None) -> Ask:
+    verdict = verdict_of(row, next(iter(row.standing), None), me)
+    return Ask(
+        url=reverse("interrupt", args=[row.pk]),
+        title=visible(row.title),
+        word=verdict.short if verdict else "Waits for a decision",
+        icon=verdict.icon if verdict else "circle-dashed",
+        tone=verdict.tone if verdict else "warn",
+        is_open=row.status == InterruptStatus.OPEN,
+    )
+
+
+def _run(run: Any, error: str) -> RunLine:
+    word, icon, tone = _RUN_STATES[RunStatus(run.status)]
+    message = json.loads(error).get("message", "") if error else ""
+    return RunLine(
+        id=f"run-{run.pk}",
+        external_id=visible(run.external_id),
+        word=word,
+        icon=icon,
+        tone=tone,
+        started_by=run.started_by,
+        at=run.started_at or run.queued_at,
+        attempt=run.attempt,
+        error=": ".join(part for part in (run.error_code, visible(message)) if part),
+    )
+
+
+def _is_active(run: Any) -> bool:
+    return RunStatus(run.status) in ACTIVE_RUN

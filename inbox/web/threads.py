@@ -1,0 +1,60 @@
+"""The list of threads, and one thread as it grows."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from inbox.domain.access import Actor
+from inbox.selectors import interrupts, threads
+from inbox.web.pages import page, show
+from inbox.web.shown import visible
+from inbox.web.story import story_of
+
+_THREADS = 100
+
+
+@require_safe
+@page
+def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return show(request, actor, "threads.html", _list(actor), section="threads")
+
+
+@require_safe
+@page
+def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
+    found = threads.thread_for(actor, thread_id)
+    story = story_of(
+        messages=threads.messages_so_far(found),
+        calls=threads.tool_calls_of(found),
+        runs=threads.runs_of(found),
+        errors=threads.errors_of(found),
+        interrupts=interrupts.interrupts_of(found),
+        me=actor.user_id,
+        everything="all" in request.GET,
+    )
+    context = {
+        "thread": found,
+        "title": visible(found.title) or "Untitled thread",
+        "story": story,
+        **_list(actor, found.pk),
+    }
+    return show(request, actor, "thread.html", context, section="threads")
+
+
+def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
+    rows = [
+        {
+            "id": f"row-{row.pk}",
+            "url": reverse("thread", args=[row.pk]),
+            "title": visible(row.title) or "Untitled thread",
+            "agent": row.agent.slug,
+            "external_id": visible(row.external_id),
+            "at": row.updated_at,
+            "is_current": row.pk == current,
+        }
+        for row in threads.threads_for(actor, limit=_THREADS)
+    ]
+    return {"threads": rows, "list_title": "Threads", "list_url": reverse("threads")}

@@ -1,0 +1,40 @@
+"""Browsers without a browser: the people of the world, signed in to the pages."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.steps import open_interrupts, start
+from tests.web.pages import Reader
+
+
+def _signed_in(user: Any) -> Reader:
+    client = Client()
+    client.force_login(user)
+    return Reader(client)
+
+
+@pytest.fixture
+def reads_alice(world: Any) -> Reader:
+    """Alice's pages: she may look on."""
+    return _signed_in(world.alice)
+
+
+@pytest.fixture
+def reads_bob(world: Any) -> Reader:
+    """Bob's pages: he may decide."""
+    return _signed_in(world.bob)
+
+
+@pytest.fixture
+def reads_carol(world: Any) -> Reader:
+    """Carol's pages: she belongs to another team."""
+    return _signed_in(world.carol)
+
+
+@pytest.fixture
+def ask(world: Any) -> Callable[[str], Any]:
+    """Run a scenario of the rehearsal agent; returns the first interrupt that it ended with."""
+    return lambda scenario: open_interrupts(start(world, f"rehearse:{scenario}"))[0]

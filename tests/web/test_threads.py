@@ -1,0 +1,80 @@
+from ag_ui.core import TextMessageContentEvent, TextMessageStartEvent
+
+from inbox.actions.log import frame
+from inbox.actions.runs import accept_run
+from inbox.actions.work import Batch, append_events, claim_run
+from tests.steps import approve, open_interrupts, request, resumed_run, start
+from tests.web.pages import words
+
+
+def test_a_thread_shows_what_was_said_called_and_asked(ask, reads_bob):
+    interrupt = ask("tool_call")
+
+    page = reads_bob.get(f"/threads/{interrupt.thread_id}/")
+
+    assert "rehearse:tool_call" in words(page)
+    assert "I would like to send an e-mail." in words(page)
+    assert '"to": "dana@example.com"' in words(page)
+    assert "Asked for a decision" in words(page)
+    assert f'href="/interrupts/{interrupt.pk}/"' in page.content.decode()
+
+
+def test_a_thread_shows_edits_beside_the_proposal_and_the_result(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob, editedArgs={"to": "eli@example.com"})
+    resumed_run(interrupt.run)
+
+    page = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
+
+    assert "Proposed" in page
+    assert "dana@example.com" in page
+    assert "Approved with changes" in page
+    assert "eli@example.com" in page
+    assert '"executionCount": 1' in page
+    assert "You approved with changes" in page
+    assert "The decision is carried out." in page
+
+
+def test_a_failed_run_says_why(world, reads_bob):
+    run = start(world, "rehearse:error")
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert "Failed" in page
+    assert "AGENT_ERROR: The agent failed, as it was asked to." in page
+
+
+def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice, reads_bob):
+    run = accept_run(agent_id=world.agent.pk, request=request("go"), actor=alice).run
+    _, hold = claim_run(run_id=run.pk)
+    said = [
+        TextMessageStartEvent(message_id="m", role="assistant"),
+        TextMessageContentEvent(message_id="m", delta="half a sen"),
+    ]
+    append_events(hold=hold, batch=Batch(frames=[frame(event) for event in said]))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/", live=True))
+
+    assert "half a sen" in page
+    assert "Running" in page
+
+
+def test_every_open_interrupt_is_linked(world, reads_bob):
+    interrupts = open_interrupts(start(world, "rehearse:parallel3"))
+
+    page = reads_bob.get(f"/threads/{interrupts[0].thread_id}/").content.decode()
+
+    waiting = page.partition('id="asks"')[2]
+    assert all(f"/interrupts/{interrupt.pk}/" in waiting for interrupt in interrupts)
+
+
+def test_a_long_thread_shows_its_end_and_a_way_to_its_start(world, reads_bob):
+    for number in range(110):
+        run = start(world, f"line number {number}", thread_id="long")
+
+    page = reads_bob.get(f"/threads/{run.thread_id}/")
+
+    assert "line number 109" in words(page)
+    assert "line number 9 " not in words(page)
+    assert "Show 20 earlier messages" in words(page)
+    assert "line number 9 " in words(reads_bob.get(f"/threads/{run.thread_id}/?all=1"))
