@@ -1,0 +1,60 @@
+"""W5: the first page of a long inbox, over the API and as HTML."""
+
+import re
+import time
+from urllib.parse import urlencode
+
+from bench.figures import Figures, spread
+from bench.wire import Connection, UnexpectedAnswer
+from bench.works import Target
+
+_TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+async def api_list(target: Target, *, times: int) -> Figures:
+    """The first 50 pending interrupts as JSON."""
+    async with target.connection() as connection:
+        return await _repeat(connection, "/api/interrupts", times, b'"results"', target)
+
+
+async def html_list(target: Target, *, times: int, login: tuple[str, str]) -> Figures:
+    """The inbox page of somebody who is signed in; no figures where there are no pages."""
+    async with Connection(target.url, {}) as connection:
+        head, page = await connection.request("GET", "/login/")
+        token = _TOKEN.search(page)
+        if head.status != 200 or token is None:
+            return {f"page p{percent} ms": None for percent in (50, 95, 99)}
+        await _sign_in(connection, token[1].decode(), head.cookies, login)
+        return await _repeat(connection, "/", times, b"<html", target, name="page")
+
+
+async def _sign_in(
+    connection: Connection, token: str, cookies: dict[str, str], login: tuple[str, str]
+) -> None:
+    form = {"csrfmiddlewaretoken": token, "username": login[0], "password": login[1]}
+    connection.headers["Cookie"] = _cookie_header(cookies)
+    head, _ = await connection.request("POST", "/login/", urlencode(form).encode(), **_FORM)
+    if head.status != 302:
+        raise UnexpectedAnswer(f"signing in answered {head.status}")
+    connection.headers["Cookie"] = _cookie_header(cookies | head.cookies)
+
+
+def _cookie_header(cookies: dict[str, str]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in cookies.items())
+
+
+async def _repeat(
+    connection: Connection, path: str, times: int, mark: bytes, target: Target, name: str = "list"
+) -> Figures:
+    seconds = []
+    await connection.request("GET", path)
+    cpu = target.meter.cpu_seconds()
+    for _ in range(times):
+        begun = time.perf_counter()
+        head, content = await connection.request("GET", path)
+        seconds.append(time.perf_counter() - begun)
+        if head.status != 200 or mark not in content:
+            raise UnexpectedAnswer(f"{path} answered {head.status}: {content[:300]!r}")
+    cpu = target.meter.cpu_seconds() - cpu
+    return {**spread(name, seconds), f"{name} server CPU ms": cpu * 1000 / times}

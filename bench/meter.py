@@ -1,0 +1,52 @@
+"""Processor time and memory of the product's processes, read from outside."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import psutil
+
+_SAMPLE_SECONDS = 0.2
+
+
+class Meter:
+    """Watches some processes and their children; `peak_bytes` is their largest sum of RSS."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._processes = [psutil.Process(pid) for pid in pids]
+        self.peak_bytes = 0
+
+    def cpu_seconds(self) -> float:
+        """User and system time so far, children included."""
+        times = [process.cpu_times() for process in self._family()]
+        return sum(time.user + time.system for time in times)
+
+    def look(self) -> None:
+        """Take a sample of the memory."""
+        rss = sum(process.memory_info().rss for process in self._family())
+        self.peak_bytes = max(self.peak_bytes, rss)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Take samples of the memory while the block runs."""
+        sampler = asyncio.create_task(self._sample())
+        try:
+            yield
+        finally:
+            sampler.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await sampler
+            self.look()
+
+    async def _sample(self) -> None:
+        while True:
+            self.look()
+            await asyncio.sleep(_SAMPLE_SECONDS)
+
+    def _family(self) -> list[psutil.Process]:
+        return [
+            member
+            for process in self._processes
+            for member in (process, *process.children(recursive=True))
+        ]

@@ -1,0 +1,67 @@
+"""What is measured: the product in its two shapes, and the least that a durable server does."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import bare
+from bench.meter import Meter
+from bench.works import Target
+from tests.support.processes import REPOSITORY
+from tests.support.product import Product, embedded_product, scaled_product
+
+SHAPES = ("embedded", "scaled")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A running product of one shape, with what the works need of it."""
+
+    target: Target
+    product: Product | None  #: None for the bare server, which has no inbox
+
+    def fill(self, number: int) -> None:
+        """Bring the number of pending interrupts up to `number`."""
+        if self.product is None:
+            raise RuntimeError("the bare server has no inbox")
+        subprocess.run(
+            [sys.executable, "-m", "bench.fill", str(number)],
+            env=self.product.environment,
+            cwd=REPOSITORY,
+            check=True,
+        )
+
+    def login(self) -> tuple[str, str]:
+        """A reviewer of the demo and her password."""
+        if self.product is None:
+            raise RuntimeError("the bare server has no people")
+        data = Path(self.product.environment["SIGNOFF_DATA_DIR"])
+        accounts = json.loads((data / "demo-credentials.json").read_text())["accounts"]
+        found = next(account for account in accounts if account["role"] == "reviewer")
+        return found["username"], found["password"]
+
+
+@contextmanager
+def start(shape: str) -> Iterator[Subject]:
+    """Start a product of this shape, or the bare server, with an empty database on real disks."""
+    with tempfile.TemporaryDirectory(prefix="signoff-bench-", dir=os.environ.get("TMPDIR")) as name:
+        directory = Path(name)
+        if shape == "bare":
+            with bare.start(directory) as (url, pid):
+                yield Subject(Target(url, "none", Meter([pid])), None)
+            return
+        running = (
+            embedded_product(directory)
+            if shape == "embedded"
+            else scaled_product(directory, durable=True)
+        )
+        with running as product:
+            key = product.create_api_key("read", "run", "decide")
+            pids = [process.pid for process in (product.web, *product.workers)]
+            yield Subject(Target(product.url, key, Meter(pids)), product)
