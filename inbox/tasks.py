@@ -3,10 +3,14 @@
 from uuid import UUID
 
 from celery import shared_task
+from django.db import close_old_connections
 
 from inbox import engine
 
 
 @shared_task(name="inbox.tasks.execute_run")
 def execute_run(run_id: str) -> None:
-    engine.execute(UUID(run_id))
+    try:
+        engine.execute(UUID(run_id))
+    finally:
+        close_old_connections()

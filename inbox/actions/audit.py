@@ -1,5 +1,6 @@
 """Audit entries, written by every action in its own transaction."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,17 @@ from inbox.domain.consent import canonical
 from inbox.models import AuditEntry, Interrupt, Run, Thread
 
 
-def record(
+def record(**what: Any) -> None:
+    """Write down who did what; the arguments are those of `entry`."""
+    entry(**what).save(force_insert=True)
+
+
+def record_all(entries: Iterable[AuditEntry]) -> None:
+    """Write down many things that one actor did at once."""
+    AuditEntry.objects.bulk_create(entries)
+
+
+def entry(
     *,
     action: str,
     actor: Actor,
@@ -19,13 +30,13 @@ def record(
     run: Run | None = None,
     interrupt: Interrupt | None = None,
     **detail: Any,
-) -> None:
-    """Write down who did what; `action` is a noun and a past participle: `run.started`."""
+) -> AuditEntry:
+    """Build an entry; `action` is a noun and a past participle: `run.started`."""
     if thread is not None:
         team_id = thread.team_id
     if team_id is None:
         raise ValueError("An audit entry belongs to a team.")
-    AuditEntry.objects.create(
+    return AuditEntry(
         team_id=team_id,
         thread=thread,
         run=run,

@@ -1,6 +1,7 @@
 """Deciding: one answer to one interrupt, whoever it comes from."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
 from inbox.domain.states import EntryStatus, InterruptStatus, Reason, ToolCallState
-from inbox.models import Decision, Interrupt, Thread, ToolCall
+from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
 from inbox.selectors.access import require
 
 CLOSED_BY = {
@@ -45,10 +46,7 @@ def decide(
         InterruptExpired, InvalidPayload.
         ViewChanged: `view_digest` is not that of what is asked.
     """
-    found = Interrupt.objects.filter(pk=interrupt_id).only("thread_id", "team_id").first()
-    if found is None:
-        raise errors.NotFound("There is no such interrupt.")
-    thread, now = lock_thread(found.thread_id)
+    thread, now = lock_thread(interrupts=interrupt_id)
     require(actor, thread.team_id, Permission.DECIDE)
     interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
     entry = Entry(interrupt.interrupt_id, status, payload)
@@ -59,10 +57,10 @@ def decide(
     if view_digest is not None and view_digest != interrupt.view_digest:
         raise errors.ViewChanged("What was asked has changed since the page was loaded.")
     check_payload(asked, entry, now)
-    decision = record_decision(
+    (decision,) = record_decisions(
         thread=thread,
-        interrupt=interrupt,
-        entry=entry,
+        run=interrupt.run,
+        answered=[(interrupt, entry)],
         actor=actor,
         now=now,
         view_digest=view_digest or "",
@@ -71,44 +69,55 @@ def decide(
     return decision
 
 
-def record_decision(
+def record_decisions(
     *,
     thread: Thread,
-    interrupt: Interrupt,
-    entry: Entry,
+    run: Run,
+    answered: Sequence[tuple[Interrupt, Entry]],
     actor: Actor,
     now: datetime,
     view_digest: str = "",
     closed_as: InterruptStatus | None = None,
-) -> Decision:
-    """Store a decision that was checked; the caller holds the lock and plans the resume."""
-    decision = Decision.objects.create(
-        interrupt=interrupt,
-        status=entry.status,
-        payload=None if entry.payload is None else _stored(entry.payload),
-        view_digest=view_digest,
-        actor_kind=actor.kind,
-        actor_label=actor.label[:160],
-        user_id=actor.user_id,
-        api_key_id=actor.key_id,
-        created_at=now,
+) -> list[Decision]:
+    """Store decisions that were checked; the caller holds the lock and plans the resume."""
+    decisions = [
+        Decision(
+            interrupt=interrupt,
+            status=entry.status,
+            payload=None if entry.payload is None else _stored(entry.payload),
+            view_digest=view_digest,
+            actor_kind=actor.kind,
+            actor_label=actor.label[:160],
+            user_id=actor.user_id,
+            api_key_id=actor.key_id,
+            created_at=now,
+        )
+        for interrupt, entry in answered
+    ]
+    Decision.objects.bulk_create(decisions)
+    for interrupt, entry in answered:
+        interrupt.status = closed_as or CLOSED_BY[entry.status]
+        interrupt.closed_at = now
+    Interrupt.objects.bulk_update(
+        [interrupt for interrupt, _ in answered], ["status", "closed_at"], batch_size=200
     )
-    interrupt.status = closed_as or CLOSED_BY[entry.status]
-    interrupt.closed_at = now
-    interrupt.save(update_fields=["status", "closed_at"])
-    if interrupt.tool_call is not None:
-        _apply_to_tool_call(interrupt.tool_call, interrupt.reason, entry, now)
-    audit.record(
-        action=f"interrupt.{interrupt.status}",
-        actor=actor,
-        now=now,
-        thread=thread,
-        run=interrupt.run,
-        interrupt=interrupt,
-        payload=entry.payload,
+    _apply_to_tool_calls(answered, now)
+    audit.record_all(
+        [
+            audit.entry(
+                action=f"interrupt.{interrupt.status}",
+                actor=actor,
+                now=now,
+                thread=thread,
+                run=run,
+                interrupt=interrupt,
+                payload=entry.payload,
+            )
+            for interrupt, entry in answered
+        ]
     )
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
-    return decision
+    return decisions
 
 
 def _stored(payload: Any) -> str:
@@ -139,17 +148,33 @@ def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Deci
     )
 
 
-def _apply_to_tool_call(call: ToolCall, reason: str, entry: Entry, now: datetime) -> None:
+def _apply_to_tool_calls(answered: Sequence[tuple[Interrupt, Entry]], now: datetime) -> None:
     """Keep what was approved, so that the executor can hold the agent to it (R4)."""
+    changed = []
+    for interrupt, entry in answered:
+        call = interrupt.tool_call
+        if call is not None and _apply(call, interrupt.reason, entry, now):
+            changed.append(call)
+    if changed:
+        fields = ["state", "edited_args", "result", "settled_at"]
+        ToolCall.objects.bulk_update(changed, fields, batch_size=200)
+
+
+def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
+    """Change the call as the answer says; return whether it changed."""
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)
-    elif reason == Reason.TOOL_CALL:
-        if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
-            call.state = ToolCallState.NOT_RUN
-        elif isinstance(answer.get("editedArgs"), dict):
-            call.edited_args = canonical(answer["editedArgs"])
-        call.save(update_fields=["state", "edited_args"])
+        return True
+    if reason != Reason.TOOL_CALL:
+        return False
+    if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
+        call.state = ToolCallState.NOT_RUN
+        return True
+    if isinstance(answer.get("editedArgs"), dict):
+        call.edited_args = canonical(answer["editedArgs"])
+        return True
+    return False
 
 
 def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:
@@ -163,4 +188,3 @@ def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: dat
         call.state = ToolCallState.PROPOSED
     else:
         call.state = ToolCallState.NOT_RUN
-    call.save(update_fields=["state", "result", "settled_at"])

@@ -4,13 +4,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.decisions import record_decision
+from inbox.actions.decisions import record_decisions
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_resume_if_complete
 from inbox.domain.access import EXPIRY
 from inbox.domain.contract import Entry
 from inbox.domain.states import EntryStatus, InterruptStatus
-from inbox.models import Interrupt, Run
+from inbox.models import Interrupt
 
 
 @transaction.atomic(durable=True)
@@ -27,15 +27,18 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run")
     )
-    for interrupt in late:
-        record_decision(
+    for run in {interrupt.run for interrupt in late}:
+        record_decisions(
             thread=thread,
-            interrupt=interrupt,
-            entry=Entry(interrupt.interrupt_id, EntryStatus.CANCELLED),
+            run=run,
+            answered=[
+                (interrupt, Entry(interrupt.interrupt_id, EntryStatus.CANCELLED))
+                for interrupt in late
+                if interrupt.run == run
+            ],
             actor=EXPIRY,
             now=now,
             closed_as=InterruptStatus.EXPIRED,
         )
-    for run in Run.objects.filter(pk__in={interrupt.run_id for interrupt in late}):
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
     return len(late)

@@ -1,6 +1,7 @@
 """The only lock: the row of the thread."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from inbox.domain.errors import NotFound
@@ -8,14 +9,20 @@ from inbox.models import Thread
 from inbox.models.clock import database_now
 
 
-def lock_thread(thread_id: UUID) -> tuple[Thread, datetime]:
+def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, datetime]:
     """
     Take the thread's lock for the rest of the transaction, and read the time after it.
 
-    What was read before is a rumour. On SQLite every transaction is IMMEDIATE, which is a lock on
-    everything, taken earlier still.
+    The thread is named by its id or by other fields of it. What was read before is a rumour. On
+    SQLite every transaction is IMMEDIATE, which is a lock on everything, taken earlier still.
+
+    Raises:
+        NotFound: there is no such thread.
     """
-    thread = Thread.objects.select_for_update().filter(pk=thread_id).first()
-    if thread is None:
-        raise NotFound("There is no such thread.")
+    wanted = address or {"pk": thread_id}
+    try:
+        # `of`: fields of other rows may name the thread, but those rows are not locked.
+        thread = Thread.objects.select_for_update(of=("self",)).get(**wanted)
+    except Thread.DoesNotExist:
+        raise NotFound("There is no such thread.") from None
     return thread, database_now()

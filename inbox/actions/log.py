@@ -24,10 +24,19 @@ def frame(event: BaseEvent, *, from_agent: bool = False) -> Frame:
     return Frame(event.type.value, wire.encode(event), from_agent)
 
 
-def append(*, thread: Thread, run: Run, frames: Sequence[Frame], now: datetime) -> None:
-    """Give the frames the thread's next numbers; the thread is locked, so there is no gap."""
-    if not frames:
-        return
+def append(
+    *,
+    thread: Thread,
+    run: Run,
+    frames: Sequence[Frame],
+    now: datetime,
+    changed: Sequence[str] = (),
+) -> None:
+    """
+    Give the frames the thread's next numbers; the thread is locked, so there is no gap.
+
+    `changed` names other fields of the thread that the caller has set.
+    """
     first = thread.next_seq
     Event.objects.bulk_create(
         Event(
@@ -43,7 +52,7 @@ def append(*, thread: Thread, run: Run, frames: Sequence[Frame], now: datetime) 
     )
     thread.next_seq = first + len(frames)
     thread.updated_at = now
-    thread.save(update_fields=["next_seq", "updated_at"])
+    thread.save(update_fields=["next_seq", "updated_at", *changed])
     rows = [
         (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
     ]

@@ -6,22 +6,24 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from django.db.models import FilteredRelation, Q
+
 from inbox import notify
 from inbox.domain.contract import Entry, Question, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.models import Decision, Interrupt, Run, Thread
 
-INPUT_FIELDS = ("messages", "state", "tools", "context", "forwardedProps")
-
 
 def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
     """The run's interrupts in the order asked, each with its standing decision."""
-    rows = list(Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position"))
-    standing = {
-        decision.interrupt_id: decision
-        for decision in Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
-    }
-    return [(row, question(row, standing.get(row.pk))) for row in rows]
+    standing = FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None))
+    asked: Any = Interrupt.objects.filter(run=run)
+    rows = (
+        asked.annotate(standing=standing)
+        .select_related("tool_call", "standing")
+        .order_by("position")
+    )
+    return [(row, question(row, getattr(row, "standing", None))) for row in rows]
 
 
 def question(row: Interrupt, decision: Decision | None) -> Question:
@@ -56,6 +58,9 @@ def queue_resume_if_complete(
     be stored whatever happens. Without a client's input the tools and properties of the interrupted
     run are used again.
     """
+    # Most decisions of a large set leave others open: find that out without loading the set.
+    if Interrupt.objects.filter(run=run, status=InterruptStatus.OPEN).exists():
+        return None
     entries = plan_resume(question for _, question in load_questions(run))
     if entries is None:
         return None

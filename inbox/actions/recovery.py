@@ -50,10 +50,7 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     becomes a question to a person; otherwise the run fails with WORKER_LOST. Returns None, and does
     nothing, if the worker turns out to be alive.
     """
-    found = Run.objects.filter(pk=run_id).only("thread_id").first()
-    if found is None:
-        return None
-    thread, now = lock_thread(found.thread_id)
+    thread, now = lock_thread(runs=run_id)
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None

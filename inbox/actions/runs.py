@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from inbox import notify
 from inbox.actions import audit
-from inbox.actions.decisions import record_decision
+from inbox.actions.decisions import record_decisions
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import load_questions, queue_resume_if_complete, queue_run
@@ -21,7 +21,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, check_resume, is_replay
 from inbox.domain.states import ACTIVE_RUN, RunStatus
-from inbox.models import Agent, Run, Thread
+from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
 from inbox.selectors.access import require
 
@@ -97,26 +97,28 @@ def _accept(agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: 
 
 def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) -> Accepted:
     asked = _run_that_asked(thread, request.entries)
-    rows = load_questions(asked) if asked else []
+    if asked is None:
+        _check_not_busy(latest_run(thread))
+        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
+    rows = load_questions(asked)
     questions = [question for _, question in rows]
-    resumed_by = Run.objects.filter(resumes=asked).first() if asked else None
-    if asked is None or resumed_by is None:
-        if asked is None:
-            _check_not_busy(thread)
-        fresh = check_resume(entries=request.entries, questions=questions, now=now)
-    elif is_replay(entries=request.entries, questions=questions):
+    resumed_by = Run.objects.filter(resumes=asked).first()
+    if resumed_by and is_replay(entries=request.entries, questions=questions):
         return Accepted(resumed_by, replayed=True)
-    else:
-        check_resume(entries=request.entries, questions=questions, now=now)
+    fresh = check_resume(entries=request.entries, questions=questions, now=now)
+    if resumed_by:
         raise errors.AlreadyDecided("This run was already resumed, with other answers.")
     by_id = {row.interrupt_id: row for row, _ in rows}
-    for entry in fresh:
-        record_decision(
-            thread=thread, interrupt=by_id[entry.interrupt_id], entry=entry, actor=actor, now=now
-        )
+    record_decisions(
+        thread=thread,
+        run=asked,
+        answered=[(by_id[entry.interrupt_id], entry) for entry in fresh],
+        actor=actor,
+        now=now,
+    )
     run = queue_resume_if_complete(
         thread=thread,
-        run=asked,  # type: ignore[arg-type]  # check_resume refuses every entry if nobody asked
+        run=asked,
         now=now,
         started_by=actor.label,
         run_external_id=request.run_id,
@@ -129,50 +131,60 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
 
 def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
     """The newest run with one of these interrupts, else the one that waits for an answer."""
-    interrupted = Run.objects.filter(thread=thread, status=RunStatus.INTERRUPTED)
     ids = [entry.interrupt_id for entry in entries]
-    newest = interrupted.filter(interrupts__interrupt_id__in=ids).order_by("-first_seq").first()
-    return newest or waiting_run(thread)
+    found = (
+        Interrupt.objects.filter(thread=thread, interrupt_id__in=ids)
+        .select_related("run")
+        .order_by("-created_at")
+        .first()
+    )
+    return found.run if found else waiting_run(thread)
+
+
+def latest_run(thread: Thread) -> Run | None:
+    """The run that started last; all that a thread can be waiting for or busy with is this one."""
+    return Run.objects.filter(thread=thread).order_by("-pk").first()
 
 
 def waiting_run(thread: Thread) -> Run | None:
-    """The interrupted run that nothing has resumed yet."""
-    return (
-        Run.objects.filter(thread=thread, status=RunStatus.INTERRUPTED, resumed_by=None)
-        .order_by("-first_seq")
-        .first()
-    )
+    """The interrupted run that nothing has resumed: while it waits, no other run can start."""
+    run = latest_run(thread)
+    return run if run and run.status == RunStatus.INTERRUPTED else None
 
 
 def _check_free(thread: Thread) -> None:
-    if waiting_run(thread):
+    latest = latest_run(thread)
+    if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
             "This thread waits for answers to its interrupts; send them as `resume`, or answer "
             "them in the inbox."
         )
-    _check_not_busy(thread)
+    _check_not_busy(latest)
 
 
-def _check_not_busy(thread: Thread) -> None:
-    if Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).exists():
+def _check_not_busy(latest: Run | None) -> None:
+    if latest and latest.status in ACTIVE_RUN:
         raise errors.ThreadBusy("A run of this thread is still going on; wait for it or cancel it.")
 
 
 def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
-    known = Thread.objects.filter(agent=agent, external_id=request.thread_id).only("pk").first()
-    if known is None:
+    address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
+    if not Thread.objects.filter(**address).exists():
         now = database_now()
-        known, _ = Thread.objects.get_or_create(
-            agent=agent,
-            external_id=request.thread_id,
-            defaults={
-                "team_id": agent.team_id,
-                "title": _title(request.input.get("messages", ())),
-                "created_at": now,
-                "updated_at": now,
-            },
+        # Somebody else may open it at the same moment: then theirs is the thread.
+        Thread.objects.bulk_create(
+            [
+                Thread(
+                    **address,
+                    team_id=agent.team_id,
+                    title=_title(request.input.get("messages", ())),
+                    created_at=now,
+                    updated_at=now,
+                )
+            ],
+            ignore_conflicts=True,
         )
-    return lock_thread(known.pk)
+    return lock_thread(**address)
 
 
 def _title(messages: Sequence[Any]) -> str:
@@ -241,10 +253,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
         NotFound, Forbidden.
         RunEnded: the run ended in another way.
     """
-    found = Run.objects.filter(pk=run_id).only("thread_id").first()
-    if found is None:
-        raise errors.NotFound("There is no such run.")
-    thread, now = lock_thread(found.thread_id)
+    thread, now = lock_thread(runs=run_id)
     require(actor, thread.team_id, Permission.RUN)
     run = Run.objects.get(pk=run_id)
     if run.status == RunStatus.CANCELLED:

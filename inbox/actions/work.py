@@ -18,7 +18,7 @@ from inbox.domain import errors
 from inbox.domain.access import ENGINE
 from inbox.domain.consent import canonical, view_digest
 from inbox.domain.states import InterruptStatus, Reason, RunStatus, ToolCallState
-from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
 
 LEASE = timedelta(seconds=20)
@@ -67,11 +67,11 @@ class Ending:
 @transaction.atomic(durable=True)
 def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
     """Take a queued run for this worker, or return None if another worker was faster."""
-    found = Run.objects.filter(pk=run_id).only("thread_id").first()
-    if found is None:
+    try:
+        thread, now = lock_thread(runs=run_id)
+    except errors.NotFound:
         return None
-    thread, now = lock_thread(found.thread_id)
-    run = Run.objects.get(pk=run_id)
+    run = Run.objects.select_related("thread__agent", "resumes").get(pk=run_id)
     if run.status != RunStatus.QUEUED:
         return None
     first_attempt = run.attempt == 0
@@ -81,7 +81,6 @@ def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
     run.lease_until = now + LEASE
     run.started_at = run.started_at or now
     run.save(update_fields=["status", "fence", "attempt", "lease_until", "started_at"])
-    run.thread = thread
     if first_attempt:
         started = wire.run_started(
             thread.external_id, run.external_id, run.parent_external_id or None
@@ -110,7 +109,9 @@ def append_events(*, hold: Hold, batch: Batch) -> None:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
     thread, now = _lock(hold)
-    _write(thread, Run(pk=hold.run_id), batch, now)
+    run = Run(pk=hold.run_id)
+    log.append(thread=thread, run=run, frames=batch.frames, now=now)
+    _note_tool_calls(thread, run, batch, now)
 
 
 @transaction.atomic(durable=True)
@@ -149,7 +150,7 @@ def settle_tool_call(*, hold: Hold, tool_call_id: str, result: str) -> None:
         LeaseLost.
     """
     thread, now = _lock(hold)
-    _settle(thread, {tool_call_id: result}, now)
+    _settle(thread, tool_call_id, result, now)
 
 
 @transaction.atomic(durable=True)
@@ -163,17 +164,19 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = _lock(hold)
-    run = Run.objects.get(pk=hold.run_id)
-    _write(thread, run, batch, now)
-    run.status = ending.status
-    run.checkpoint = ending.checkpoint
-    run.error_code = ending.error_code
-    run.lease_until = None
-    run.finished_at = now
-    run.save(update_fields=["status", "checkpoint", "error_code", "lease_until", "finished_at"])
+    thread, now = lock_thread(hold.thread_id)
+    _change_if_held(
+        hold,
+        status=ending.status,
+        checkpoint=ending.checkpoint,
+        error_code=ending.error_code,
+        lease_until=None,
+        finished_at=now,
+    )
+    run = Run(pk=hold.run_id, thread=thread)
     thread.messages, thread.state = ending.messages, ending.state
-    thread.save(update_fields=["messages", "state"])
+    log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=["messages", "state"])
+    _note_tool_calls(thread, run, batch, now)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
     audit.record(
@@ -196,7 +199,8 @@ def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: d
     }
     # An agent that asks about a call it began says that the call paused before its effect.
     paused = [call.pk for call in calls.values() if call.state == ToolCallState.STARTED]
-    ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
+    if paused:
+        ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
     Interrupt.objects.bulk_create(
         _interrupt(thread, run, item, calls.get(item.tool_call_id or ""), position, now)
         for position, item in enumerate(interrupts)
@@ -247,45 +251,46 @@ def _title(item: WireInterrupt, call: ToolCall | None) -> str:
 def _lock(hold: Hold) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
     thread, now = lock_thread(hold.thread_id)
-    ours = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).update(
-        lease_until=now + LEASE
-    )
-    if not ours:
-        raise errors.LeaseLost(str(hold.run_id))
+    _change_if_held(hold, lease_until=now + LEASE)
     return thread, now
 
 
-def _write(thread: Thread, run: Run, batch: Batch, now: datetime) -> None:
-    log.append(thread=thread, run=run, frames=batch.frames, now=now)
-    ToolCall.objects.bulk_create(
-        ToolCall(
-            thread=thread,
-            run=run,
-            tool_call_id=call.tool_call_id,
-            name=call.name,
-            args=call.args,
-            proposed_at=now,
+def _change_if_held(hold: Hold, **columns: Any) -> None:
+    """Change the run's row if this worker still holds it; raises LeaseLost otherwise."""
+    held = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING)
+    if not held.update(**columns):
+        raise errors.LeaseLost(str(hold.run_id))
+
+
+def _note_tool_calls(thread: Thread, run: Run, batch: Batch, now: datetime) -> None:
+    """Keep the tool calls that a batch proposed, and the results that it told."""
+    if batch.proposed:
+        ToolCall.objects.bulk_create(
+            ToolCall(
+                thread=thread,
+                run=run,
+                tool_call_id=call.tool_call_id,
+                name=call.name,
+                args=call.args,
+                proposed_at=now,
+            )
+            for call in batch.proposed
         )
-        for call in batch.proposed
-    )
-    if batch.results:
-        _settle(thread, batch.results, now)
+    for tool_call_id, content in batch.results.items():
+        _settle(thread, tool_call_id, content, now)
 
 
-def _settle(thread: Thread, results: Mapping[str, str], now: datetime) -> None:
-    calls = ToolCall.objects.filter(thread=thread, tool_call_id__in=results).exclude(
-        state__in=(ToolCallState.SETTLED, ToolCallState.NOT_RUN)
-    )
-    for call in calls:
-        call.state, call.settled_at = ToolCallState.SETTLED, now
-        call.result = results[call.tool_call_id]
-        call.save(update_fields=["state", "settled_at", "result"])
+def _settle(thread: Thread, tool_call_id: str, result: str, now: datetime) -> None:
+    """Keep a result if there is none yet: a call that did not run keeps saying so."""
+    ToolCall.objects.filter(
+        thread=thread,
+        tool_call_id=tool_call_id,
+        state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
+    ).update(state=ToolCallState.SETTLED, result=result, settled_at=now)
 
 
 def _check_approved(call: ToolCall) -> None:
+    """Raise unless nobody was to be asked, or somebody approved; a denied call is NOT_RUN."""
     asked = call.interrupts.filter(reason=Reason.TOOL_CALL).order_by("-created_at").first()
-    if asked is None:
-        return
-    standing: Any = Decision.objects.filter(interrupt=asked, withdrawn_at=None).first()
-    if standing is None or asked.status != InterruptStatus.RESOLVED:
+    if asked is not None and asked.status != InterruptStatus.RESOLVED:
         raise errors.Forbidden(f"Tool call {call.tool_call_id!r} was not approved.")

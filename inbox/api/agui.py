@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
-from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox import door, engine
@@ -20,13 +19,11 @@ from inbox.selectors import agents
 Serve = Callable[[Actor, str, Any], Awaitable[door.Answer]]
 
 
-@csrf_exempt  # a session is checked for its token in `actor_of_request`, a key needs none
 @require_POST
 async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, door.run)
 
 
-@csrf_exempt
 @require_POST
 async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, door.connect)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.middleware import get_user
+from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.middleware.csrf import CsrfViewMiddleware
 from rest_framework.authentication import BaseAuthentication
@@ -53,6 +54,8 @@ def actor_of_request(request: HttpRequest) -> Actor:
     header = request.headers.get("Authorization", "")
     if header:
         return actor_of_header(header)
+    if not hasattr(request, "session"):
+        _SESSIONS.process_request(request)
     user: Any = get_user(request)
     if not user.is_authenticated:
         raise Unauthenticated(_WHAT_TO_DO)
@@ -68,6 +71,9 @@ def actor_of_header(header: str) -> Actor:
     if actor is None:
         raise Unauthenticated(f"This API key is not valid. {_WHAT_TO_DO}")
     return actor
+
+
+_SESSIONS = SessionMiddleware(lambda _request: None)  # type: ignore[arg-type]
 
 
 class _CsrfCheck(CsrfViewMiddleware):

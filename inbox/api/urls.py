@@ -3,7 +3,6 @@
 from django.urls import path
 
 from inbox.api import views
-from inbox.api.events import thread_events
 
 urlpatterns = [
     path("agents", views.Agents.as_view()),
@@ -13,7 +12,6 @@ urlpatterns = [
     path("runs/<uuid:run_id>/cancel", views.RunCancel.as_view()),
     path("threads", views.Threads.as_view()),
     path("threads/<uuid:thread_id>", views.ThreadDetail.as_view()),
-    path("threads/<uuid:thread_id>/events", thread_events),
     path("interrupts", views.Interrupts.as_view()),
     path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
     path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),

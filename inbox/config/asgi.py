@@ -1,20 +1,43 @@
 """HTTP and WebSocket in one ASGI application."""
 
 import os
+from typing import Any
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
-django_application = get_asgi_application()
+django.setup()
 
 from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
+from django.core.handlers.asgi import ASGIHandler  # noqa: E402
+from django.http import HttpRequest, HttpResponseBase  # noqa: E402
+from django.urls import re_path  # noqa: E402
 
+from inbox.api.streaming_urls import streaming_urlpatterns  # noqa: E402
+from inbox.db_threads import in_db_thread  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
+
+class ThreadedHandler(ASGIHandler):
+    """
+    Runs each request as a whole in one thread that keeps its database connection.
+
+    Pages and REST are sync. Under the stock handler every middleware of theirs changes threads
+    twice, and the thread is a new one, with a new connection, each time.
+    """
+
+    def load_middleware(self, is_async: bool = False) -> None:
+        super().load_middleware(is_async=False)
+
+    async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
+        return await in_db_thread(self.get_response, request)
+
+
+_everything_else: Any = re_path(r"", ThreadedHandler())  # type: ignore[arg-type]
 application = ProtocolTypeRouter(
     {
-        "http": django_application,
+        "http": URLRouter([*streaming_urlpatterns, _everything_else]),
         "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
     }
 )

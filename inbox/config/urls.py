@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""Every address of the site but those that stream, which `asgi.py` routes."""
 
 from django.urls import include, path
 
@@ -7,6 +7,5 @@ from inbox.api.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("api/", include("inbox.api.urls")),
-    path("agui/", include("inbox.api.agui_urls")),
     path("", include("inbox.web.urls")),
 ]

@@ -11,8 +11,12 @@ from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import load_questions, wire_entries
+from inbox.domain.contract import Question
 from inbox.domain.states import Reason
+from inbox.models import Interrupt as InterruptRow
 from inbox.models import Run, ToolCall
+
+Questions = list[tuple[InterruptRow, Question]]
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ def load_assignment(run: Run) -> Assignment:
     thread = run.thread
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
-    origin, earlier, stopped = _origin(run)
+    origin, questions, earlier, stopped = _origin(run)
     conversation = conversation_before(run, thread)
     for event, _ in own:
         conversation.apply(event)
@@ -51,7 +55,7 @@ def load_assignment(run: Run) -> Assignment:
         conversation=conversation,
         own_events=[event for event, _ in own],
         replayed=[event for event, from_agent in [*earlier, *own] if from_agent],
-        answers=_answers(origin),
+        answers=_answers(questions),
         checkpoint=json.loads(origin.resumes.checkpoint) if origin.resumes else None,
         known_tool_calls=list(
             ToolCall.objects.filter(thread=thread).values_list("tool_call_id", flat=True)
@@ -60,15 +64,16 @@ def load_assignment(run: Run) -> Assignment:
     )
 
 
-def _origin(run: Run) -> tuple[Run, list[tuple[BaseEvent, bool]], bool]:
+def _origin(run: Run) -> tuple[Run, Questions, list[tuple[BaseEvent, bool]], bool]:
     """
-    The run whose work this one does, its committed events, and whether a person stopped it.
+    The run whose work this one does, what it answers, its events, and whether a person stopped it.
 
     A run that was interrupted by a doubt about an effect is continued, not answered: the agent is
     driven with the same answers as before, and the journal knows now what happened.
     """
     events: list[tuple[BaseEvent, bool]] = []
     stopped = False
+    questions: Questions = []
     while run.resumes is not None:
         questions = load_questions(run.resumes)
         if any(row.reason != Reason.OUTCOME_UNKNOWN for row, _ in questions):
@@ -80,14 +85,13 @@ def _origin(run: Run) -> tuple[Run, list[tuple[BaseEvent, bool]], bool]:
         )
         run = run.resumes
         events = [*committed_events(run), *events]
-    return run, events, stopped
+        questions = []  # those were about the doubt; what the run itself answers comes next
+    return run, questions, events, stopped
 
 
-def _answers(run: Run) -> list[Answer]:
-    if run.resumes is None:
-        return []
+def _answers(questions: Questions) -> list[Answer]:
     answers = []
-    for row, question in load_questions(run.resumes):
+    for row, question in questions:
         if question.answer is None:
             continue
         call = row.tool_call

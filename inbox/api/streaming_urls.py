@@ -1,0 +1,17 @@
+"""Addresses of the AG-UI door and of event streams."""
+
+from typing import Any
+
+from django.urls import path
+
+from inbox.api import agui
+from inbox.api.events import thread_events
+from inbox.api.streaming_app import StreamingApp
+
+# The stubs know views only; Channels routes to ASGI applications by the same patterns.
+streaming_urlpatterns: list[Any] = [
+    path("agui/<slug:slug>/", StreamingApp(agui.run)),  # type: ignore[arg-type]
+    path("agui/<slug:slug>/connect/", StreamingApp(agui.connect)),  # type: ignore[arg-type]
+    path("agui/<slug:slug>/capabilities/", StreamingApp(agui.capabilities)),  # type: ignore[arg-type]
+    path("api/threads/<uuid:thread_id>/events", StreamingApp(thread_events)),  # type: ignore[arg-type]
+]
