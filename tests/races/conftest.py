@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import QuerySet
 
 from tests.conftest import World, make_world
 from tests.races.together import CallLog
@@ -64,22 +65,12 @@ def race_bob(committed_world: Any) -> Any:
 
 @pytest.fixture
 def without_the_lock(monkeypatch: pytest.MonkeyPatch) -> CallLog:
-    """Take `FOR UPDATE` out of the only place that has it; returns what was read without it."""
-    from inbox.actions import locking
-
+    """Take `FOR UPDATE` out of everything, which is one place; returns what was read without it."""
     log = CallLog()
 
-    class UnlockedThreads:
-        """`Thread.objects` with a lock that is none."""
+    def select_without_lock(queryset: Any, *_: Any, **__: Any) -> Any:
+        log.add(str(queryset.model))
+        return queryset.all()
 
-        @staticmethod
-        def select_for_update() -> Any:
-            log.add("unlocked read")
-            return locking_thread.objects.all()
-
-    class UnlockedThread:
-        objects = UnlockedThreads
-
-    locking_thread = locking.Thread
-    monkeypatch.setattr(locking, "Thread", UnlockedThread)
+    monkeypatch.setattr(QuerySet, "select_for_update", select_without_lock)
     return log

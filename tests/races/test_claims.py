@@ -55,8 +55,8 @@ def test_without_the_lock_two_workers_claim_the_same_run(queue, monkeypatch, wit
     run = queue()
     meeting, original = Meeting(2), work.lock_thread
 
-    def lock_then_meet(thread_id):
-        locked = original(thread_id)
+    def lock_then_meet(*which, **address):
+        locked = original(*which, **address)
         meeting.wait()
         return locked
 
