@@ -1,5 +1,6 @@
 """Making tool calls: those nobody has to approve, and those that a person decided."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from typing import Any
@@ -32,15 +33,16 @@ async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
             message = one.tool.approval.format_map(one.args)
             turn.ask_approval(one.tool, one.tool_call_id, message, one.lifetime)
         else:
-            async for event in _call(turn, one.tool, one, resumed=None):
-                yield event
+            content = await _call(turn, one.tool, one, resumed=None)
+            if content is not None:
+                yield turn.result(one.tool_call_id, content)
 
 
 async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     """
-    Do what was decided about each tool call, in the order asked.
+    Do what was decided about each tool call: all approved calls start together (S2).
 
-    Everything is checked before the first call is made.
+    Everything is checked before the first call is made; results come in the order asked.
 
     Raises:
         AnswerRefused: an answer is about an unknown tool, or does not fit its question.
@@ -48,15 +50,23 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     decided = [(answer, _find(tools, answer.proposal)) for answer in turn.answers]
     for answer, tool in decided:
         _check_answer(answer, tool)
-    for answer, tool in decided:
-        if tool is None or answer.proposal is None:
-            continue  # not about a tool call: the script reads the answer itself
-        if isinstance(tool, Tool) and _is_approval(answer):
-            one = _approved(tool, answer.proposal)
-            async for event in _call(turn, tool, one, resumed=answer.entry.payload):
-                yield event
-        else:
-            yield turn.result(answer.proposal.tool_call_id, _result_without_call(answer, tool))
+    # Who proposed nothing asked about no tool call: the script reads that answer itself.
+    about = [(answer, tool) for answer, tool in decided if tool and answer.proposal]
+    made = [asyncio.ensure_future(_follow(turn, answer, tool)) for answer, tool in about]
+    if made:
+        await asyncio.wait(made)
+    for (answer, _), outcome in zip(about, made, strict=True):
+        content = outcome.result()
+        if content is not None:
+            yield turn.result(answer.proposal.tool_call_id, content)  # type: ignore[union-attr]
+
+
+async def _follow(turn: Turn, answer: Answer, tool: Tool | Question) -> str | None:
+    """Make an approved call, or say why it was not made; None if it pauses once more."""
+    if isinstance(tool, Tool) and answer.proposal and _is_approval(answer):
+        one = _approved(tool, answer.proposal)
+        return await _call(turn, tool, one, resumed=answer.entry.payload)
+    return _result_without_call(answer, tool)
 
 
 def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
@@ -102,17 +112,17 @@ def _result_without_call(answer: Answer, tool: Tool | Question) -> str:
     return dumps({"ok": False, "denied": True, "reason": reason})
 
 
-async def _call(turn: Turn, tool: Tool, one: Proposed, *, resumed: Any) -> AsyncIterator[BaseEvent]:
-    """Make one call and yield its result, unless its guard wants a person to look first."""
+async def _call(turn: Turn, tool: Tool, one: Proposed, *, resumed: Any) -> str | None:
+    """Make one call and return its result, or None if its guard wants a person to look first."""
     call = ToolContext(turn.run_input.thread_id, one.tool_call_id, one.args, resumed=resumed)
     try:
         tool.check_guard(call)
     except Pause as pause:
         turn.ask_approval(tool, one.tool_call_id, pause.message, one.lifetime)
+        return None
     except InvalidArguments as error:
-        yield turn.result(one.tool_call_id, dumps({"ok": False, "error": str(error)}))
-    else:
-        yield turn.result(one.tool_call_id, await _execute(turn, tool, call))
+        return dumps({"ok": False, "error": str(error)})
+    return await _execute(turn, tool, call)
 
 
 async def _execute(turn: Turn, tool: Tool, call: ToolContext) -> str:

@@ -95,12 +95,7 @@ def record_decisions(
         for interrupt, entry in answered
     ]
     Decision.objects.bulk_create(decisions)
-    for interrupt, entry in answered:
-        interrupt.status = closed_as or CLOSED_BY[entry.status]
-        interrupt.closed_at = now
-    Interrupt.objects.bulk_update(
-        [interrupt for interrupt, _ in answered], ["status", "closed_at"], batch_size=200
-    )
+    _close(answered, closed_as, now)
     _apply_to_tool_calls(answered, now)
     audit.record_all(
         [
@@ -118,6 +113,17 @@ def record_decisions(
     )
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return decisions
+
+
+def _close(
+    answered: Sequence[tuple[Interrupt, Entry]], closed_as: InterruptStatus | None, now: datetime
+) -> None:
+    for interrupt, entry in answered:
+        interrupt.status = closed_as or CLOSED_BY[entry.status]
+        interrupt.closed_at = now
+    for status in {interrupt.status for interrupt, _ in answered}:
+        rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
+        Interrupt.objects.filter(pk__in=rows).update(status=status, closed_at=now)
 
 
 def _stored(payload: Any) -> str:

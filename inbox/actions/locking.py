@@ -21,8 +21,10 @@ def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, 
     """
     wanted = address or {"pk": thread_id}
     try:
-        # `of`: fields of other rows may name the thread, but those rows are not locked.
-        thread = Thread.objects.select_for_update(of=("self",)).get(**wanted)
+        # `of`: fields of other rows may name the thread, but those rows are not locked. The whole
+        # conversation is read by the few who need it only.
+        rows = Thread.objects.select_for_update(of=("self",)).defer("messages", "state")
+        thread = rows.get(**wanted)
     except Thread.DoesNotExist:
         raise NotFound("There is no such thread.") from None
     return thread, database_now()

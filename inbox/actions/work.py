@@ -1,9 +1,9 @@
 """What a worker writes while it drives a run: each write carries the fence and renews the lease."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
@@ -41,6 +41,14 @@ class ProposedCall:
     tool_call_id: str
     name: str
     args: str
+
+
+class WantedCall(NamedTuple):
+    """A tool call that an agent is about to make, with the arguments it would use."""
+
+    tool_call_id: str
+    args: str  #: canonical JSON text
+    effect: str
 
 
 @dataclass(frozen=True)
@@ -115,42 +123,44 @@ def append_events(*, hold: Hold, batch: Batch) -> None:
 
 
 @transaction.atomic(durable=True)
-def begin_tool_call(*, hold: Hold, tool_call_id: str, args: str, effect: str) -> ToolCall:
+def begin_tool_calls(
+    *, hold: Hold, wanted: Sequence[WantedCall]
+) -> list[ToolCall | errors.Refusal]:
     """
-    Commit that a tool is about to be called, and return its row; settled rows have the result.
+    Commit that tools are about to be called, and return their rows; settled rows have the result.
+
+    What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
+    arguments are not the approved ones (R4).
 
     Raises:
         LeaseLost.
-        Refusal: the call is unknown, not approved, in doubt, or `args` are not the approved ones.
     """
     thread, now = _lock(hold)
-    call = ToolCall.objects.filter(thread=thread, tool_call_id=tool_call_id).first()
-    if call is None:
-        raise errors.NotFound(f"Tool call {tool_call_id!r} was never proposed.")
-    if call.state == ToolCallState.SETTLED:
-        return call
-    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT):
-        raise errors.Forbidden(f"Tool call {tool_call_id!r} may not run: it is {call.state}.")
-    if call.state == ToolCallState.STARTED and call.effect == "once":
-        raise errors.Forbidden(f"Tool call {tool_call_id!r} was started before.")
-    _check_approved(call)
-    if args != call.approved_args:
-        raise errors.Forbidden(f"Tool call {tool_call_id!r}: these are not the approved arguments.")
-    call.state, call.effect, call.started_at = ToolCallState.STARTED, effect, now
-    call.save(update_fields=["state", "effect", "started_at"])
-    return call
+    calls = _calls_by_id(thread, [call.tool_call_id for call in wanted])
+    unapproved = _unapproved(calls.values())
+    answers: list[ToolCall | errors.Refusal] = []
+    for call in wanted:
+        row = calls.get(call.tool_call_id)
+        refusal = _refusal(call, row, unapproved)
+        if refusal is None and row is not None and row.state != ToolCallState.SETTLED:
+            row.state, row.effect, row.started_at = ToolCallState.STARTED, call.effect, now
+        answers.append(refusal or row)  # type: ignore[arg-type]  # a missing row is refused
+    begun = [row for row in answers if isinstance(row, ToolCall) and row.started_at == now]
+    if begun:
+        ToolCall.objects.bulk_update(begun, ["state", "effect", "started_at"], batch_size=200)
+    return answers
 
 
 @transaction.atomic(durable=True)
-def settle_tool_call(*, hold: Hold, tool_call_id: str, result: str) -> None:
+def settle_tool_calls(*, hold: Hold, results: Sequence[tuple[str, str]]) -> None:
     """
-    Commit the result of a tool call that was begun. Safe to replay.
+    Commit the results, as (tool call id, content), of calls that were begun. Safe to replay.
 
     Raises:
         LeaseLost.
     """
     thread, now = _lock(hold)
-    _settle(thread, tool_call_id, result, now)
+    _settle(thread, dict(results), now)
 
 
 @transaction.atomic(durable=True)
@@ -192,11 +202,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
 
 def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
     """Store the questions of a run that ended interrupted; the caller holds the lock."""
-    ids = [item.tool_call_id for item in interrupts if item.tool_call_id]
-    calls = {
-        call.tool_call_id: call
-        for call in ToolCall.objects.filter(thread=thread, tool_call_id__in=ids)
-    }
+    calls = _calls_by_id(thread, [item.tool_call_id for item in interrupts if item.tool_call_id])
     # An agent that asks about a call it began says that the call paused before its effect.
     paused = [call.pk for call in calls.values() if call.state == ToolCallState.STARTED]
     if paused:
@@ -276,21 +282,51 @@ def _note_tool_calls(thread: Thread, run: Run, batch: Batch, now: datetime) -> N
             )
             for call in batch.proposed
         )
-    for tool_call_id, content in batch.results.items():
-        _settle(thread, tool_call_id, content, now)
+    if batch.results:
+        _settle(thread, batch.results, now)
 
 
-def _settle(thread: Thread, tool_call_id: str, result: str, now: datetime) -> None:
-    """Keep a result if there is none yet: a call that did not run keeps saying so."""
-    ToolCall.objects.filter(
+def _settle(thread: Thread, results: Mapping[str, str], now: datetime) -> None:
+    """Keep results where there are none yet: a call that did not run keeps saying so."""
+    unsettled = ToolCall.objects.filter(
         thread=thread,
-        tool_call_id=tool_call_id,
+        tool_call_id__in=results,
         state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
-    ).update(state=ToolCallState.SETTLED, result=result, settled_at=now)
+    )
+    calls = list(unsettled)
+    for call in calls:
+        call.state, call.settled_at = ToolCallState.SETTLED, now
+        call.result = results[call.tool_call_id]
+    if calls:
+        ToolCall.objects.bulk_update(calls, ["state", "result", "settled_at"], batch_size=200)
 
 
-def _check_approved(call: ToolCall) -> None:
-    """Raise unless nobody was to be asked, or somebody approved; a denied call is NOT_RUN."""
-    asked = call.interrupts.filter(reason=Reason.TOOL_CALL).order_by("-created_at").first()
-    if asked is not None and asked.status != InterruptStatus.RESOLVED:
-        raise errors.Forbidden(f"Tool call {call.tool_call_id!r} was not approved.")
+def _calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
+    rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
+    return {row.tool_call_id: row for row in rows}
+
+
+def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
+    """The calls that somebody was asked about and has not approved; a denied one is NOT_RUN."""
+    asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
+    latest = {row.tool_call_id: row.status for row in asked.order_by("created_at")}
+    return {pk for pk, status in latest.items() if pk and status != InterruptStatus.RESOLVED}
+
+
+def _refusal(
+    wanted: WantedCall, call: ToolCall | None, unapproved: Container[UUID]
+) -> errors.Refusal | None:
+    name = f"Tool call {wanted.tool_call_id!r}"
+    if call is None:
+        return errors.NotFound(f"{name} was never proposed.")
+    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT):
+        problem = f"may not run: it is {call.state}"
+    elif call.state == ToolCallState.STARTED and call.effect == "once":
+        problem = "was started before"
+    elif call.pk in unapproved:
+        problem = "was not approved"
+    elif wanted.args != call.approved_args and call.state != ToolCallState.SETTLED:
+        problem = "may not run: these are not the approved arguments"
+    else:
+        return None
+    return errors.Forbidden(f"{name} {problem}.")

@@ -9,12 +9,16 @@ from inbox.actions import work
 from inbox.domain import errors
 from inbox.domain.consent import canonical
 
-#: Asks the driver to run a function in its own turn, outside of the event loop.
-Ask = Callable[[Callable[[], Any]], "asyncio.Future[Any]"]
+#: Asks the driver to have an action done in its own turn, outside of the event loop.
+Ask = Callable[[Callable[[Any], Any], Any], "asyncio.Future[Any]"]
 
 
 class EngineJournal:
-    """The journal port over the actions that keep it."""
+    """
+    The journal port over the actions that keep it.
+
+    Calls that begin or settle in the same turn do so in one transaction.
+    """
 
     def __init__(self, hold: work.Hold, ask: Ask) -> None:
         self._hold = hold
@@ -22,20 +26,23 @@ class EngineJournal:
 
     async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         try:
-            text = canonical(dict(args))
-            call = await self._ask(
-                lambda: work.begin_tool_call(
-                    hold=self._hold, tool_call_id=tool_call_id, args=text, effect=effect.value
-                )
-            )
-        except (errors.Refusal, ValueError) as refusal:
-            raise ToolRefused(str(refusal)) from refusal
-        return Permit(idempotency_key=str(call.pk), result=call.result)
+            wanted = work.WantedCall(tool_call_id, canonical(dict(args)), effect.value)
+        except ValueError as error:
+            raise ToolRefused(str(error)) from error
+        answer = await self._ask(self._begin, wanted)
+        if isinstance(answer, errors.Refusal):
+            raise ToolRefused(str(answer))
+        return Permit(idempotency_key=str(answer.pk), result=answer.result)
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
-        await self._ask(
-            lambda: work.settle_tool_call(hold=self._hold, tool_call_id=tool_call_id, result=result)
-        )
+        await self._ask(self._settle, (tool_call_id, result))
+
+    def _begin(self, wanted: Sequence[work.WantedCall]) -> Sequence[Any]:
+        return work.begin_tool_calls(hold=self._hold, wanted=wanted)
+
+    def _settle(self, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
+        work.settle_tool_calls(hold=self._hold, results=results)
+        return [None] * len(results)
 
 
 class EngineContext:

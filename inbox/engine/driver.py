@@ -3,6 +3,9 @@
 import json
 import threading
 import time
+from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import ag_ui.core as agui
@@ -17,7 +20,7 @@ from inbox.domain.errors import LeaseLost, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing
-from inbox.engine.turns import End, Turns, Wish
+from inbox.engine.turns import Action, End, Turns, Wish
 from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.
@@ -85,35 +88,47 @@ class Driver:
     def _handle(self, items: list[BaseEvent | Wish | End]) -> str | None:
         """Commit a turn's events in order, doing what the agent asked for in between."""
         events: list[BaseEvent] = []
-        for item in items:
-            if isinstance(item, agui.RunFinishedEvent):
-                return self._finish(item, events)
-            if isinstance(item, agui.RunErrorEvent):
-                return self._agent_error(item, events)
-            if isinstance(item, End):
-                self._write(self._out.batch(events))
-                if item.error is not None:
-                    raise item.error
-                raise ProtocolViolation("The agent stopped without a terminal event.")
-            if isinstance(item, Wish):
+        for is_wish, neighbours in groupby(items, key=lambda item: isinstance(item, Wish)):
+            group: Iterable[Any] = neighbours
+            if is_wish:
                 self._write(self._out.batch(events))
                 events = []
-                self._grant(item)
-            else:
+                self._grant_all(group)
+                continue
+            for item in group:
+                if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
+                    return self._conclude(item, events)
                 events.append(item)
         self._write(self._out.batch(events))
         return None
 
-    def _grant(self, wish: Wish) -> None:
-        if wish.future.cancelled():
-            return
+    def _conclude(
+        self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End, events: list[BaseEvent]
+    ) -> str:
+        if isinstance(last, agui.RunFinishedEvent):
+            return self._finish(last, events)
+        self._write(self._out.batch(events))
+        if isinstance(last, agui.RunErrorEvent):
+            return self._fail(last.code or "AGENT_ERROR", last.message)
+        raise last.error or ProtocolViolation("The agent stopped without a terminal event.")
+
+    def _grant_all(self, wishes: Iterable[Any]) -> None:
+        for action, group in groupby(wishes, key=attrgetter("action")):
+            waiting = [wish for wish in group if not wish.future.cancelled()]
+            self._grant(action, waiting)
+            self._last_write = time.monotonic()
+
+    def _grant(self, action: Action, wishes: list[Wish]) -> None:
         try:
-            wish.future.set_result(wish.function())
+            results = action([wish.subject for wish in wishes])
         except LeaseLost:
             raise
         except Exception as error:
-            wish.future.set_exception(error)
-        self._last_write = time.monotonic()
+            for wish in wishes:
+                wish.future.set_exception(error)
+        else:
+            for wish, result in zip(wishes, results, strict=True):
+                wish.future.set_result(result)
 
     def _write(self, batch: work.Batch) -> None:
         if batch.frames:
@@ -130,10 +145,6 @@ class Driver:
         status = _STATUS[outcome.type if outcome else "success"]
         self._end(_joined(first, last), status, interrupts=interrupts)
         return status
-
-    def _agent_error(self, event: agui.RunErrorEvent, before: list[BaseEvent]) -> str:
-        self._write(self._out.batch(before))
-        return self._fail(event.code or "AGENT_ERROR", event.message)
 
     def _fail(self, code: str, message: str) -> str:
         batch = self._out.fail(code=code[:40], message=message[:2_000])

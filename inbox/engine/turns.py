@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,20 @@ BATCH_EVENTS = 50
 _MOST_WAITING = 1_000
 
 
+Action = Callable[[Any], Any]
+
+
 @dataclass(frozen=True)
 class Wish:
-    """Something the agent asked for that the driver does, in order with the events before it."""
+    """
+    Something the agent asked for that the driver does, in order with the events before it.
 
-    function: Callable[[], Any]
+    Neighbours with the same action are done at once: it takes all their subjects, and returns as
+    many results.
+    """
+
+    action: Action
+    subject: Any
     future: "asyncio.Future[Any]"
 
 
@@ -33,6 +43,16 @@ class End:
 
 
 Item = BaseEvent | Wish | End
+
+
+class _LastingThreads(ThreadPoolExecutor):
+    """Threads for blocking tools, which outlive the event loops that borrow them."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Do nothing: every loop that closes would shut down its default executor."""
+
+
+_tool_threads = _LastingThreads(max_workers=32, thread_name_prefix="tool")
 
 
 class Turns:
@@ -54,16 +74,18 @@ class Turns:
         self._pump: asyncio.Task[None] | None = None
 
     def start(self, events: AsyncIterator[BaseEvent]) -> None:
-        self._pump = self._runner.get_loop().create_task(self._drain(events))
+        loop = self._runner.get_loop()
+        loop.set_default_executor(_tool_threads)
+        self._pump = loop.create_task(self._drain(events))
 
     def next_batch(self, patience: float) -> list[Item]:
         """Let the agent run until a batch is due; empty if it was silent for `patience` seconds."""
         return self._runner.run(self._gather(patience))
 
-    def ask(self, function: Callable[[], Any]) -> "asyncio.Future[Any]":
+    def ask(self, action: Action, subject: Any) -> "asyncio.Future[Any]":
         """Called by agent code: have the driver do something, and wait for the result."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._put(Wish(function, future), urgent=True)
+        self._put(Wish(action, subject, future), urgent=True)
         return future
 
     def close(self) -> None:

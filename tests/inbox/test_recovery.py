@@ -42,7 +42,7 @@ def later(monkeypatch):
 def kill_while_driving(run, *, monkeypatch, at):
     """Drive a queued run until the worker makes its `at`-th write, then lose the worker."""
     writes = []
-    for name in ("append_events", "settle_tool_call", "finish_run"):
+    for name in ("append_events", "settle_tool_calls", "finish_run"):
         original = getattr(work, name)
 
         def dying(*args, _original=original, **kwargs):
