@@ -142,7 +142,8 @@ class Card:
     @property
     def choices(self) -> list[tuple[str, str]]:
         """The outcomes to choose from, for a doubt about an effect."""
-        options = DOUBT_SCHEMA["properties"]["outcome"]["oneOf"]
+        schema: Any = DOUBT_SCHEMA
+        options = schema["properties"]["outcome"]["oneOf"]
         return [(option["const"], option["title"]) for option in options]
 
     @property

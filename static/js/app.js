@@ -1,7 +1,8 @@
 // Keeps an open page up to date. The server renders everything; this file asks for it again when
 // somebody says that something has changed, and never touches what a reviewer is writing.
 
-const SETTLE_MS = 150;
+/** The first poke is followed at once, the next ones not more often than this. */
+const APART_MS = 150;
 const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
 const SIGNED_OUT = 4401;
@@ -200,13 +201,14 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
 // -- reading again --------------------------------------------------------------------------------
 
 let timer;
+let readAt = 0;
 let isReading = false;
 let isStale = false;
 
 /** Read the page again soon: one request at a time, however many pokes come in. */
 function refresh() {
   isStale = true;
-  if (!isReading) timer ??= setTimeout(read, SETTLE_MS);
+  if (!isReading) timer ??= setTimeout(read, readAt + APART_MS - Date.now());
 }
 
 async function read() {
@@ -228,6 +230,7 @@ async function read() {
   showCopyButtons();
   scroller?.scrollTo({ top: scroller.scrollHeight });
   isReading = false;
+  readAt = Date.now();
   if (isStale) refresh();
 }
 
