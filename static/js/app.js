@@ -208,7 +208,7 @@ let isStale = false;
 /** Read the page again soon: one request at a time, however many pokes come in. */
 function refresh() {
   isStale = true;
-  if (!isReading) timer ??= setTimeout(read, readAt + APART_MS - Date.now());
+  if (!isReading) timer ??= setTimeout(read, Math.max(0, readAt + APART_MS - Date.now()));
 }
 
 async function read() {
