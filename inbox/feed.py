@@ -132,12 +132,21 @@ class _Tail:
             start = after if self._cursor is None else self._cursor
             self._dirty = False
             self._read_at = time.monotonic()
-            rows = await _read(self.thread_id, start)
+            try:
+                rows = await _read(self.thread_id, start)
+            except BaseException:
+                # This follower is gone or the database is: the next one has to look again.
+                self._dirty = True
+                raise
             if len(rows) == _READ_AT_ONCE:
                 self._dirty = True
-            if self._cursor is None or not rows or rows[0].seq == self._cursor + 1:
-                self._rows.extend(rows)
-                self._cursor = rows[-1].seq if rows else start
+            if self._cursor is None:
+                self._cursor = start
+            # A ring may have moved the cursor while the log was being read.
+            fresh = [row for row in rows if row.seq > self._cursor]
+            if fresh:
+                self._rows.extend(fresh)
+                self._cursor = fresh[-1].seq
 
 
 class _Hub:

@@ -74,12 +74,11 @@ class _Bell:
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._unsent = 0
+        self._unsent = threading.BoundedSemaphore(_MAX_UNSENT)
 
     def ring(self, message: dict[str, Any]) -> None:
-        if self._unsent >= _MAX_UNSENT:
-            return
-        self._unsent += 1
+        if not self._unsent.acquire(blocking=False):
+            return  # the layer does not answer: whoever waits looks by itself
         asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
 
     async def _send(self, message: dict[str, Any]) -> None:
@@ -88,7 +87,7 @@ class _Bell:
         except Exception as error:  # a ring may be lost, a commit may not
             log.warning("ring lost", kind=message["type"], error=type(error).__name__)
         finally:
-            self._unsent -= 1
+            self._unsent.release()
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._guard:

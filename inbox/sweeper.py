@@ -1,10 +1,12 @@
 """What heals lost rings, lost workers and forgotten questions."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 
 import structlog
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, notify
 from inbox.actions.expiry import expire_interrupts
@@ -24,9 +26,10 @@ def sweep() -> None:
     """Look once for everything that is overdue; safe to run anywhere and any number of times."""
     expire()
     for run_id, implementation in found.runs_with_lost_workers():
-        status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
-        if status:
-            log.warning("worker lost", run=str(run_id), status=status.value)
+        with _logged(run=str(run_id)):
+            status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
+            if status:
+                log.warning("worker lost", run=str(run_id), status=status.value)
     for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
         notify.ring_workers(run_id)
 
@@ -34,9 +37,21 @@ def sweep() -> None:
 def expire() -> None:
     """Close what nobody answered in time."""
     for thread_id in found.threads_with_late_interrupts():
-        closed = expire_interrupts(thread_id=thread_id)
-        if closed:
-            log.info("interrupts expired", thread=str(thread_id), count=closed)
+        with _logged(thread=str(thread_id)):
+            closed = expire_interrupts(thread_id=thread_id)
+            if closed:
+                log.info("interrupts expired", thread=str(thread_id), count=closed)
+
+
+@contextmanager
+def _logged(**about: str) -> Iterator[None]:
+    """One run that cannot be helped must not keep the others from being helped."""
+    try:
+        yield
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        log.exception("sweep failed", **about)
 
 
 def run_until(stopping: threading.Event) -> None:
@@ -47,10 +62,21 @@ def run_until(stopping: threading.Event) -> None:
         try:
             if is_elected():
                 sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else expire()
-        except DatabaseError as error:
+        except Exception as error:  # whatever it was, the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)
-            # Drop the session, and with it the election, rather than pool it with the lock on it.
-            connection.close()
+            _drop_session()
+
+
+def _drop_session() -> None:
+    """
+    End the session, and with it the election.
+
+    A pool takes an open session back with the lock on it; it throws a closed one away.
+    """
+    with suppress(DatabaseError):
+        if connection.connection is not None:
+            connection.connection.close()
+    connection.close()
 
 
 def is_elected() -> bool:

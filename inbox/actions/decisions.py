@@ -156,31 +156,27 @@ def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Deci
 
 def _apply_to_tool_calls(answered: Sequence[tuple[Interrupt, Entry]], now: datetime) -> None:
     """Keep what was approved, so that the executor can hold the agent to it (R4)."""
-    changed = []
+    # Two questions may be about one call: both answers go to the same object.
+    calls: dict[UUID, ToolCall] = {}
     for interrupt, entry in answered:
-        call = interrupt.tool_call
-        if call is not None and _apply(call, interrupt.reason, entry, now):
-            changed.append(call)
-    if changed:
+        if interrupt.tool_call is not None:
+            call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
+            _apply(call, interrupt.reason, entry, now)
+    if calls:
         fields = ["state", "edited_args", "result", "settled_at"]
-        ToolCall.objects.bulk_update(changed, fields, batch_size=200)
+        ToolCall.objects.bulk_update(calls.values(), fields, batch_size=200)
 
 
-def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
-    """Change the call as the answer says; return whether it changed."""
+def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> None:
+    """Change the call as the answer says; a denial stays, whatever else is approved."""
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)
-        return True
-    if reason != Reason.TOOL_CALL:
-        return False
-    if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
-        call.state = ToolCallState.NOT_RUN
-        return True
-    if isinstance(answer.get("editedArgs"), dict):
-        call.edited_args = canonical(answer["editedArgs"])
-        return True
-    return False
+    elif reason == Reason.TOOL_CALL:
+        if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
+            call.state = ToolCallState.NOT_RUN
+        elif isinstance(answer.get("editedArgs"), dict):
+            call.edited_args = canonical(answer["editedArgs"])
 
 
 def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:

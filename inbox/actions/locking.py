@@ -26,5 +26,5 @@ def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, 
         rows = Thread.objects.select_for_update(of=("self",)).defer("messages", "state")
         thread = rows.get(**wanted)
     except Thread.DoesNotExist:
-        raise NotFound("There is no such thread.") from None
+        raise NotFound() from None
     return thread, database_now()

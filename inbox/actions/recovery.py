@@ -16,11 +16,11 @@ from django.db import transaction
 
 from inbox import notify
 from inbox.actions import audit
-from inbox.actions.endings import close_run
+from inbox.actions.endings import calls_in_flight, close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import ask
 from inbox.domain.access import SWEEPER
-from inbox.domain.states import Reason, RunStatus, ToolCallState
+from inbox.domain.states import Reason, RunStatus
 from inbox.models import Run, Thread, ToolCall
 
 MAX_ATTEMPTS = 3
@@ -47,24 +47,20 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     Take a run away from a worker whose lease ran out; return what became of it.
 
     It is driven again from its journal if nothing can happen twice; a `once` tool that was started
-    becomes a question to a person; otherwise the run fails with WORKER_LOST. Returns None, and does
-    nothing, if the worker turns out to be alive.
+    becomes a question to a person, whose answer the agent is driven again with; otherwise the run
+    fails with WORKER_LOST. Returns None, and does nothing, if the worker turns out to be alive.
     """
     thread, now = lock_thread(runs=run_id)
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
-    doubtful = list(
-        ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once").order_by(
-            "pk"
-        )
-    )
-    if doubtful:
-        _put_doubt_to_a_person(thread, run, doubtful, now)
-    elif restartable and run.attempt < MAX_ATTEMPTS:
-        _queue_again(run, now)
-    else:
+    doubtful = list(calls_in_flight(thread))
+    if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
         _fail(thread, run, now)
+    elif doubtful:
+        _put_doubt_to_a_person(thread, run, doubtful, now)
+    else:
+        _queue_again(run, now)
     audit.record(
         action="run.recovered",
         actor=SWEEPER,
@@ -105,9 +101,6 @@ def _put_doubt_to_a_person(
     thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime
 ) -> None:
     interrupts = [_doubt(run, call) for call in doubtful]
-    ToolCall.objects.filter(pk__in=[call.pk for call in doubtful]).update(
-        state=ToolCallState.IN_DOUBT
-    )
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
@@ -119,7 +112,7 @@ def _put_doubt_to_a_person(
 
 def _doubt(run: Run, call: ToolCall) -> WireInterrupt:
     return WireInterrupt(
-        id=f"{run.pk}-doubt-{call.tool_call_id}",
+        id=f"{run.pk}-doubt-{call.pk}",
         reason=Reason.OUTCOME_UNKNOWN,
         message=f"The worker died while {call.name} was running. Did it happen?",
         tool_call_id=call.tool_call_id,

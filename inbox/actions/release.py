@@ -3,10 +3,11 @@
 from django.db import transaction
 
 from inbox import notify
+from inbox.actions.endings import calls_in_flight
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold
-from inbox.domain.states import RunStatus, ToolCallState
-from inbox.models import Run, ToolCall
+from inbox.domain.states import RunStatus
+from inbox.models import Run
 
 
 @transaction.atomic(durable=True)
@@ -18,9 +19,7 @@ def release_run(*, hold: Hold) -> bool:
     runs out and a person is asked.
     """
     thread, now = lock_thread(hold.thread_id)
-    in_flight = ToolCall.objects.filter(
-        thread=thread, state=ToolCallState.STARTED, effect="once"
-    ).exists()
+    in_flight = calls_in_flight(thread).exists()
     run = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).first()
     if in_flight or run is None:
         return False

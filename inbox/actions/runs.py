@@ -60,10 +60,11 @@ def accept_run(
         ContractRefusal: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
-        return _accept(agent_id, request, actor, idempotency_key)
-    except IntegrityError:
-        # Two requests with one idempotency key met; the winner's run is there to be found now.
-        return _accept(agent_id, request, actor, idempotency_key)
+        try:
+            return _accept(agent_id, request, actor, idempotency_key)
+        except IntegrityError:
+            # One idempotency key on two threads at once: the winner's run is there to be found now.
+            return _accept(agent_id, request, actor, idempotency_key)
     except (errors.ContractRefusal, errors.Forbidden) as refusal:
         if request.has_resume:
             _record_rejection(agent_id, request, actor, refusal)
@@ -80,6 +81,8 @@ def _accept(agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: 
     if columns and (earlier := _earlier_run(columns)):
         return Accepted(earlier, replayed=True)
     thread, now = _lock_or_open_thread(agent, request)
+    if columns and (earlier := _earlier_run(columns)):
+        return Accepted(earlier, replayed=True)  # it was being stored while we waited for the lock
     if request.entries:
         return _resume(thread, request, actor, now)
     _check_free(thread)
@@ -208,10 +211,12 @@ def _idempotency_columns(
     if not key:
         return {}
     asked = canonical([str(agent.pk), request.thread_id, dict(request.input)])
-    return {
-        "idempotency_key": digest(canonical([actor.kind, actor.ident, key])),
-        "request_digest": digest(asked),
-    }
+    return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(asked)}
+
+
+def idempotency_digest(actor: Actor, key: str) -> str:
+    """What an idempotency key is stored as: keys of different callers never meet; "" for none."""
+    return digest(canonical([actor.kind, actor.ident, key])) if key else ""
 
 
 def _earlier_run(columns: dict[str, str]) -> Run | None:

@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
+from ag_ui.core import RunErrorEvent
 from django.db import transaction
 
 from agents.agui import wire
 from agents.agui.interrupts import parse_expiry
 from inbox import notify
 from inbox.actions import audit, log
+from inbox.actions.endings import doubt_calls_in_flight
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import ENGINE
@@ -51,13 +53,13 @@ class WantedCall(NamedTuple):
     effect: str
 
 
-@dataclass(frozen=True)
+@dataclass
 class Batch:
     """Some events of a run, with what they say about tool calls."""
 
-    frames: Sequence[log.Frame] = ()
-    proposed: Sequence[ProposedCall] = ()
-    results: Mapping[str, str] = field(default_factory=dict)  #: tool call id -> content
+    frames: list[log.Frame] = field(default_factory=list)
+    proposed: list[ProposedCall] = field(default_factory=list)
+    results: dict[str, str] = field(default_factory=dict)  #: tool call id -> content
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     thread.messages, thread.state = ending.messages, ending.state
     log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=["messages", "state"])
     _note_tool_calls(thread, run, batch, now)
+    doubt_calls_in_flight(thread)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
     audit.record(
@@ -200,10 +203,40 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
+@transaction.atomic(durable=True)
+def fail_unreadable_run(*, hold: Hold) -> RunStatus:
+    """
+    End a run whose own rows cannot be read, leaving the conversation as it was before it.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_thread(hold.thread_id)
+    _change_if_held(
+        hold,
+        status=RunStatus.FAILED,
+        error_code="PROTOCOL_VIOLATION",
+        lease_until=None,
+        finished_at=now,
+    )
+    run = Run(pk=hold.run_id, thread=thread)
+    error = RunErrorEvent(message="The run cannot be read.", code="PROTOCOL_VIOLATION")
+    log.append(thread=thread, run=run, frames=[log.frame(error)], now=now)
+    doubt_calls_in_flight(thread)
+    audit.record(action="run.failed", actor=ENGINE, now=now, thread=thread, run=run)
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return RunStatus.FAILED
+
+
 def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
     """Store the questions of a run that ended interrupted; the caller holds the lock."""
+    ids = [item.id for item in interrupts]
+    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
+        # A retried answer to the first question would answer the second (threats, row 53).
+        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
     calls = _calls_by_id(thread, [item.tool_call_id for item in interrupts if item.tool_call_id])
-    # An agent that asks about a call it began says that the call paused before its effect.
+    # An agent that asks about a call it began says that the call paused before its effect. For a
+    # `once` call its word is not enough: that one is in doubt by now.
     paused = [call.pk for call in calls.values() if call.state == ToolCallState.STARTED]
     if paused:
         ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
@@ -233,6 +266,7 @@ def _interrupt(
         interrupt_id=item.id,
         position=position,
         reason=item.reason,
+        args=call.approved_args if call else None,
         title=_title(item, call),
         body=body,
         view_digest=view_digest(
@@ -309,8 +343,8 @@ def _calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
 def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
     """The calls that somebody was asked about and has not approved; a denied one is NOT_RUN."""
     asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
-    latest = {row.tool_call_id: row.status for row in asked.order_by("created_at")}
-    return {pk for pk, status in latest.items() if pk and status != InterruptStatus.RESOLVED}
+    open_or_closed = asked.exclude(status=InterruptStatus.RESOLVED)
+    return {pk for pk in open_or_closed.values_list("tool_call_id", flat=True) if pk}
 
 
 def _refusal(
@@ -323,9 +357,9 @@ def _refusal(
         problem = f"may not run: it is {call.state}"
     elif call.state == ToolCallState.STARTED and call.effect == "once":
         problem = "was started before"
-    elif call.pk in unapproved:
+    elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
         problem = "was not approved"
-    elif wanted.args != call.approved_args and call.state != ToolCallState.SETTLED:
+    elif wanted.args != call.approved_args:
         problem = "may not run: these are not the approved arguments"
     else:
         return None

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from inbox.actions.runs import RunRequest, new_external_id
+from inbox.actions.runs import RunRequest
 from inbox.domain.states import EntryStatus
 from inbox.door.inputs import ID_CHARACTERS
 
@@ -18,16 +18,19 @@ class StartRunInput(serializers.Serializer[Any]):
     state = serializers.JSONField(required=False, allow_null=True)
     forwarded_props = serializers.JSONField(required=False, allow_null=True)
 
-    def to_request(self, *, idempotency_key: str) -> RunRequest:
+    def to_request(self, *, seed: str) -> RunRequest:
+        """
+        The request as the actions take it; ids that nobody gave derive from `seed`.
+
+        A retry must name the same thread and message, also if the first answer was lost.
+        """
         data = self.validated_data
-        # A retry with the same key must name the same thread, also if the first answer was lost.
-        made = f"idem-{idempotency_key}"[:ID_CHARACTERS] if idempotency_key else new_external_id()
-        message_id = f"{made}-1" if idempotency_key else new_external_id()
+        message = {"id": f"{seed}-message", "role": "user", "content": data["message"]}
         return RunRequest(
-            thread_id=data.get("thread_id", made),
-            run_id=new_external_id(),
+            thread_id=data.get("thread_id", f"{seed}-thread"),
+            run_id=f"{seed}-run",
             input={
-                "messages": [{"id": message_id, "role": "user", "content": data["message"]}],
+                "messages": [message],
                 "state": data.get("state"),
                 "tools": [],
                 "context": [],

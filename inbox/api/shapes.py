@@ -60,7 +60,7 @@ def interrupt_json(row: Any) -> dict[str, Any]:
         "reason": row.reason,
         "title": row.title,
         "tool": call.name if call else None,
-        "args": json.loads(call.args) if call else None,
+        "args": json.loads(row.args) if row.args else None,
         "interrupt": json.loads(row.body),
         "view_digest": row.view_digest,
         "expires_at": row.expires_at,

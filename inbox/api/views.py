@@ -9,7 +9,7 @@ from rest_framework.views import APIView
 
 from inbox import engine
 from inbox.actions.decisions import decide
-from inbox.actions.runs import accept_run, cancel_run
+from inbox.actions.runs import accept_run, cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
 from inbox.api.inputs import DecisionInput, StartRunInput
 from inbox.domain.access import Actor
@@ -41,7 +41,7 @@ class Runs(Caller, APIView):
         agent = agents.agent_for(actor, body.validated_data["agent"])
         accepted = accept_run(
             agent_id=agent.pk,
-            request=body.to_request(idempotency_key=key),
+            request=body.to_request(seed=idempotency_digest(actor, key) or new_external_id()),
             actor=actor,
             idempotency_key=key,
         )

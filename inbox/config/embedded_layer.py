@@ -15,7 +15,8 @@ class EmbeddedChannelLayer(InMemoryChannelLayer):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(capacity=10_000, **kwargs)
+        # Memberships do not expire: the hub's lasts as long as the process.
+        super().__init__(capacity=10_000, group_expiry=10**9, **kwargs)
         self._loops: dict[str, asyncio.AbstractEventLoop] = {}
 
     async def group_add(self, group: str, channel: str) -> None:

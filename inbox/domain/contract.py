@@ -33,10 +33,13 @@ class Question:
 
 
 def fingerprint(entries: Iterable[Entry]) -> str:
-    """What makes two resume arrays the same: order and null payloads do not matter, types do."""
+    """What makes two resume arrays the same: order and null payloads do not matter, types do.
+
+    Nor does a payload that comes with a cancellation: nobody reads it.
+    """
     parts = [
         [entry.interrupt_id, entry.status.value, entry.payload]
-        if entry.payload is not None
+        if entry.payload is not None and entry.status is EntryStatus.RESOLVED
         else [entry.interrupt_id, entry.status.value]
         for entry in sorted(entries, key=lambda entry: entry.interrupt_id)
     ]

@@ -16,9 +16,12 @@ class Refusal(Exception):
 
 
 class NotFound(Refusal):
-    """There is no such thing, or the actor may not know of it."""
+    """There is no such thing, or the actor may not know of it: told in the same words."""
 
     code = "NOT_FOUND"
+
+    def __init__(self, message: str = "There is no such thing for you to see.") -> None:
+        super().__init__(message)
 
 
 class Forbidden(Refusal):

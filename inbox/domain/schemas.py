@@ -1,5 +1,6 @@
 """The gate every agent-written JSON Schema passes, and the check of an answer against it."""
 
+import json
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -8,6 +9,7 @@ import jsonschema_rs
 
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
+from inbox.domain.schema_work import SchemaRefused, check_work
 
 MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
@@ -34,18 +36,24 @@ APPROVAL_FLOOR: dict[str, Any] = {
 }
 
 
-class SchemaRefused(ValueError):
-    """The schema cannot be used; the message says why."""
-
-
 def check_schema(schema: Mapping[str, Any]) -> None:
     """
     Raise SchemaRefused unless answers can be checked against this schema safely.
 
-    References stay inside the document (`#/$defs/...`), nothing is fetched, and patterns run in a
-    linear-time engine (threats 25 to 27).
+    References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
+    linear-time engine, and the work for one value is bounded (threats 25 to 27).
     """
-    if len(_text(schema)) > MAX_BYTES:
+    try:
+        text = _text(schema)
+    except ValueError as error:
+        raise SchemaRefused(str(error)) from error
+    _check_text(text)
+
+
+@lru_cache(maxsize=512)
+def _check_text(text: str) -> None:
+    schema = json.loads(text)
+    if len(text) > MAX_BYTES:
         raise SchemaRefused(f"the schema is larger than {MAX_BYTES // 1024} KiB")
     for count, (depth, node) in enumerate(_nodes(schema)):
         if count >= MAX_NODES:
@@ -54,7 +62,8 @@ def check_schema(schema: Mapping[str, Any]) -> None:
             raise SchemaRefused(f"the schema is nested deeper than {MAX_DEPTH}")
         if isinstance(node, Mapping):
             _check_references(node)
-    _validator(_text(schema))
+    _validator(text)
+    check_work(schema)
 
 
 def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any) -> None:

@@ -12,23 +12,8 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"  #: ended because it was told to
 
 
-#: A run never leaves a terminal state; continuing makes a new run. `running -> queued` is a lost
-#: worker's run that is driven again.
-RUN_MOVES: dict[RunStatus, set[RunStatus]] = {
-    RunStatus.QUEUED: {RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.FAILED},
-    RunStatus.RUNNING: {
-        RunStatus.QUEUED,
-        RunStatus.INTERRUPTED,
-        RunStatus.SUCCEEDED,
-        RunStatus.FAILED,
-        RunStatus.CANCELLED,
-    },
-    RunStatus.INTERRUPTED: set(),
-    RunStatus.SUCCEEDED: set(),
-    RunStatus.FAILED: set(),
-    RunStatus.CANCELLED: set(),
-}
-
+#: A run never leaves a terminal state; continuing makes a new run. A lost worker's run goes back
+#: from running to queued.
 ACTIVE_RUN = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ag_ui.core import RunAgentInput
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from inbox.actions.runs import RunRequest
 from inbox.domain.contract import Entry
@@ -24,21 +24,18 @@ def run_request(value: Any) -> RunRequest:
         parsed = RunAgentInput.model_validate(value)
     except ValidationError as error:
         raise InvalidInput(_explain(error)) from error
-    for name in ("threadId", "runId"):
-        check_external_id(name, value[name])
+    check_external_id("threadId", parsed.thread_id)
+    check_external_id("runId", parsed.run_id)
     return RunRequest(
         thread_id=parsed.thread_id,
         run_id=parsed.run_id,
         parent_run_id=(parsed.parent_run_id or "")[:ID_CHARACTERS],
         input={
-            "messages": [
-                message.model_dump(mode="json", by_alias=True, exclude_none=True)
-                for message in parsed.messages
-            ],
-            "state": value.get("state"),
-            "tools": value.get("tools") or [],
-            "context": value.get("context") or [],
-            "forwardedProps": value.get("forwardedProps"),
+            "messages": [_json(message) for message in parsed.messages],
+            "state": parsed.state,
+            "tools": [_json(tool) for tool in parsed.tools or ()],
+            "context": [_json(item) for item in parsed.context or ()],
+            "forwardedProps": parsed.forwarded_props,
         },
         entries=[
             Entry(entry.interrupt_id, EntryStatus(entry.status), entry.payload)
@@ -46,6 +43,10 @@ def run_request(value: Any) -> RunRequest:
         ],
         has_resume=parsed.resume is not None,
     )
+
+
+def _json(model: BaseModel) -> Any:
+    return model.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def check_external_id(name: str, text: str) -> None:

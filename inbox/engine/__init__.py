@@ -5,11 +5,13 @@ from typing import Any
 from uuid import UUID
 
 import structlog
+from django.db import InterfaceError, OperationalError
 
 from agents import registry
-from inbox.actions.work import claim_run
+from inbox.actions.work import Hold, claim_run, fail_unreadable_run
 from inbox.domain.errors import LeaseLost
 from inbox.engine.driver import Driver
+from inbox.models import Run
 from inbox.selectors.work import load_assignment
 
 log = structlog.get_logger(__name__)
@@ -24,19 +26,34 @@ def execute(run_id: UUID) -> None:
 
     Does nothing if another worker has it: the same run may be rung for any number of times.
     """
+    if stopping.is_set():
+        return  # the row stays queued, and the sweeper rings for it again
     claimed = claim_run(run_id=run_id)
     if claimed is None:
         return
     run, hold = claimed
     bound = log.bind(run=str(run_id), attempt=run.attempt)
+    bound.info("run started", agent=run.thread.agent.implementation)
     try:
-        assignment = load_assignment(run)
-        bound = bound.bind(agent=assignment.implementation)
-        bound.info("run started")
-        status = Driver(assignment, hold, stopping, bound).drive()
-        bound.info("run ended", status=status)
+        status = _drive(run, hold, bound)
     except LeaseLost:
         bound.info("run taken away")
+    except (OperationalError, InterfaceError) as error:
+        bound.warning("database away", error=str(error)[:200])
+    else:
+        bound.info("run ended", status=status)
+
+
+def _drive(run: Run, hold: Hold, bound: Any) -> str:
+    try:
+        driver = Driver(load_assignment(run), hold, stopping, bound)
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception:
+        # What cannot be read now cannot be read by the next worker either.
+        bound.exception("run cannot be loaded")
+        return fail_unreadable_run(hold=hold)
+    return driver.drive()
 
 
 def is_restartable(implementation: str) -> bool:

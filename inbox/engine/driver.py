@@ -10,6 +10,7 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
+from django.db import InterfaceError, OperationalError
 
 from agents import registry
 from agents.agui.errors import ProtocolViolation
@@ -19,13 +20,17 @@ from inbox.actions.release import release_run
 from inbox.domain.errors import LeaseLost, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
 from inbox.engine.context import EngineContext, EngineJournal
-from inbox.engine.stream import Outgoing
+from inbox.engine.stream import Outgoing, joined
 from inbox.engine.turns import Action, End, Turns, Wish
 from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.
 PATIENCE_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5.0
+
+
+class AgentFailed(Exception):
+    """The agent raised; what it raised is the cause, for the log only."""
 
 
 class Driver:
@@ -57,7 +62,8 @@ class Driver:
         """
         try:
             return self._drive()
-        except LeaseLost:
+        except (LeaseLost, OperationalError, InterfaceError):
+            # Not the agent's fault: the lease runs out, and the run is driven again.
             raise
         except (RunFailure, ProtocolViolation, Diverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
@@ -66,7 +72,8 @@ class Driver:
             self._log.exception("agent failed")
             return self._fail("AGENT_ERROR", _PUBLIC["AGENT_ERROR"])
         finally:
-            self._turns.close()
+            if not self._turns.close():
+                self._log.error("agent cannot be stopped")
 
     def _drive(self) -> str:
         if self._assignment.stopped:
@@ -79,7 +86,7 @@ class Driver:
             ended = self._handle(items)
             if ended is not None:
                 return ended
-            if self._stopping.is_set() and release_run(hold=self._hold):
+            if self._stopping.is_set() and agent.restartable and release_run(hold=self._hold):
                 return RunStatus.QUEUED
             if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
                 work.renew_lease(hold=self._hold)
@@ -110,7 +117,9 @@ class Driver:
         self._write(self._out.batch(events))
         if isinstance(last, agui.RunErrorEvent):
             return self._fail(last.code or "AGENT_ERROR", last.message)
-        raise last.error or ProtocolViolation("The agent stopped without a terminal event.")
+        if last.error is None:
+            raise ProtocolViolation("The agent stopped without a terminal event.")
+        raise AgentFailed from last.error
 
     def _grant_all(self, wishes: Iterable[Any]) -> None:
         for action, group in groupby(wishes, key=attrgetter("action")):
@@ -143,7 +152,7 @@ class Driver:
             outcome.interrupts if isinstance(outcome, agui.RunFinishedInterruptOutcome) else ()
         )
         status = _STATUS[outcome.type if outcome else "success"]
-        self._end(_joined(first, last), status, interrupts=interrupts)
+        self._end(joined(first, last), status, interrupts=interrupts)
         return status
 
     def _fail(self, code: str, message: str) -> str:
@@ -205,12 +214,4 @@ def _cancelled(assignment: Assignment) -> agui.RunFinishedEvent:
         thread_id=assignment.thread_id,
         run_id=assignment.run_id,
         outcome=agui.RunFinishedCancelledOutcome(type="cancelled"),
-    )
-
-
-def _joined(first: work.Batch, last: work.Batch) -> work.Batch:
-    return work.Batch(
-        [*first.frames, *last.frames],
-        [*first.proposed, *last.proposed],
-        {**first.results, **last.results},
     )

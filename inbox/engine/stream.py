@@ -1,6 +1,6 @@
 """What leaves the engine: events checked, merged, encoded, and what they say about tool calls."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Several
 
 import ag_ui.core as agui
@@ -8,13 +8,14 @@ from ag_ui.core import BaseEvent
 
 from agents.agui import strict_json
 from agents.agui.coalesce import coalesce
-from agents.agui.replay import ReplayCursor
+from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch, ProposedCall
 from inbox.domain.consent import canonical
 from inbox.domain.errors import LimitExceeded, ProtocolBroken
-from inbox.domain.schemas import SchemaRefused, check_schema
+from inbox.domain.schema_work import SchemaRefused
+from inbox.domain.schemas import check_schema
 from inbox.selectors.work import Assignment
 
 MAX_EVENTS = 10_000
@@ -36,13 +37,20 @@ class Outgoing:
         self._arguments: dict[str, tuple[str, list[str]]] = {}
         self._events = 0
         self._characters = 0
-        self._resume_sequence()
+        self._checked = Batch()
+        self._take_up()
 
     def opening(self) -> Batch:
-        """What a resumed run starts with: a fresh browser gets the original tool call (rule 8)."""
-        if not self._assignment.answers or len(self._assignment.own_events) > 1:
+        """
+        What a run begins with after its RUN_STARTED.
+
+        A resumed run shows the conversation: a fresh browser gets the original tool call. One that
+        continues a run in doubt opens again what was closed when that one was interrupted.
+        """
+        if not self._assignment.is_resume or len(self._assignment.own_events) > 1:
             return Batch()
-        return self._batch([self._conversation.messages_snapshot()], from_agent=False)
+        snapshot = self._conversation.messages_snapshot()
+        return self._batch([snapshot, *_left_open(self._assignment.replayed)], from_agent=False)
 
     def batch(self, events: Iterable[BaseEvent]) -> Batch:
         """
@@ -52,22 +60,27 @@ class Outgoing:
             ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
         """
         fresh = []
-        for event in coalesce(events):
+        for event in coalesce(_without_raw(events)):
+            if getattr(event, "tool_call_id", None) in self._assignment.calls_of_others and (
+                self._sequence.is_known_tool_call(event)
+            ):
+                continue  # emitted again on resume: a client would append the arguments twice
             rest = self._cursor.feed(event)
-            if rest is None or isinstance(rest, agui.RawEvent):
-                continue
-            if not self._sequence.is_known_tool_call(rest):
+            if rest is not None:
                 fresh.append(rest)
         return self._batch(fresh, from_agent=True)
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[Batch, agui.RunFinishedEvent]:
         """Check the terminal event and put the snapshots before an interrupt outcome."""
+        if not self._cursor.exhausted:
+            raise Diverged("The agent ended before it had said everything it said before.")
         outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
         ours = finished.model_copy(
             update={
                 "thread_id": self._assignment.thread_id,
                 "run_id": self._assignment.run_id,
                 "outcome": outcome,
+                "raw_event": None,
             }
         )
         before: list[BaseEvent] = []
@@ -77,40 +90,39 @@ class Outgoing:
         return self._batch([*before, ours], from_agent=False), ours
 
     def fail(self, *, code: str, message: str) -> Batch:
-        """A RUN_ERROR, which may come at any moment of a run."""
+        """What was in order before the failure, and a RUN_ERROR, which may come at any moment."""
         error = agui.RunErrorEvent(message=message, code=code)
-        return Batch(frames=[frame(error)])
+        return joined(self._checked, Batch(frames=[frame(error)]))
 
     def conversation(self) -> dict[str, object]:
         return self._conversation.to_json()
 
-    def _resume_sequence(self) -> None:
+    def _take_up(self) -> None:
         """Take the rules up where the run stands: after RUN_STARTED, or where a worker was lost."""
-        events = self._assignment.own_events
-        if not events:
-            events = [
-                agui.RunStartedEvent(
-                    thread_id=self._assignment.thread_id, run_id=self._assignment.run_id
-                )
-            ]
-        for event in events:
+        started = agui.RunStartedEvent(
+            thread_id=self._assignment.thread_id, run_id=self._assignment.run_id
+        )
+        for event in self._assignment.own_events or [started]:
             self._sequence.check(event)
             self._note_tool_call(event)
 
-    def _batch(self, events: Several[BaseEvent], *, from_agent: bool) -> Batch:
-        frames: list[Frame] = []
-        proposed: list[ProposedCall] = []
-        results: dict[str, str] = {}
+    def _batch(self, events: Iterable[BaseEvent], *, from_agent: bool) -> Batch:
         for event in events:
-            self._sequence.check(event)
-            self._conversation.apply(event)
-            frames.append(self._within_limits(frame(event, from_agent=from_agent)))
-            call = self._note_tool_call(event)
-            if call is not None:
-                proposed.append(call)
-            if isinstance(event, agui.ToolCallResultEvent) and isinstance(event.content, str):
-                results[event.tool_call_id] = event.content
-        return Batch(frames, proposed, results)
+            self._add(event, from_agent)
+        batch, self._checked = self._checked, Batch()
+        return batch
+
+    def _add(self, event: BaseEvent, from_agent: bool) -> None:
+        """Check one event and keep it for the batch; an illegal one leaves nothing behind."""
+        self._sequence.check(event)
+        item = self._within_limits(frame(event, from_agent=from_agent))
+        call = self._note_tool_call(event)
+        self._conversation.apply(event)
+        self._checked.frames.append(item)
+        if call is not None:
+            self._checked.proposed.append(call)
+        if isinstance(event, agui.ToolCallResultEvent) and isinstance(event.content, str):
+            self._checked.results[event.tool_call_id] = event.content
 
     def _within_limits(self, item: Frame) -> Frame:
         self._events += 1
@@ -135,6 +147,48 @@ class Outgoing:
             name, parts = self._arguments.pop(event.tool_call_id)
             return ProposedCall(event.tool_call_id, name, _arguments("".join(parts)))
         return None
+
+
+def joined(first: Batch, last: Batch) -> Batch:
+    """Two batches as one."""
+    return Batch(
+        [*first.frames, *last.frames],
+        [*first.proposed, *last.proposed],
+        {**first.results, **last.results},
+    )
+
+
+def _without_raw(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
+    """Drop what an agent passes on from its own world: it is for nobody else (hub rules)."""
+    for event in events:
+        if isinstance(event, agui.RawEvent):
+            continue
+        if event.raw_event is not None:
+            event = event.model_copy(update={"raw_event": None})  # noqa: PLW2901
+        yield event
+
+
+def _left_open(events: Iterable[BaseEvent]) -> list[BaseEvent]:
+    """The events of an agent that opened what it has not closed."""
+    left: dict[tuple[str, str], BaseEvent] = {}
+    for event in events:
+        kind, _, moment = event.type.value.rpartition("_")
+        names = (getattr(event, field, None) for field in _NAMES.get(kind, ()))
+        key = (kind, next((name for name in names if name), ""))
+        if kind in _NAMES and moment in ("START", "STARTED"):
+            left[key] = event
+        elif kind in _NAMES and moment in ("END", "FINISHED", "ERROR"):
+            left.pop(key, None)
+    return list(left.values())
+
+
+_NAMES = {
+    "TEXT_MESSAGE": ("message_id",),
+    "REASONING": ("message_id",),
+    "REASONING_MESSAGE": ("message_id",),
+    "STEP": ("step_name",),
+    "SUBAGENT": ("subagent_run_id",),
+}
 
 
 def _arguments(text: str) -> str:

@@ -14,6 +14,8 @@ _DELTAS = (TextMessageContentEvent, ToolCallArgsEvent)
 #: A batch is due this long after the one before it, or when so many events that are no deltas wait.
 BATCH_SECONDS = 0.05
 BATCH_EVENTS = 50
+#: How long an agent has to stop when it is told to.
+STOP_SECONDS = 2.0
 #: An agent that never pauses is held back here, so that its events cannot pile up.
 _MOST_WAITING = 1_000
 
@@ -39,7 +41,7 @@ class Wish:
 class End:
     """The agent stopped yielding, by itself or by raising."""
 
-    error: BaseException | None
+    error: Exception | asyncio.CancelledError | None
 
 
 Item = BaseEvent | Wish | End
@@ -64,7 +66,8 @@ class Turns:
     """
 
     def __init__(self) -> None:
-        self._runner = asyncio.Runner()
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(_tool_threads)
         self._items: deque[Item] = deque()
         self._urgent = False
         self._plain = 0
@@ -74,13 +77,11 @@ class Turns:
         self._pump: asyncio.Task[None] | None = None
 
     def start(self, events: AsyncIterator[BaseEvent]) -> None:
-        loop = self._runner.get_loop()
-        loop.set_default_executor(_tool_threads)
-        self._pump = loop.create_task(self._drain(events))
+        self._pump = self._loop.create_task(self._drain(events))
 
     def next_batch(self, patience: float) -> list[Item]:
         """Let the agent run until a batch is due; empty if it was silent for `patience` seconds."""
-        return self._runner.run(self._gather(patience))
+        return self._loop.run_until_complete(self._gather(patience))
 
     def ask(self, action: Action, subject: Any) -> "asyncio.Future[Any]":
         """Called by agent code: have the driver do something, and wait for the result."""
@@ -88,15 +89,22 @@ class Turns:
         self._put(Wish(action, subject, future), urgent=True)
         return future
 
-    def close(self) -> None:
-        """Stop the agent wherever it is."""
-        if self._pump is not None:
-            self._pump.cancel()
-            self._runner.run(asyncio.wait([self._pump], timeout=2))
-        self._runner.close()
+    def close(self) -> bool:
+        """Stop the agent wherever it is; return whether it let itself be stopped."""
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        if left:
+            waiting = asyncio.wait(left, timeout=STOP_SECONDS)
+            _, left = self._loop.run_until_complete(waiting)
+        if not left:
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+        # A task that swallows its cancellation is left behind in a loop that never runs again.
+        return not left
 
     async def _drain(self, events: AsyncIterator[BaseEvent]) -> None:
-        error: BaseException | None = None
+        error: Exception | asyncio.CancelledError | None = None
         try:
             async for event in events:
                 self._put(event)
@@ -106,7 +114,8 @@ class Turns:
                 elif len(self._items) >= _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
-        except Exception as raised:  # the agent's own error; the driver tells the client
+        except (Exception, asyncio.CancelledError) as raised:
+            # The agent's own error; the driver tells the client.
             error = raised
         self._put(End(error), urgent=True)
 

@@ -25,10 +25,10 @@ class Interrupt(models.Model):
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
-    thread = models.ForeignKey(Thread, on_delete=models.PROTECT, related_name="interrupts")
-    run = models.ForeignKey(
-        Run, on_delete=models.PROTECT, related_name="interrupts", db_index=False
+    thread = models.ForeignKey(
+        Thread, on_delete=models.PROTECT, related_name="interrupts", db_index=False
     )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="interrupts")
     tool_call = models.ForeignKey(
         ToolCall, null=True, on_delete=models.PROTECT, related_name="interrupts"
     )
@@ -36,6 +36,7 @@ class Interrupt(models.Model):
     position = models.IntegerField(help_text="its place in the outcome, from 0")
     reason = models.CharField(max_length=100)
     title = models.CharField(max_length=300)
+    args = models.TextField(null=True, help_text="the tool's arguments when this was asked")
     body = models.TextField()
     view_digest = models.CharField(max_length=64)
     status = models.CharField(
@@ -48,7 +49,7 @@ class Interrupt(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["run", "interrupt_id"], name="one_interrupt_per_id")
+            models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id")
         ]
         indexes = [
             models.Index(

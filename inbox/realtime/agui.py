@@ -48,6 +48,9 @@ class AguiConsumer(AsyncWebsocketConsumer):
             await self._refuse("INVALID_INPUT", str(error))
         except Refusal as refusal:
             await self._refuse(refusal.code, refusal.message)
+        except Exception:
+            log.exception("door failed", agent=slug)
+            await self._refuse("INTERNAL_ERROR", "Something went wrong here; it is in the log.")
         else:
             await self._send_all(answer)
             await self.close()

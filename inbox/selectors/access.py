@@ -49,4 +49,4 @@ def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
         return
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
         raise Forbidden(f"This needs the permission to {permission.value}.")
-    raise NotFound("There is no such thing, or it is not yours to see.")
+    raise NotFound()

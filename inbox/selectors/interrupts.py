@@ -88,7 +88,7 @@ def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
     """Raises NotFound."""
     row = Interrupt.objects.filter(pk=interrupt_id).first()
     if row is None:
-        raise NotFound("There is no such interrupt.")
+        raise NotFound()
     require(actor, row.team_id, Permission.READ)
     return row
 
@@ -101,7 +101,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         .first()
     )
     if row is None:
-        raise NotFound("There is no such interrupt.")
+        raise NotFound()
     require(actor, row.team_id, Permission.READ)
     asked = json.loads(row.body)
     schema = asked.get("responseSchema")
@@ -111,7 +111,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         interrupt=row,
         asked=asked,
         schema=schema,
-        args=json.loads(row.tool_call.args) if row.tool_call else None,
+        args=json.loads(row.args) if row.args else None,
         decision=_standing(row),
         siblings=list(
             Interrupt.objects.filter(run=row.run)

@@ -10,7 +10,7 @@ from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.runs import waiting_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.domain.states import ACTIVE_RUN
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import require, teams_of
 
@@ -40,7 +40,7 @@ def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     """Raises NotFound."""
     thread = Thread.objects.select_related("agent").filter(pk=thread_id).first()
     if thread is None:
-        raise NotFound("There is no such thread.")
+        raise NotFound()
     require(actor, thread.team_id, Permission.READ)
     return thread
 
@@ -51,7 +51,7 @@ def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
         Thread.objects.select_related("agent").filter(agent=agent, external_id=external_id).first()
     )
     if thread is None:
-        raise NotFound("There is no such thread.")
+        raise NotFound()
     require(actor, thread.team_id, Permission.READ)
     return thread
 
@@ -60,7 +60,7 @@ def run_for(actor: Actor, run_id: UUID) -> Run:
     """Raises NotFound."""
     run = Run.objects.select_related("thread__agent").filter(pk=run_id).first()
     if run is None:
-        raise NotFound("There is no such run.")
+        raise NotFound()
     require(actor, run.thread.team_id, Permission.READ)
     return run
 
@@ -140,7 +140,3 @@ def terminal_of(run: Run) -> str:
         .first()
     )
     return body or ""
-
-
-def is_active(run: Run) -> bool:
-    return RunStatus(run.status) in ACTIVE_RUN

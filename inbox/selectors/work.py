@@ -1,8 +1,8 @@
 """What a worker needs to know before it drives a run."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
@@ -34,7 +34,23 @@ class Assignment:
     answers: Sequence[Answer]
     checkpoint: Any
     known_tool_calls: Sequence[str]
+    calls_of_others: Container[str]  #: those of earlier runs, which must not be emitted again
+    is_resume: bool
     stopped: bool  #: a person said "stop" about a doubtful outcome
+
+
+@dataclass
+class _Lineage:
+    """A run, and the runs in doubt that it continues, back to the one whose work they all do."""
+
+    runs: list[Run]
+    questions: Questions = field(default_factory=list)  #: what the oldest of them answers
+    events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the older ones
+    stopped: bool = False
+
+    @property
+    def origin(self) -> Run:
+        return self.runs[-1]
 
 
 def load_assignment(run: Run) -> Assignment:
@@ -42,51 +58,55 @@ def load_assignment(run: Run) -> Assignment:
     thread = run.thread
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
-    origin, questions, earlier, stopped = _origin(run)
+    lineage = _lineage_of(run)
+    ours = {one.pk for one in lineage.runs}
+    calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
     conversation = conversation_before(run, thread)
     for event, _ in own:
         conversation.apply(event)
+    answered = lineage.origin.resumes
     return Assignment(
         thread_id=thread.external_id,
         run_id=run.external_id,
-        run_key=str(origin.pk),
+        run_key=str(lineage.origin.pk),
         implementation=thread.agent.implementation,
         given=given,
         conversation=conversation,
         own_events=[event for event, _ in own],
-        replayed=[event for event, from_agent in [*earlier, *own] if from_agent],
-        answers=_answers(questions),
-        checkpoint=json.loads(origin.resumes.checkpoint) if origin.resumes else None,
-        known_tool_calls=list(
-            ToolCall.objects.filter(thread=thread).values_list("tool_call_id", flat=True)
-        ),
-        stopped=stopped,
+        replayed=[event for event, from_agent in [*lineage.events, *own] if from_agent],
+        answers=_answers(lineage.questions),
+        checkpoint=json.loads(answered.checkpoint) if answered else None,
+        known_tool_calls=[name for name, _ in calls],
+        calls_of_others={name for name, run_id in calls if run_id not in ours},
+        is_resume=run.resumes is not None,
+        stopped=lineage.stopped,
     )
 
 
-def _origin(run: Run) -> tuple[Run, Questions, list[tuple[BaseEvent, bool]], bool]:
+def _lineage_of(run: Run) -> _Lineage:
     """
-    The run whose work this one does, what it answers, its events, and whether a person stopped it.
+    A run that was interrupted by a doubt about an effect is continued, not answered.
 
-    A run that was interrupted by a doubt about an effect is continued, not answered: the agent is
-    driven with the same answers as before, and the journal knows now what happened.
+    The agent is driven with the same answers as before, and the journal knows what happened.
     """
-    events: list[tuple[BaseEvent, bool]] = []
-    stopped = False
-    questions: Questions = []
-    while run.resumes is not None:
-        questions = load_questions(run.resumes)
-        if any(row.reason != Reason.OUTCOME_UNKNOWN for row, _ in questions):
+    lineage = _Lineage([run])
+    while (before := lineage.origin.resumes) is not None:
+        lineage.questions = load_questions(before)
+        if any(row.reason != Reason.OUTCOME_UNKNOWN for row, _ in lineage.questions):
             break
-        answers = [question.answer.payload for _, question in questions if question.answer]
-        stopped = stopped or not all(
-            isinstance(answer, dict) and answer.get("outcome") in ("happened", "did_not_happen")
-            for answer in answers
-        )
-        run = run.resumes
-        events = [*committed_events(run), *events]
-        questions = []  # those were about the doubt; what the run itself answers comes next
-    return run, questions, events, stopped
+        lineage.stopped = lineage.stopped or any(map(_says_stop, lineage.questions))
+        lineage.events = [*committed_events(before), *lineage.events]
+        lineage.questions = []
+        lineage.runs.append(before)
+    return lineage
+
+
+def _says_stop(asked: tuple[InterruptRow, Question]) -> bool:
+    """Whether a person answered a doubt with "stop", or called it off."""
+    _, question = asked
+    payload = question.answer.payload if question.answer else None
+    outcome = payload.get("outcome") if isinstance(payload, dict) else None
+    return outcome not in ("happened", "did_not_happen")
 
 
 def _answers(questions: Questions) -> list[Answer]:

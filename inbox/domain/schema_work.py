@@ -1,0 +1,97 @@
+"""How much work a schema can make of one value: a few hundred bytes can mean years."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: What a validator may visit for one value: parts of the schema, references followed.
+MAX_VISITS = 2_000
+#: Values are at most this deep (threats, R6), so a recursive schema ends there.
+VALUE_DEPTH = 32
+
+_SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")
+_CHILD_VALUE = (
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "prefixItems",
+    "contains",
+    "unevaluatedItems",
+)
+
+
+class SchemaRefused(ValueError):
+    """The schema cannot be used; the message says why."""
+
+
+def check_work(schema: Any) -> None:
+    """
+    Raise SchemaRefused if validating one value could visit more than MAX_VISITS parts.
+
+    Doubling (`allOf` of two references to the same) and branching recursion are counted by what
+    they expand to, each (part, depth) once; a reference to nothing but itself costs nothing.
+    """
+    _Counter(schema).visits(schema, VALUE_DEPTH)
+
+
+class _Counter:
+    def __init__(self, root: Any) -> None:
+        self._root = root
+        self._known: dict[tuple[int, int], int] = {}
+        self._open: set[tuple[int, int]] = set()
+
+    def visits(self, node: Any, depth: int) -> int:
+        """How many parts are visited for a value that has `depth` levels left."""
+        if not isinstance(node, Mapping) or depth < 0:
+            return 1
+        key = (id(node), depth)
+        if key in self._open:
+            # The same part for the same value again: harmless only as a bare loop of references.
+            if set(node) <= {"$ref", "$defs"}:
+                return 1
+            raise SchemaRefused("the schema refers to itself without going deeper into the value")
+        if key not in self._known:
+            self._open.add(key)
+            total = 1
+            for child, level in self._children(node, depth):
+                total += self.visits(child, level)
+                if total > MAX_VISITS:
+                    raise SchemaRefused(f"one value would mean more than {MAX_VISITS} checks")
+            self._open.discard(key)
+            self._known[key] = total
+        return self._known[key]
+
+    def _children(self, node: Mapping[str, Any], depth: int) -> Iterator[tuple[Any, int]]:
+        for keyword in ("$ref", "$dynamicRef"):
+            if isinstance(node.get(keyword), str):
+                yield self._resolve(node[keyword]), depth
+        for keyword in _SAME_VALUE:
+            for child in _schemas_of(node.get(keyword)):
+                yield child, depth
+        for keyword in _CHILD_VALUE:
+            for child in _schemas_of(node.get(keyword)):
+                yield child, depth - 1
+
+    def _resolve(self, reference: str) -> Any:
+        """What a reference inside the document points at; None if it is nothing we can count."""
+        node = self._root
+        for raw in reference.removeprefix("#").split("/")[1:]:
+            part = raw.replace("~1", "/").replace("~0", "~")
+            if isinstance(node, Mapping):
+                node = node.get(part)
+            elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
+                node = node[int(part)]
+            else:
+                return None
+        return node
+
+
+def _schemas_of(value: Any) -> Iterator[Any]:
+    """The schemas below a keyword: itself, a list of them, or a map of them."""
+    if isinstance(value, list):
+        yield from value
+    elif isinstance(value, Mapping):
+        yield value
+        yield from value.values()
