@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, NoReturn
 
 LARGEST_INTEGER = 2**53 - 1  # RFC 8785 has no text for the next one
+_FIRST_WITH_EXPONENT = 1e21  # below, RFC 8785 writes a whole double with all its digits
 
 # Possessive, and the closing quote is optional: one linear pass even over an unterminated string.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
@@ -39,7 +40,8 @@ def loads(
     Parse JSON that everybody reads alike.
 
     `max_bytes` overrides the size in `limits`. Refused beside plain syntax errors: duplicate keys,
-    NaN and infinities (1e999 is one), integers beyond 2**53 - 1, NUL and lone surrogates.
+    NaN and infinities (1e999 is one), integers beyond 2**53 - 1 (1e20 is one, because its canonical
+    text has no exponent), NUL and lone surrogates.
 
     Raises:
         JsonRejected: nothing else, whatever the input.
@@ -149,10 +151,12 @@ def _check_text(text: str) -> None:
 
 
 def _check_number(number: float) -> None:
-    if type(number) is int:
-        if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
-            raise JsonRejected(
-                "An integer is beyond +-(2**53 - 1); send it as text, or it loses digits."
-            )
-    elif not isfinite(number):
-        raise JsonRejected("A number is too large for a double; send a finite number or text.")
+    if type(number) is float:
+        if not isfinite(number):
+            raise JsonRejected("A number is too large for a double; send a finite number or text.")
+        if abs(number) >= _FIRST_WITH_EXPONENT or not number.is_integer():
+            return
+    if not -LARGEST_INTEGER <= number <= LARGEST_INTEGER:
+        raise JsonRejected(
+            "An integer is beyond +-(2**53 - 1); send it as text, or it loses digits."
+        )
