@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -32,15 +32,24 @@ class Row(NamedTuple):
     body: str
 
 
-async def follow(thread_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
+async def follow(
+    thread_id: UUID, after: int, may_read: Callable[[], bool] = lambda: True
+) -> AsyncIterator[Sequence[Row]]:
     """
-    Yield a thread's events with a seq greater than `after`, for ever, in order and without gaps.
+    Yield a thread's events with a seq greater than `after`, in order and without gaps.
+
+    It goes on for ever, unless `may_read`, which is asked every few seconds, says no.
 
     They come in chunks of what is there; first the log, then what is committed while we wait. A
     chunk may be empty, so that a transport finds out whether its client is still there.
     """
+    asked_at = time.monotonic()
     async with _hub().tail(thread_id) as tail:
         while True:
+            if time.monotonic() - asked_at > SAFETY_POLL_SECONDS:
+                if not await in_db_thread(may_read):
+                    return
+                asked_at = time.monotonic()
             rows = await tail.rows_after(after)
             if rows:
                 after = rows[-1].seq
@@ -49,10 +58,12 @@ async def follow(thread_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
                 yield ()
 
 
-async def follow_run(thread_id: UUID, run_id: UUID, after: int) -> AsyncIterator[Sequence[Row]]:
+async def follow_run(
+    thread_id: UUID, run_id: UUID, after: int, may_read: Callable[[], bool] = lambda: True
+) -> AsyncIterator[Sequence[Row]]:
     """Yield the events of one run up to its terminal event, then stop."""
     name = str(run_id)
-    async with aclosing(follow(thread_id, after)) as chunks:  # type: ignore[type-var]
+    async with aclosing(follow(thread_id, after, may_read)) as chunks:  # type: ignore[type-var]
         async for chunk in chunks:
             rows = [row for row in chunk if row.run_id == name]
             if rows:

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.domain.access import Actor, Permission, Role
+from inbox.domain.errors import AddressTaken, UsernameTaken
 from inbox.models import Agent, ApiKey, Membership, Team, User
 from inbox.models.clock import database_now
 from inbox.selectors.keys import key_digest
@@ -27,7 +28,12 @@ def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
 def ensure_agent(
     *, team: Team, slug: str, implementation: str, description: str, actor: Actor
 ) -> Agent:
-    """Give a team an agent of the registry, or return the one that has this slug."""
+    """
+    Give a team an agent of the registry, or return the one that has this slug.
+
+    Raises:
+        AddressTaken: another team has it.
+    """
     now = database_now()
     agent, created = Agent.objects.get_or_create(
         slug=slug,
@@ -38,6 +44,8 @@ def ensure_agent(
             "created_at": now,
         },
     )
+    if agent.team_id != team.pk:
+        raise AddressTaken(f"Another team has an agent {slug!r}; choose another address.")
     if created:
         audit.record(action="agent.added", actor=actor, now=now, team_id=team.pk, agent=slug)
     return agent
@@ -47,7 +55,14 @@ def ensure_agent(
 def add_member(
     *, team: Team, username: str, full_name: str, password: str, role: Role, actor: Actor
 ) -> User:
-    """Create a user with this password, as a member of the team."""
+    """
+    Create a user with this password, as a member of the team.
+
+    Raises:
+        UsernameTaken.
+    """
+    if User.objects.filter(username=username).exists():
+        raise UsernameTaken(f"There is a user {username!r} already.")
     first, _, last = full_name.partition(" ")
     user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
     Membership.objects.create(team=team, user=user, role=role)
@@ -60,6 +75,23 @@ def add_member(
         role=role.value,
     )
     return user
+
+
+@transaction.atomic(durable=True)
+def set_password(*, username: str, password: str, actor: Actor) -> None:
+    """Give a user another password, whoever is signed in as them stays so."""
+    user = User.objects.get(username=username)
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    now = database_now()
+    for membership in user.memberships.all():
+        audit.record(
+            action="password.set",
+            actor=actor,
+            now=now,
+            team_id=membership.team_id,
+            username=username,
+        )
 
 
 @transaction.atomic(durable=True)

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -11,6 +12,7 @@ from inbox.api.authentication import actor_of_request
 from inbox.api.errors import json_response
 from inbox.api.parsers import json_body
 from inbox.api.streams import encoded, only, stream
+from inbox.api.unavailable import unavailable
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.domain.errors import Refusal
@@ -47,6 +49,8 @@ async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponse
         answer = await serve(actor, slug, json_body(request))
     except Refusal as refusal:
         return json_response(refusal)
+    except (OperationalError, InterfaceError) as error:
+        return unavailable(error)
     rows = answer.rows()
     if rows is None:
         return stream(only(answer.bodies))

@@ -30,6 +30,14 @@ class ThreadedHandler(ASGIHandler):
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
 
+    def create_request(self, scope: Any, body_file: Any) -> Any:
+        """Say how long a chunked body is: what reads it later goes by its length."""
+        request, refused = super().create_request(scope, body_file)
+        if request is not None and not request.META.get("CONTENT_LENGTH"):
+            request.META["CONTENT_LENGTH"] = str(body_file.seek(0, os.SEEK_END))
+            body_file.seek(0)
+        return request, refused
+
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
         return await in_db_thread(self.get_response, request)
 

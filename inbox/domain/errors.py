@@ -54,6 +54,18 @@ class Unauthenticated(Refusal):
     code = "UNAUTHENTICATED"
 
 
+class AddressTaken(Refusal):
+    """Another team's agent has this address."""
+
+    code = "ADDRESS_TAKEN"
+
+
+class UsernameTaken(Refusal):
+    """Somebody else has this name."""
+
+    code = "USERNAME_TAKEN"
+
+
 class IdempotencyConflict(Refusal):
     """The same idempotency key came with another request."""
 

@@ -1,9 +1,9 @@
 """The AG-UI door, whatever the transport: an input in, the events of a run out."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-from uuid import UUID
 
 from ag_ui.core import (
     BaseEvent,
@@ -11,6 +11,7 @@ from ag_ui.core import (
     MessagesSnapshotEvent,
     RunErrorEvent,
     RunFinishedEvent,
+    RunFinishedSuccessOutcome,
     StateSnapshotEvent,
 )
 from pydantic import TypeAdapter
@@ -23,7 +24,9 @@ from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
 from inbox.domain.states import RunStatus
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
+from inbox.models import Run
 from inbox.selectors import agents, threads
+from inbox.selectors.access import is_allowed_still
 
 _MESSAGES = TypeAdapter(list[Message])
 
@@ -33,10 +36,13 @@ class Answer:
     """What a client gets: some events of its own, then a run followed to its end."""
 
     bodies: Sequence[str] = ()
-    follow: tuple[UUID, UUID, int] | None = None  #: thread, run, and after which seq
+    run: Run | None = None  #: followed from its first event
+    may_read: Callable[[], bool] = lambda: True
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
-        return follow_run(*self.follow) if self.follow else None
+        if self.run is None:
+            return None
+        return follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
 
 
 async def run(actor: Actor, slug: str, value: Any) -> Answer:
@@ -74,7 +80,7 @@ def _run(actor: Actor, slug: str, value: Any) -> Answer:
     taken = accepted.run
     if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
         return _as_it_ended(taken, request.run_id)
-    return Answer(follow=(taken.thread_id, taken.pk, taken.first_seq - 1))
+    return Answer(run=taken, may_read=partial(is_allowed_still, actor, agent.team_id))
 
 
 def _connect(actor: Actor, slug: str, value: Any) -> Answer:
@@ -86,14 +92,16 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
     known = threads.hydration_of(threads.thread_by_address(actor, agent, thread_id))
     if known.active is not None:
         # Its RUN_STARTED is in the log; what came before reaches the client as a run of its own.
-        before = _ended(known, "") if known.last else ()
-        run_of = known.active
-        return Answer(bodies=before, follow=(known.thread.pk, run_of.pk, run_of.first_seq - 1))
+        return Answer(
+            bodies=_ended(known, "") if known.messages else (),
+            run=known.active,
+            may_read=partial(is_allowed_still, actor, agent.team_id),
+        )
     return Answer(bodies=_ended(known, known.last_terminal))
 
 
 def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
-    run_id = known.last.external_id if known.last else "none"
+    run_id = known.last.external_id if known.last and terminal else "history"
     events: list[BaseEvent] = [
         wire.run_started(known.thread.external_id, run_id),
         StateSnapshotEvent(snapshot=known.state or {}),
@@ -111,7 +119,11 @@ def _as_it_ended(run: Any, run_id: str) -> Answer:
     known = threads.hydration_of(run.thread)
     terminal: Any = wire.decode(threads.terminal_of(run))
     if isinstance(terminal, RunFinishedEvent):
-        terminal = terminal.model_copy(update={"run_id": run_id})
+        # What it asked itself may be answered by now: then there is nothing left to answer.
+        asks_still = run.status == RunStatus.INTERRUPTED and known.waiting == run
+        is_over = run.status == RunStatus.INTERRUPTED and not asks_still
+        outcome = _SUCCESS if is_over else terminal.outcome
+        terminal = terminal.model_copy(update={"run_id": run_id, "outcome": outcome})
     events: list[BaseEvent] = [
         wire.run_started(run.thread.external_id, run_id),
         StateSnapshotEvent(snapshot=known.state or {}),
@@ -134,4 +146,4 @@ def run_error(code: str, message: str) -> str:
     return wire.encode(RunErrorEvent(message=message, code=code))
 
 
-_SUCCESS: Any = {"type": "success"}
+_SUCCESS = RunFinishedSuccessOutcome(type="success")

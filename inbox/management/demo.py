@@ -9,10 +9,16 @@ from typing import Any
 from uuid import UUID
 
 from inbox import engine
-from inbox.actions.people import add_member, create_api_key, ensure_agent, ensure_team
+from inbox.actions.people import (
+    add_member,
+    create_api_key,
+    ensure_agent,
+    ensure_team,
+    set_password,
+)
 from inbox.actions.runs import RunRequest, accept_run, new_external_id
 from inbox.domain.access import SEED, Permission, Role
-from inbox.selectors.teams import has_users
+from inbox.domain.errors import UsernameTaken
 
 PEOPLE = (
     ("admin", "Ana Kovač", Role.ADMIN),
@@ -42,7 +48,7 @@ class Credentials:
 def ensure_demo(data_dir: Path) -> Credentials:
     """Seed the demo at the first start; afterwards, only read what it made."""
     path = data_dir / "demo-credentials.json"
-    if has_users() and path.exists():
+    if path.exists():
         kept = json.loads(path.read_text())
         return Credentials([Account(**item) for item in kept["accounts"]], kept["api_key"])
     credentials = _seed()
@@ -61,9 +67,17 @@ def _seed() -> Credentials:
         description=engine.description_of("rehearsal"),
         actor=SEED,
     )
-    accounts = []
-    for username, full_name, role in PEOPLE:
-        password = secrets.token_urlsafe(9)
+    accounts = [_account(team, *person) for person in PEOPLE]
+    scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
+    api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
+    _start_some_runs(agent.pk)
+    return Credentials(accounts, api_key)
+
+
+def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
+    """Make an account, or give it a new password if an earlier start was cut short."""
+    password = secrets.token_urlsafe(9)
+    try:
         add_member(
             team=team,
             username=username,
@@ -72,11 +86,9 @@ def _seed() -> Credentials:
             role=role,
             actor=SEED,
         )
-        accounts.append(Account(username, role.value, password))
-    scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
-    api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
-    _start_some_runs(agent.pk)
-    return Credentials(accounts, api_key)
+    except UsernameTaken:
+        set_password(username=username, password=password, actor=SEED)
+    return Account(username, role.value, password)
 
 
 def _start_some_runs(agent_id: UUID) -> None:

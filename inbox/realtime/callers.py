@@ -8,6 +8,7 @@ from inbox.domain.access import Actor
 from inbox.selectors.keys import actor_of_key, actor_of_user
 
 CLOSE_UNAUTHENTICATED = 4401
+CLOSE_FORBIDDEN = 4403
 CLOSE_NOT_FOUND = 4404
 CLOSE_BAD_INPUT = 4400
 

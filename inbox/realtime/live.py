@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +14,13 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from inbox.db_threads import in_db_thread
 from inbox.domain.errors import Refusal
 from inbox.feed import follow, watch_teams
-from inbox.realtime.callers import CLOSE_NOT_FOUND, CLOSE_UNAUTHENTICATED, actor_of_scope
-from inbox.selectors.access import teams_of
+from inbox.realtime.callers import (
+    CLOSE_FORBIDDEN,
+    CLOSE_NOT_FOUND,
+    CLOSE_UNAUTHENTICATED,
+    actor_of_scope,
+)
+from inbox.selectors.access import is_allowed_still, teams_of
 from inbox.selectors.threads import thread_for
 
 
@@ -34,14 +41,16 @@ class LiveConsumer(AsyncWebsocketConsumer):
         after = 0
         if thread_id is not None:
             try:
-                after = (await in_db_thread(thread_for, actor, thread_id)).next_seq - 1
+                thread = await in_db_thread(thread_for, actor, thread_id)
+                after = thread.next_seq - 1
             except Refusal:
                 await self.close(CLOSE_NOT_FOUND)
                 return
         await self.accept()
         self._tasks.append(asyncio.create_task(self._poke_teams([str(team) for team in teams])))
         if thread_id is not None:
-            self._tasks.append(asyncio.create_task(self._poke_thread(thread_id, after)))
+            may_read = partial(is_allowed_still, actor, thread.team_id)
+            self._tasks.append(asyncio.create_task(self._poke_thread(thread_id, after, may_read)))
 
     async def disconnect(self, code: int) -> None:
         for task in self._tasks:
@@ -58,14 +67,15 @@ class LiveConsumer(AsyncWebsocketConsumer):
             while True:
                 await self._send({"type": "inbox", "thread": await changes.get()})
 
-    async def _poke_thread(self, thread_id: UUID, after: int) -> None:
-        chunks: Any = follow(thread_id, after)
+    async def _poke_thread(self, thread_id: UUID, after: int, may_read: Callable[[], bool]) -> None:
+        chunks: Any = follow(thread_id, after, may_read)
         async with aclosing(chunks) as rows:
             async for chunk in rows:
                 if not chunk:
                     continue
                 poke = {"type": "thread", "thread": str(thread_id), "seq": chunk[-1].seq}
                 await self._send(poke)
+        await self.close(CLOSE_FORBIDDEN)
 
     async def _send(self, poke: dict[str, Any]) -> None:
         await self.send(text_data=json.dumps(poke))

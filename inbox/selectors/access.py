@@ -5,7 +5,7 @@ from uuid import UUID
 
 from inbox.domain.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.domain.errors import Forbidden, NotFound
-from inbox.models import Membership
+from inbox.models import ApiKey, Membership
 
 
 def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
@@ -20,6 +20,13 @@ def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
         user_id=actor.user_id, team_id=team_id, user__is_active=True
     ).first()
     return ROLE_PERMISSIONS[Role(membership.role)] if membership else frozenset()
+
+
+def is_allowed_still(actor: Actor, team_id: UUID) -> bool:
+    """Whether an actor who was let in may stay: keys are revoked and people leave."""
+    if actor.key_id is not None:
+        return ApiKey.objects.filter(pk=actor.key_id, revoked_at=None).exists()
+    return bool(permissions_in(actor, team_id))
 
 
 def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
 from inbox.actions.endings import committed_events, conversation_before
-from inbox.actions.runs import waiting_run
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.domain.states import ACTIVE_RUN
+from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import require, teams_of
 
@@ -23,8 +26,9 @@ class Hydration:
     messages: list[Any]
     state: Any
     active: Run | None  #: still going on: follow it from its `first_seq`
-    last: Run | None  #: the run that ended last
-    last_terminal: str  #: the JSON text of its terminal event, "" if no run has ended
+    waiting: Run | None  #: interrupted, and not resumed yet
+    last: Run | None  #: the run that started last
+    last_terminal: str  #: the JSON text of its terminal event, "" while it has none
 
 
 def threads_for(actor: Actor, *, limit: int = 50) -> Sequence[Thread]:
@@ -93,6 +97,8 @@ def messages_so_far(thread: Thread) -> list[Any]:
     """The messages as of the last event committed, those of a run that is going on included."""
     active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
     if active is None:
+        # A run that ended since the thread was read has left its messages there.
+        thread.refresh_from_db(fields=["messages"])
         messages: list[Any] = json.loads(thread.messages)
         return messages
     conversation = conversation_before(active, thread)
@@ -101,31 +107,25 @@ def messages_so_far(thread: Thread) -> list[Any]:
     return list(conversation.to_json()["messages"])
 
 
+@transaction.atomic
 def hydration_of(thread: Thread) -> Hydration:
-    """The thread as its last ended run left it, and what is going on."""
-    active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
-    waiting = waiting_run(thread)
-    last = waiting or (
-        Run.objects.filter(thread=thread)
-        .exclude(status__in=ACTIVE_RUN)
-        .order_by("-first_seq", "-pk")
-        .first()
-    )
-    terminal = (
-        Event.objects.filter(run=last, type__in=("RUN_FINISHED", "RUN_ERROR"))
-        .order_by("-seq")
-        .values_list("body", flat=True)
-        .first()
-        if last
-        else None
-    )
+    """The thread as a client finds it now: with what an active run has been given, not yet said."""
+    # A run that ends between two of these reads would leave its messages out and its outcome in.
+    thread, _ = lock_thread(thread.pk)
+    last = latest_run(thread)
+    active = last if last and last.status in ACTIVE_RUN else None
+    if active is not None:
+        conversation = conversation_before(active, thread).to_json()
+    else:
+        conversation = {"messages": json.loads(thread.messages), "state": json.loads(thread.state)}
     return Hydration(
         thread=thread,
-        messages=json.loads(thread.messages),
-        state=json.loads(thread.state),
+        messages=conversation["messages"],
+        state=conversation["state"],
         active=active,
+        waiting=last if last and last.status == RunStatus.INTERRUPTED else None,
         last=last,
-        last_terminal=terminal or "",
+        last_terminal=terminal_of(last) if last else "",
     )
 
 

@@ -1,15 +1,20 @@
 """Deciding interrupts: who may, who was first, and what it sets going."""
 
+import contextlib
 import json
 
 import pytest
 from django.db import IntegrityError, transaction
 
+from agents.port import Effect, ToolRefused
 from inbox.actions.decisions import decide
+from inbox.actions.runs import accept_run
 from inbox.domain import errors
 from inbox.domain.states import EntryStatus
 from inbox.models import Decision, Run
+from inbox.selectors.interrupts import detail_for
 from tests import steps
+from tests.inbox.test_engine import about, asking, finished, proposed
 from tests.steps import APPROVE, approve, call_off, deny, open_interrupts, start
 
 
@@ -247,3 +252,70 @@ def test_the_database_refuses_a_second_resume(waiting, bob):
             first_seq=1,
             queued_at=waiting.queued_at,
         ).save(force_insert=True)
+
+
+def ask_twice_about_one_call(run_input):
+    yield from proposed()
+    yield asking(run_input, about(), about("c1").model_copy(update={"id": "second"}))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["denied last", "denied first"])
+def test_a_denial_stands_whatever_else_is_approved_about_the_call(world, as_agent, bob, order):
+    ran = []
+
+    async def play(run_input, ctx):
+        if not ctx.answers:
+            for event in ask_twice_about_one_call(run_input):
+                yield event
+            return
+        with contextlib.suppress(ToolRefused):
+            await ctx.journal.begin("c1", args={"amount": 9}, effect=Effect.ONCE)
+            ran.append(1)
+        yield finished(run_input)
+
+    agent = as_agent(play)
+    run = start(world, "go", agent=agent, thread_id="t1")
+    questions = open_interrupts(run)
+    payloads = [{**APPROVE, "editedArgs": {"amount": 9}}, steps.DENY]
+    entries = tuple(steps.entry(questions[i], payloads[i]) for i in order)
+
+    accepted = accept_run(
+        agent_id=agent.pk, request=steps.request(thread_id="t1", entries=entries), actor=bob
+    )
+    steps.drive(accepted)
+
+    assert ran == []
+
+
+def test_a_second_question_about_a_call_shows_the_arguments_that_will_run(world, as_agent, bob):
+    async def play(run_input, ctx):
+        if not ctx.answers:
+            for event in proposed(args='{"amount": 1}'):
+                yield event
+        if len(ctx.answers) == 0 or ctx.checkpoint is None:
+            ctx.save_checkpoint("asked once")
+            yield asking(run_input, about())
+        elif ctx.checkpoint == "asked once":
+            ctx.save_checkpoint("asked twice")
+            yield asking(run_input, about().model_copy(update={"id": "again"}))
+        else:
+            yield finished(run_input)
+
+    run = start(world, "go", agent=as_agent(play))
+    (first,) = open_interrupts(run)
+    assert detail_for(bob, first.pk).args == {"amount": 1}
+    approve(first, bob, editedArgs={"amount": 1_000_000})
+
+    (second,) = open_interrupts(steps.resumed_run(run))
+
+    assert detail_for(bob, second.pk).args == {"amount": 1_000_000}
+
+
+def test_a_large_set_is_decided_one_by_one_without_loading_it_every_time(
+    world, bob, django_assert_max_num_queries
+):
+    run = start(world, "rehearse:parallel:50")
+    first, *_ = open_interrupts(run)
+
+    with django_assert_max_num_queries(14):
+        approve(first, bob)

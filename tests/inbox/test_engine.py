@@ -1,19 +1,20 @@
 """Driving runs: what leaves the engine, whatever the agent does."""
 
 import asyncio
+import contextlib
 import json
 import threading
 
 import ag_ui.core as agui
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 
 from agents.agui import wire
 from agents.agui.sequence import Sequence
 from agents.port import Effect, ToolRefused
 from inbox import engine
 from inbox.actions.runs import accept_run, cancel_run
-from inbox.engine import stream
+from inbox.engine import stream, turns
 from inbox.models import Run, Thread, ToolCall
 from tests import steps
 from tests.steps import APPROVE, approve, open_interrupts, request, start
@@ -480,3 +481,143 @@ def test_the_agent_gets_the_servers_conversation_and_decisions_whatever_the_clie
     assert "forged" not in [message.id for message in resumed.messages]
     assert [entry.interrupt_id for entry in resumed.resume] == [interrupt.interrupt_id]
     assert Run.objects.count() == 2
+
+
+def test_an_agent_that_ends_in_a_cancellation_of_its_own_fails_the_run(world, as_agent):
+    async def play(run_input, ctx):
+        yield agui.StepStartedEvent(step_name="s")
+        raise asyncio.CancelledError
+
+    assert start(world, "go", agent=as_agent(play)).error_code == "AGENT_ERROR"
+
+
+def test_an_agent_that_does_not_let_itself_be_stopped_is_left_behind(world, as_agent, monkeypatch):
+    monkeypatch.setattr(turns, "STOP_SECONDS", 0.05)
+
+    async def play(run_input, ctx):
+        yield finished(run_input)
+        while True:
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(3600)
+
+    assert start(world, "go", agent=as_agent(play)).status == "succeeded"
+
+
+def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypatch):
+    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+
+    def away(**_kwargs):
+        raise OperationalError("server closed the connection")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(engine.driver.work, "append_events", away)
+        broken.setattr(engine.driver.work, "finish_run", away)
+        engine.execute(accepted.run.pk)
+
+    assert steps.reread(accepted.run).status == "running"
+
+
+def test_what_was_in_order_before_a_violation_is_in_the_log_and_in_the_conversation(
+    world, as_agent
+):
+    async def play(run_input, ctx):
+        for event in [*said("in order"), agui.TextMessageEndEvent(message_id="nowhere")]:
+            yield event
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert run.error_code == "PROTOCOL_VIOLATION"
+    assert "TEXT_MESSAGE_END" in steps.event_types(run)
+    assert [message["content"] for message in messages(run)] == ["go", "in order"]
+
+
+def messages(run):
+    return json.loads(Thread.objects.get(pk=run.thread_id).messages)
+
+
+def test_what_an_agent_passes_on_from_its_own_world_is_for_nobody_else(world, as_agent):
+    async def play(run_input, ctx):
+        yield agui.RawEvent(event={"secret": 1})
+        for event in said("hello"):
+            yield event.model_copy(update={"raw_event": {"secret": 2}})
+        yield finished(run_input)
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert run.status == "succeeded"
+    assert "secret" not in json.dumps(steps.events(run.thread_id))
+
+
+def test_a_call_with_the_id_of_an_earlier_one_does_not_get_that_ones_result(world, as_agent):
+    async def play(run_input, ctx):
+        if "again" not in str(run_input.messages[-1].content):
+            for event in proposed():
+                yield event
+            await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.READ)
+            await ctx.journal.settle("c1", result="five")
+        else:
+            with pytest.raises(ToolRefused, match="not the approved arguments"):
+                await ctx.journal.begin("c1", args={"amount": 6}, effect=Effect.READ)
+        yield finished(run_input)
+
+    agent = as_agent(play)
+    start(world, "go", agent=agent, thread_id="t1")
+
+    assert start(world, "again", agent=agent, thread_id="t1").status == "succeeded"
+
+
+def test_a_once_call_of_a_run_that_failed_is_in_doubt(world, as_agent):
+    async def play(run_input, ctx):
+        for event in proposed():
+            yield event
+        await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.ONCE)
+        raise RuntimeError
+
+    start(world, "go", agent=as_agent(play))
+
+    assert ToolCall.objects.get().state == "in_doubt"
+
+
+def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatch):
+    batches = []
+    original = engine.driver.work.begin_tool_calls
+
+    def counted(*, hold, wanted):
+        batches.append(len(wanted))
+        return original(hold=hold, wanted=wanted)
+
+    monkeypatch.setattr(engine.driver.work, "begin_tool_calls", counted)
+    run = start(world, "rehearse:parallel:40")
+    accepted = accept_run(
+        agent_id=world.agent.pk,
+        request=request(
+            thread_id=run.thread.external_id,
+            entries=tuple(steps.entry(one, APPROVE) for one in open_interrupts(run)),
+        ),
+        actor=bob,
+    )
+
+    assert steps.drive(accepted).status == "succeeded"
+    assert batches == [40]
+
+
+def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice, monkeypatch):
+    accepted = accept_run(
+        agent_id=world.agent.pk, request=request("rehearse:echo", thread_id="t1"), actor=alice
+    )
+    with monkeypatch.context() as broken:
+        broken.setattr(engine, "load_assignment", lambda run: 1 / 0)
+        engine.execute(accepted.run.pk)
+
+    assert steps.reread(accepted.run).error_code == "PROTOCOL_VIOLATION"
+    assert start(world, "rehearse:echo", thread_id="t1").status == "succeeded"
+
+
+@pytest.mark.usefixtures("_not_stopping")
+def test_a_stopping_worker_takes_no_more_runs(world, alice):
+    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    engine.stopping.set()
+
+    engine.execute(accepted.run.pk)
+
+    assert steps.reread(accepted.run).status == "queued"

@@ -13,7 +13,14 @@ from inbox.actions.runs import accept_run
 from inbox.domain import errors
 from inbox.models import Run, ToolCall
 from tests import steps
-from tests.inbox.test_engine import about, asking, finished, proposed, said
+from tests.inbox.test_engine import (
+    about,
+    asking,
+    assert_readable_by_the_official_client,
+    finished,
+    proposed,
+    said,
+)
 from tests.steps import APPROVE, approve, open_interrupts, request, start
 
 
@@ -314,3 +321,126 @@ def test_an_expiry_beyond_thirty_days_is_cut_to_thirty_days(world, as_agent):
 
     (interrupt,) = open_interrupts(run)
     assert interrupt.expires_at - interrupt.created_at == timedelta(days=30)
+
+
+def test_one_run_that_cannot_be_recovered_does_not_keep_others_from_it(
+    world, alice, monkeypatch, later
+):
+    runs = []
+    for _ in range(2):
+        accepted = accept_run(
+            agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice
+        )
+        work.claim_run(run_id=accepted.run.pk)
+        runs.append(accepted.run)
+    original = sweeper.recover_run
+
+    def poisoned(*, run_id, restartable):
+        if run_id == runs[0].pk:
+            raise ValueError("cannot be read")
+        return original(run_id=run_id, restartable=restartable)
+
+    monkeypatch.setattr(sweeper, "recover_run", poisoned)
+    later(seconds=60)
+    sweeper.sweep()
+
+    assert [steps.reread(run).status for run in runs] == ["running", "queued"]
+
+
+def test_a_doubt_about_a_call_with_a_long_id_can_be_asked(
+    world, as_agent, alice, monkeypatch, later
+):
+    name = "c" * 200
+
+    async def play(run_input, ctx):
+        for event in proposed(call_id=name):
+            yield event
+        await ctx.journal.begin(name, args={"amount": 5}, effect=Effect.ONCE)
+        await ctx.journal.settle(name, result="done")
+        yield finished(run_input)
+
+    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    later(seconds=60)
+    sweeper.sweep()
+
+    assert open_interrupts(steps.reread(killed))
+
+
+def test_a_doubt_in_the_middle_of_a_step_is_continued_in_that_step(
+    world, as_agent, alice, bob, monkeypatch, later
+):
+    async def play(run_input, ctx):
+        yield agui.StepStartedEvent(step_name="pay")
+        yield agui.TextMessageStartEvent(message_id="m1", role="assistant")
+        yield agui.TextMessageContentEvent(message_id="m1", delta="Paying ")
+        for event in proposed():
+            yield event
+        permit = await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.ONCE)
+        if permit.result is None:
+            await ctx.journal.settle("c1", result="done")
+        yield agui.TextMessageContentEvent(message_id="m1", delta="now.")
+        yield agui.TextMessageEndEvent(message_id="m1")
+        yield agui.StepFinishedEvent(step_name="pay")
+        yield finished(run_input)
+
+    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    later(seconds=60)
+    sweeper.sweep()
+    (question,) = open_interrupts(steps.reread(killed))
+    steps.answer(question, bob, {"outcome": "happened", "result": "done"})
+
+    resumed = steps.resumed_run(killed)
+
+    assert resumed.status == "succeeded"
+    assert steps.event_types(resumed)[:4] == [
+        "RUN_STARTED",
+        "MESSAGES_SNAPSHOT",
+        "STEP_STARTED",
+        "TEXT_MESSAGE_START",
+    ]
+    assert "Paying now." in resumed.thread.messages
+    assert_readable_by_the_official_client(resumed.thread_id)
+
+
+def test_an_agent_that_says_less_the_second_time_is_not_trusted(
+    world, as_agent, alice, monkeypatch, later
+):
+    attempts = []
+
+    async def play(run_input, ctx):
+        attempts.append(1)
+        for event in said("one") if len(attempts) == 1 else ():
+            yield event
+        with contextlib.suppress(ToolRefused):
+            await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
+        yield finished(run_input)
+
+    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    later(seconds=60)
+    sweeper.sweep()
+    engine.execute(killed.pk)
+
+    assert steps.reread(killed).error_code == "WORKER_LOST"
+
+
+def test_an_agent_that_cannot_be_driven_again_is_not_driven_again_after_a_doubt(
+    world, as_agent, alice, monkeypatch, later
+):
+    async def play(run_input, ctx):
+        for event in proposed():
+            yield event
+        await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.ONCE)
+        await ctx.journal.settle("c1", result="done")
+        yield finished(run_input)
+
+    agent = as_agent(play, restartable=False)
+    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    later(seconds=60)
+    sweeper.sweep()
+
+    assert steps.reread(killed).error_code == "WORKER_LOST"
+    assert ToolCall.objects.get().state == "in_doubt"

@@ -1,5 +1,6 @@
 """Starting and resuming: what the door to every run lets in."""
 
+import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
 
@@ -7,6 +8,7 @@ from inbox.actions.runs import accept_run, cancel_run
 from inbox.domain import errors
 from inbox.models import AuditEntry, Run
 from tests import steps
+from tests.inbox.test_engine import asking
 from tests.steps import APPROVE, DENY, entry, open_interrupts, request, start
 
 
@@ -197,3 +199,27 @@ def test_events_and_audit_entries_stay_as_they_were_written(world, waiting, tabl
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():  # noqa: SIM117
         with connection.cursor() as cursor:
             cursor.execute(statement.format(table))
+
+
+def test_an_interrupt_id_that_was_used_before_on_the_thread_fails_the_run(world, as_agent, bob):
+    async def play(run_input, ctx):
+        yield asking(run_input, agui.Interrupt(id="same", reason="confirmation"))
+
+    agent = as_agent(play)
+    run = start(world, "go", agent=agent)
+    steps.answer(open_interrupts(run)[0], bob, True)
+
+    again = steps.resumed_run(run)
+
+    assert again.error_code == "PROTOCOL_VIOLATION"
+
+
+def test_a_payload_of_a_cancellation_makes_no_difference(world, waiting):
+    (interrupt,) = open_interrupts(waiting)
+    steps.drive(
+        accept(world, request(thread_id="t1", entries=(entry(interrupt, "x", cancelled=True),)))
+    )
+
+    again = accept(world, request(thread_id="t1", entries=(entry(interrupt, cancelled=True),)))
+
+    assert again.replayed

@@ -3,7 +3,8 @@
 import pytest
 
 from inbox.domain.errors import InvalidPayload
-from inbox.domain.schemas import SchemaRefused, check_answer, check_schema
+from inbox.domain.schema_work import SchemaRefused
+from inbox.domain.schemas import check_answer, check_schema
 
 
 def deep(levels):
@@ -72,3 +73,45 @@ def test_the_number_of_problems_told_is_bounded():
         check_answer(schema=schema, reason="input_required", payload=list(range(1_000)))
 
     assert len(refused.value.detail["problems"]) == 20
+
+
+def doubling(levels):
+    definitions = {"a0": {"type": "object"}}
+    for level in range(1, levels + 1):
+        smaller = {"$ref": f"#/$defs/a{level - 1}"}
+        definitions[f"a{level}"] = {"allOf": [smaller, smaller]}
+    return {"$defs": definitions, "$ref": f"#/$defs/a{levels}"}
+
+
+BRANCHING = {
+    "$defs": {"n": {"anyOf": [{"items": {"$ref": "#/$defs/n"}}, {"items": {"$ref": "#/$defs/n"}}]}},
+    "$ref": "#/$defs/n",
+}
+CIRCLING = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pytest.param(doubling(22), id="doubles"),
+        pytest.param(BRANCHING, id="branches at every level of the value"),
+        pytest.param(CIRCLING, id="goes in circles"),
+    ],
+)
+def test_a_small_schema_that_means_endless_work_is_refused(schema):
+    with pytest.raises(SchemaRefused):
+        check_schema(schema)
+
+
+def test_a_recursive_schema_that_goes_deeper_each_time_is_usable():
+    node = {
+        "type": "object",
+        "properties": {
+            "v": {"type": "string"},
+            "kids": {"type": "array", "items": {"$ref": "#/$defs/n"}},
+        },
+    }
+    schema = {"$defs": {"n": node}, "$ref": "#/$defs/n"}
+    check_schema(schema)
+
+    check_answer(schema=schema, reason="input_required", payload={"kids": [{"kids": []}]})

@@ -5,11 +5,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import IntegrityError
 
 from inbox import engine
 from inbox.actions.people import add_member, ensure_agent, ensure_team
 from inbox.domain.access import SEED, Role
+from inbox.domain.errors import Refusal
 
 
 class Command(BaseCommand):
@@ -44,6 +44,6 @@ class Command(BaseCommand):
                 role=Role(options["role"]),
                 actor=SEED,
             )
-        except IntegrityError as error:
-            raise CommandError(f"There is a user {options['username']!r} already.") from error
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
         self.stdout.write(password)

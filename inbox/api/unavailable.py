@@ -1,0 +1,39 @@
+"""A database that is away is no bug of the request: 503, and when to come back."""
+
+from collections.abc import Callable
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+log = structlog.get_logger(__name__)
+
+RETRY_AFTER_SECONDS = 2
+
+
+class UnavailableMiddleware:
+    """Answers 503 where a view could not reach the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        try:
+            return self._get_response(request)
+        except (OperationalError, InterfaceError) as error:
+            return unavailable(error)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, OperationalError | InterfaceError):
+            return unavailable(error)
+        return None
+
+
+def unavailable(error: Exception) -> JsonResponse:
+    log.warning("database away", error=str(error)[:200])
+    message = "The database cannot be reached; nothing was changed. Try again in a moment."
+    return JsonResponse(
+        {"code": "UNAVAILABLE", "message": message},
+        status=503,
+        headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
+    )
