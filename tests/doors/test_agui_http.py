@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.test_rest import HOSTILE
 from tests.doors.client import interrupts, numbered, resume, run_input, types
+from tests.support.processes import manage
 
 
 def test_the_stream_begins_with_the_protocol_version_and_ends_with_an_outcome(door):
@@ -242,3 +243,77 @@ def test_a_gigantic_body_costs_no_memory(door, product):
 
     grown = psutil.Process(product.web.pid).memory_info().rss - before
     assert grown < 20 * 1024 * 1024
+
+
+def test_a_client_that_connects_during_a_run_gets_what_the_run_was_given(door):
+    body = run_input("rehearse:stream:10:30")
+    with door.http.stream("POST", "/agui/rehearsal/", json=body, headers=door.headers) as answer:
+        next(numbered(answer))
+        events = door.connect(body["threadId"])
+
+    snapshot = next(event for event in events if event["type"] == "MESSAGES_SNAPSHOT")
+    assert [message["role"] for message in snapshot["messages"]][:1] == ["user"]
+    assert events[-1]["outcome"] == {"type": "success"}
+
+
+def test_a_replay_after_the_next_question_was_answered_asks_nothing_again(door):
+    asked = door.run(run_input("rehearse:multi_step"))
+    first = resume(asked)
+    deploy = door.run(first)
+    assert door.run(first)[-1]["outcome"]["type"] == "interrupt"
+
+    door.run(resume(deploy))
+
+    assert door.run(first)[-1]["outcome"] == {"type": "success"}
+
+
+def test_a_stream_ends_when_its_key_is_revoked(door, product):
+    body = run_input("rehearse:echo")
+    door.run(body)
+    thread = door.thread(body["threadId"])
+    reader = product.create_api_key("read")
+    headers = {"Authorization": f"Bearer {reader}", "Accept": "text/event-stream"}
+
+    with door.http.stream(
+        "GET", f"/api/threads/{thread['id']}/events", headers=headers
+    ) as following:
+        events = numbered(following)
+        next(events)
+        manage(product.environment, "shell", "-c", REVOKE.format(prefix=reader[:9]))
+
+        assert all(event for _, event in events)  # it comes to an end
+
+
+REVOKE = (
+    "from inbox.models import ApiKey; from django.utils import timezone; "
+    "ApiKey.objects.filter(prefix={prefix!r}).update(revoked_at=timezone.now())"
+)
+
+
+def test_a_chunked_body_is_read_like_any_other(door):
+    body = json.dumps({"agent": "rehearsal", "message": "rehearse:echo"}).encode()
+
+    answer = door.http.post(
+        "/api/runs",
+        content=iter([body[:10], body[10:]]),
+        headers={**door.headers, "Content-Type": "application/json"},
+    )
+
+    assert answer.status_code == 202, answer.text
+
+
+def test_an_input_by_the_names_of_another_language_is_no_crash(door):
+    body = {"thread_id": "t", "run_id": "r", "messages": [], "state": {}}
+
+    assert door.post("/agui/rehearsal/", json.dumps(body)).status_code in (200, 400)
+
+
+def test_two_callers_may_use_the_same_idempotency_key(door, runner):
+    body = json.dumps({"agent": "rehearsal", "message": "rehearse:echo"})
+    headers = {"Idempotency-Key": "1"}
+
+    ours = door.post("/api/runs", body, **headers).json()
+    theirs = runner.post("/api/runs", body, **headers).json()
+
+    assert ours["thread"] != theirs["thread"]
+    assert door.post("/api/runs", body, **headers).json()["id"] == ours["id"]
