@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from inbox.actions.recovery import recover_run
-from inbox.actions.work import begin_tool_call, claim_run
+from inbox.actions.work import WantedCall, begin_tool_calls, claim_run
 from tests.steps import approve, open_interrupts, reread, start
 from tests.web.pages import sent, words
 
@@ -18,7 +18,7 @@ def doubt(world, bob):
     approve(asked, bob)
     run, hold = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
     call = asked.tool_call
-    begin_tool_call(hold=hold, tool_call_id=call.tool_call_id, args=call.args, effect="once")
+    begin_tool_calls(hold=hold, wanted=[WantedCall(call.tool_call_id, call.args, "once")])
     past = timezone.now() - timedelta(seconds=1)
     type(run).objects.filter(pk=run.pk).update(lease_until=past)
     recover_run(run_id=run.pk, restartable=True)
