@@ -12,11 +12,6 @@ from ag_ui.core import (
 Delta = TextMessageContentEvent | ReasoningMessageContentEvent | ToolCallArgsEvent
 
 
-def is_delta(event: BaseEvent) -> bool:
-    """Whether the event appends text, so that neighbours of its kind may be merged."""
-    return isinstance(event, Delta)
-
-
 def coalesce(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
     """
     Merge neighbouring deltas of the same message or tool call into one event each.

@@ -85,6 +85,74 @@ def test_what_nobody_could_read_back_is_not_written(event, reason):
         wire.encode(event)
 
 
+def unchecked(event, **fields):
+    """Put values into an event behind the back of its validation."""
+    return event.model_copy(update=fields)
+
+
+CUSTOM = agui.CustomEvent(name="n", value=1)
+TEXT = agui.TextMessageContentEvent(message_id="m", delta="a")
+FINISHED = agui.RunFinishedEvent(thread_id="t", run_id="r")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        unchecked(CUSTOM, name=7),
+        unchecked(CUSTOM, name=None),
+        unchecked(CUSTOM, timestamp=1.5),
+        unchecked(CUSTOM, metadata=[]),
+        agui.CustomEvent.model_construct(name="n"),
+        unchecked(TEXT, delta=7),
+        unchecked(TEXT, delta=None),
+        unchecked(TEXT, message_id=7),
+        unchecked(TEXT, subagent_run_id=7),
+        unchecked(TEXT, timestamp=2**53),
+        unchecked(TEXT, metadata="x"),
+        unchecked(TEXT, type=agui.EventType.CUSTOM),
+        unchecked(agui.ToolCallEndEvent(tool_call_id="c"), type=agui.EventType.STEP_STARTED),
+        agui.TextMessageContentEvent.model_construct(delta="a"),
+        agui.ToolCallArgsEvent.model_construct(),
+        unchecked(FINISHED, outcome="interrupt"),
+        unchecked(FINISHED, outcome=agui.RunFinishedInterruptOutcome.model_construct()),
+        unchecked(
+            FINISHED,
+            outcome={
+                "type": "interrupt",
+                "interrupts": [{"id": "i", "reason": "x", "expiresAt": None}],
+            },
+        ),
+        agui.MessagesSnapshotEvent.model_construct(messages=[{"id": "m"}]),
+        agui.MessagesSnapshotEvent.model_construct(messages=7),
+        unchecked(CUSTOM, value=eval("[" * 90 + "]" * 90)),
+    ],
+)
+def test_an_event_that_went_around_validation_is_not_written(event):
+    with pytest.raises(ProtocolViolation):
+        wire.encode(event)
+
+
+def test_an_event_with_the_type_of_another_one_is_not_written():
+    start = agui.ReasoningStartEvent(message_id="m")
+
+    with pytest.raises(ProtocolViolation, match="the type of another event"):
+        wire.encode(unchecked(start, type=agui.EventType.REASONING_END))
+
+
+@pytest.mark.parametrize("fields", [{"timestamp": 1_700_000_000_000}, {"subagent_run_id": "s"}, {}])
+def test_a_delta_with_values_of_the_right_types_is_written_whichever_way_it_was_made(fields):
+    event = unchecked(TEXT, **fields)
+
+    assert wire.decode(wire.encode(event)) == event
+
+
+def test_an_adapters_own_kind_of_event_is_written_as_what_it_extends():
+    class Noted(agui.CustomEvent):
+        note: str = "x"
+
+    assert json.loads(wire.encode(Noted(name="n", value=1)))["note"] == "x"
+
+
 def test_long_digits_in_a_text_are_no_number():
     event = agui.TextMessageContentEvent(message_id="m", delta="1234567890123456789012")
 
