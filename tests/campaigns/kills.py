@@ -62,14 +62,14 @@ def kills(directory: Path, *, short: bool) -> Report:
     """
     Kill workers at random moments: every run ends, nothing is said or done twice.
 
-    A kill follows a burst of answers by a fraction of a second, because that is when tools run;
-    every other one falls into the moment between the start of a `once` tool and its result.
+    A kill falls into a burst of answers, because that is when tools run, and every other one into
+    the moment between the start of a `once` tool and its result.
     """
     report = Report("kill -9 of workers")
     wanted, runs = (12, 60) if short else (200, 1_000)
     with ExitStack() as stack:
         on = stack.enter_context(stage(directory, workers=_WORKERS))
-        pool = stack.enter_context(ThreadPoolExecutor(8))
+        pool = stack.enter_context(ThreadPoolExecutor(9))
         troupe = _Troupe(on, directory, stack)
         reviewers = Reviewers(on)
         started = 0
@@ -77,12 +77,14 @@ def kills(directory: Path, *, short: bool) -> Report:
             batch = runs * (number + 1) // wanted - started
             list(pool.map(lambda index: _start(on, index), range(started, started + batch)))
             started += batch
-            reviewers.answer_everything(pool)
+            victim = troupe.choose()
+            answering = pool.submit(reviewers.answer_everything, pool)
             if number % 2:
-                on.facts.wait_for_started_effect(seconds=0.25)
+                on.facts.wait_for_started_effect(seconds=0.4)
             else:
-                time.sleep(random.random() * 0.25)
-            troupe.kill_one()
+                time.sleep(random.random() * 0.4)
+            troupe.kill(victim)
+            answering.result()
         settled = wait_for(
             lambda: reviewers.answer_everything(pool) or on.facts.is_everything_ended(),
             seconds=_LONGEST_RECOVERY_SECONDS,
@@ -111,10 +113,12 @@ class _Troupe:
         self._running = list(on.product.workers)
         self._number = len(self._running)
 
-    def kill_one(self) -> None:
+    def choose(self) -> ProductProcess:
         if not wait_for(lambda: bool(self._ready()), seconds=60, every=0.01):
             raise TimeoutError("no worker became ready")
-        victim = random.choice(self._ready())
+        return random.choice(self._ready())
+
+    def kill(self, victim: ProductProcess) -> None:
         victim.kill()
         self._running.remove(victim)
         self._running.append(self._newcomer())
