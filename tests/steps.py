@@ -44,7 +44,7 @@ def request(
 def start(world: Any, text: str, *, actor: Any = None, agent: Any = None, **ids: Any) -> Any:
     """Start a run and drive it to its end in this thread; return the run as it ended."""
     accepted = accept_run(
-        agent_id=(agent or world.agent).pk,
+        agent=agent or world.agent,
         request=request(text, **ids),
         actor=actor or world.actor(world.alice),
     )

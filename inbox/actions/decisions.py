@@ -10,6 +10,7 @@ from django.db import transaction
 
 from inbox import notify
 from inbox.actions import audit
+from inbox.actions.calls import save_calls
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import question, queue_resume_if_complete
 from inbox.domain import errors
@@ -158,25 +159,33 @@ def _apply_to_tool_calls(answered: Sequence[tuple[Interrupt, Entry]], now: datet
     """Keep what was approved, so that the executor can hold the agent to it (R4)."""
     # Two questions may be about one call: both answers go to the same object.
     calls: dict[UUID, ToolCall] = {}
+    changed = set()
     for interrupt, entry in answered:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
-            _apply(call, interrupt.reason, entry, now)
-    if calls:
-        fields = ["state", "edited_args", "result", "settled_at"]
-        ToolCall.objects.bulk_update(calls.values(), fields, batch_size=200)
+            if _apply(call, interrupt.reason, entry, now):
+                changed.add(call)
+    save_calls(changed, ["state", "edited_args", "result", "settled_at"])
 
 
-def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> None:
-    """Change the call as the answer says; a denial stays, whatever else is approved."""
+def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
+    """
+    Change the call as the answer says; return whether it changed.
+
+    A denial stays, whatever else is approved about the call.
+    """
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)
-    elif reason == Reason.TOOL_CALL:
-        if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
-            call.state = ToolCallState.NOT_RUN
-        elif isinstance(answer.get("editedArgs"), dict):
-            call.edited_args = canonical(answer["editedArgs"])
+    elif reason != Reason.TOOL_CALL:
+        return False
+    elif entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
+        call.state = ToolCallState.NOT_RUN
+    elif isinstance(answer.get("editedArgs"), dict):
+        call.edited_args = canonical(answer["editedArgs"])
+    else:
+        return False
+    return True
 
 
 def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:

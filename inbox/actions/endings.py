@@ -5,15 +5,14 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from ag_ui.core import BaseEvent, Message
-from django.db.models import QuerySet
 from pydantic import TypeAdapter
 
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
-from inbox.actions import log
-from inbox.domain.states import RunStatus, ToolCallState
-from inbox.models import Event, Run, Thread, ToolCall
+from inbox.actions import calls, log
+from inbox.domain.states import RunStatus
+from inbox.models import Event, Run, Thread
 
 _MESSAGES = TypeAdapter(list[Message])
 
@@ -69,7 +68,7 @@ def close_run(
         closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
     frames = [log.frame(event) for event in [*added, *closing, *before_terminal, terminal]]
     log.append(thread=thread, run=run, frames=frames, now=now)
-    doubt_calls_in_flight(thread)
+    calls.doubt_in_flight(thread)
     keep_conversation(thread, conversation)
     run.status = status
     run.fence += 1
@@ -77,17 +76,6 @@ def close_run(
     run.lease_until = None
     run.finished_at = now
     run.save(update_fields=["status", "fence", "error_code", "lease_until", "finished_at"])
-
-
-def calls_in_flight(thread: Thread) -> QuerySet[ToolCall]:
-    """The `once` calls that were started and have no result: their effect may have happened."""
-    started = ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once")
-    return started.order_by("pk")
-
-
-def doubt_calls_in_flight(thread: Thread) -> None:
-    """A run that ends leaves no call started: nothing may call it again without being told."""
-    calls_in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
 
 
 def keep_conversation(thread: Thread, conversation: Conversation) -> None:

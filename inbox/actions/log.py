@@ -37,6 +37,8 @@ def append(
 
     `changed` names other fields of the thread that the caller has set.
     """
+    if not frames:
+        return
     first = thread.next_seq
     Event.objects.bulk_create(
         Event(

@@ -15,10 +15,10 @@ from ag_ui.core import (
 from django.db import transaction
 
 from inbox import notify
-from inbox.actions import audit
-from inbox.actions.endings import calls_in_flight, close_run
+from inbox.actions import audit, calls
+from inbox.actions.asking import ask
+from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.actions.work import ask
 from inbox.domain.access import SWEEPER
 from inbox.domain.states import Reason, RunStatus
 from inbox.models import Run, Thread, ToolCall
@@ -54,7 +54,7 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
-    doubtful = list(calls_in_flight(thread))
+    doubtful = list(calls.in_flight(thread))
     if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
         _fail(thread, run, now)
     elif doubtful:

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from inbox import notify
-from inbox.actions.endings import calls_in_flight
+from inbox.actions import calls
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold
 from inbox.domain.states import RunStatus
@@ -19,7 +19,7 @@ def release_run(*, hold: Hold) -> bool:
     runs out and a person is asked.
     """
     thread, now = lock_thread(hold.thread_id)
-    in_flight = calls_in_flight(thread).exists()
+    in_flight = calls.in_flight(thread).exists()
     run = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).first()
     if in_flight or run is None:
         return False

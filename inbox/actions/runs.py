@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,7 @@ from inbox.actions import audit
 from inbox.actions.decisions import record_decisions
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import load_questions, queue_resume_if_complete, queue_run
+from inbox.actions.questions import load_questions, queue_run
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
@@ -47,7 +48,7 @@ class Accepted:
 
 
 def accept_run(
-    *, agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: str = ""
+    *, agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str = ""
 ) -> Accepted:
     """
     Start a run, or resume the interrupted one with the request's entries.
@@ -61,21 +62,18 @@ def accept_run(
     """
     try:
         try:
-            return _accept(agent_id, request, actor, idempotency_key)
+            return _accept(agent, request, actor, idempotency_key)
         except IntegrityError:
             # One idempotency key on two threads at once: the winner's run is there to be found now.
-            return _accept(agent_id, request, actor, idempotency_key)
+            return _accept(agent, request, actor, idempotency_key)
     except (errors.ContractRefusal, errors.Forbidden) as refusal:
         if request.has_resume:
-            _record_rejection(agent_id, request, actor, refusal)
+            _record_rejection(agent, request, actor, refusal)
         raise
 
 
 @transaction.atomic(durable=True)
-def _accept(agent_id: UUID, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
-    agent = Agent.objects.filter(pk=agent_id).first()
-    if agent is None:
-        raise errors.NotFound("There is no such agent.")
+def _accept(agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
     require(actor, agent.team_id, Permission.DECIDE if request.entries else Permission.RUN)
     columns = _idempotency_columns(agent, request, actor, idempotency_key)
     if columns and (earlier := _earlier_run(columns)):
@@ -105,42 +103,37 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
         raise errors.UnknownInterrupt("No interrupt is open on this thread.")
     rows = load_questions(asked)
     questions = [question for _, question in rows]
-    resumed_by = Run.objects.filter(resumes=asked).first()
+    resumed_by: Run | None = getattr(asked, "resumed_by", None)
     if resumed_by and is_replay(entries=request.entries, questions=questions):
         return Accepted(resumed_by, replayed=True)
     fresh = check_resume(entries=request.entries, questions=questions, now=now)
     if resumed_by:
         raise errors.AlreadyDecided("This run was already resumed, with other answers.")
-    by_id = {row.interrupt_id: row for row, _ in rows}
+    answered = {entry.interrupt_id: entry for entry in fresh}
     record_decisions(
         thread=thread,
         run=asked,
-        answered=[(by_id[entry.interrupt_id], entry) for entry in fresh],
+        answered=[(row, answered[row.interrupt_id]) for row, question in rows if question.is_open],
         actor=actor,
         now=now,
     )
-    run = queue_resume_if_complete(
+    run = queue_run(
         thread=thread,
-        run=asked,
         now=now,
-        started_by=actor.label,
-        run_external_id=request.run_id,
+        external_id=request.run_id,
         input_text=json.dumps(request.input),
+        resumes=asked,
+        entries=[question.answer or answered[question.interrupt_id] for question in questions],
+        started_by=actor.label,
     )
-    if run is None:
-        raise errors.PartialResume("One resume answers every open interrupt.")
     return Accepted(run, replayed=False)
 
 
 def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
-    """The newest run with one of these interrupts, else the one that waits for an answer."""
+    """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
-    found = (
-        Interrupt.objects.filter(thread=thread, interrupt_id__in=ids)
-        .select_related("run")
-        .order_by("-created_at")
-        .first()
-    )
+    asked = Interrupt.objects.filter(thread=thread, interrupt_id__in=ids)
+    found = asked.select_related("run__resumed_by").order_by("-created_at").first()
     return found.run if found else waiting_run(thread)
 
 
@@ -172,21 +165,18 @@ def _check_not_busy(latest: Run | None) -> None:
 
 def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
-    if not Thread.objects.filter(**address).exists():
-        now = database_now()
-        # Somebody else may open it at the same moment: then theirs is the thread.
-        Thread.objects.bulk_create(
-            [
-                Thread(
-                    **address,
-                    team_id=agent.team_id,
-                    title=_title(request.input.get("messages", ())),
-                    created_at=now,
-                    updated_at=now,
-                )
-            ],
-            ignore_conflicts=True,
-        )
+    with suppress(errors.NotFound):
+        return lock_thread(**address)
+    now = database_now()
+    thread = Thread(
+        **address,
+        team_id=agent.team_id,
+        title=_title(request.input.get("messages", ())),
+        created_at=now,
+        updated_at=now,
+    )
+    # Somebody else may open it at the same moment: then theirs is the thread.
+    Thread.objects.bulk_create([thread], ignore_conflicts=True)
     return lock_thread(**address)
 
 
@@ -230,11 +220,8 @@ def _earlier_run(columns: dict[str, str]) -> Run | None:
 
 @transaction.atomic(durable=True)
 def _record_rejection(
-    agent_id: UUID, request: RunRequest, actor: Actor, refusal: errors.Refusal
+    agent: Agent, request: RunRequest, actor: Actor, refusal: errors.Refusal
 ) -> None:
-    agent = Agent.objects.filter(pk=agent_id).first()
-    if agent is None:
-        return
     thread = Thread.objects.filter(agent=agent, external_id=request.thread_id).first()
     audit.record(
         action="resume.rejected",

@@ -1,9 +1,9 @@
 """What a worker writes while it drives a run: each write carries the fence and renews the lease."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from ag_ui.core import Interrupt as WireInterrupt
@@ -11,20 +11,17 @@ from ag_ui.core import RunErrorEvent
 from django.db import transaction
 
 from agents.agui import wire
-from agents.agui.interrupts import parse_expiry
 from inbox import notify
-from inbox.actions import audit, log
-from inbox.actions.endings import doubt_calls_in_flight
+from inbox.actions import audit, calls, log
+from inbox.actions.asking import ask
+from inbox.actions.calls import ProposedCall, WantedCall
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import ENGINE
-from inbox.domain.consent import canonical, view_digest
-from inbox.domain.states import InterruptStatus, Reason, RunStatus, ToolCallState
-from inbox.models import Interrupt, Run, Thread, ToolCall
-from inbox.models.interrupts import NEVER
+from inbox.domain.states import RunStatus
+from inbox.models import Run, Thread, ToolCall
 
 LEASE = timedelta(seconds=20)
-LONGEST_EXPIRY = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -34,23 +31,6 @@ class Hold:
     run_id: UUID
     thread_id: UUID
     fence: int
-
-
-@dataclass(frozen=True)
-class ProposedCall:
-    """A tool call whose arguments are complete; `args` is canonical JSON text of an object."""
-
-    tool_call_id: str
-    name: str
-    args: str
-
-
-class WantedCall(NamedTuple):
-    """A tool call that an agent is about to make, with the arguments it would use."""
-
-    tool_call_id: str
-    args: str  #: canonical JSON text
-    effect: str
 
 
 @dataclass
@@ -119,42 +99,28 @@ def append_events(*, hold: Hold, batch: Batch) -> None:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
     thread, now = _lock(hold)
-    run = Run(pk=hold.run_id)
-    log.append(thread=thread, run=run, frames=batch.frames, now=now)
-    _note_tool_calls(thread, run, batch, now)
+    _write(thread, hold, batch, now)
 
 
 @transaction.atomic(durable=True)
 def begin_tool_calls(
-    *, hold: Hold, wanted: Sequence[WantedCall]
+    *, hold: Hold, batch: Batch, wanted: Sequence[WantedCall]
 ) -> list[ToolCall | errors.Refusal]:
     """
-    Commit that tools are about to be called, and return their rows; settled rows have the result.
+    Commit that tools are about to be called, after the events that come before it.
 
-    What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
-    arguments are not the approved ones (R4).
+    Returns their rows, or a refusal in its place; settled rows have the result.
 
     Raises:
         LeaseLost.
     """
     thread, now = _lock(hold)
-    calls = _calls_by_id(thread, [call.tool_call_id for call in wanted])
-    unapproved = _unapproved(calls.values())
-    answers: list[ToolCall | errors.Refusal] = []
-    for call in wanted:
-        row = calls.get(call.tool_call_id)
-        refusal = _refusal(call, row, unapproved)
-        if refusal is None and row is not None and row.state != ToolCallState.SETTLED:
-            row.state, row.effect, row.started_at = ToolCallState.STARTED, call.effect, now
-        answers.append(refusal or row)  # type: ignore[arg-type]  # a missing row is refused
-    begun = [row for row in answers if isinstance(row, ToolCall) and row.started_at == now]
-    if begun:
-        ToolCall.objects.bulk_update(begun, ["state", "effect", "started_at"], batch_size=200)
-    return answers
+    _write(thread, hold, batch, now)
+    return calls.begin(thread=thread, wanted=wanted, now=now)
 
 
 @transaction.atomic(durable=True)
-def settle_tool_calls(*, hold: Hold, results: Sequence[tuple[str, str]]) -> None:
+def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, str]]) -> None:
     """
     Commit the results, as (tool call id, content), of calls that were begun. Safe to replay.
 
@@ -162,7 +128,8 @@ def settle_tool_calls(*, hold: Hold, results: Sequence[tuple[str, str]]) -> None
         LeaseLost.
     """
     thread, now = _lock(hold)
-    _settle(thread, dict(results), now)
+    _write(thread, hold, batch, now)
+    calls.settle(thread=thread, results=dict(results), now=now)
 
 
 @transaction.atomic(durable=True)
@@ -185,22 +152,12 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
         lease_until=None,
         finished_at=now,
     )
-    run = Run(pk=hold.run_id, thread=thread)
     thread.messages, thread.state = ending.messages, ending.state
-    log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=["messages", "state"])
-    _note_tool_calls(thread, run, batch, now)
-    doubt_calls_in_flight(thread)
+    run = _write(thread, hold, batch, now, changed=["messages", "state"])
+    calls.doubt_in_flight(thread)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
-    audit.record(
-        action=f"run.{ending.status}",
-        actor=ENGINE,
-        now=now,
-        thread=thread,
-        run=run,
-        code=ending.error_code,
-    )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    _record_end(thread, run, ending.status, ending.error_code, now)
 
 
 @transaction.atomic(durable=True)
@@ -212,80 +169,20 @@ def fail_unreadable_run(*, hold: Hold) -> RunStatus:
         LeaseLost.
     """
     thread, now = lock_thread(hold.thread_id)
+    code = errors.ProtocolBroken.code
     _change_if_held(
-        hold,
-        status=RunStatus.FAILED,
-        error_code="PROTOCOL_VIOLATION",
-        lease_until=None,
-        finished_at=now,
+        hold, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
     )
-    run = Run(pk=hold.run_id, thread=thread)
-    error = RunErrorEvent(message="The run cannot be read.", code="PROTOCOL_VIOLATION")
-    log.append(thread=thread, run=run, frames=[log.frame(error)], now=now)
-    doubt_calls_in_flight(thread)
-    audit.record(action="run.failed", actor=ENGINE, now=now, thread=thread, run=run)
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    error = RunErrorEvent(message="The run cannot be read.", code=code)
+    run = _write(thread, hold, Batch([log.frame(error)]), now)
+    calls.doubt_in_flight(thread)
+    _record_end(thread, run, RunStatus.FAILED, code, now)
     return RunStatus.FAILED
 
 
-def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
-    """Store the questions of a run that ended interrupted; the caller holds the lock."""
-    ids = [item.id for item in interrupts]
-    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
-        # A retried answer to the first question would answer the second (threats, row 53).
-        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
-    calls = _calls_by_id(thread, [item.tool_call_id for item in interrupts if item.tool_call_id])
-    # An agent that asks about a call it began says that the call paused before its effect. For a
-    # `once` call its word is not enough: that one is in doubt by now.
-    paused = [call.pk for call in calls.values() if call.state == ToolCallState.STARTED]
-    if paused:
-        ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
-    Interrupt.objects.bulk_create(
-        _interrupt(thread, run, item, calls.get(item.tool_call_id or ""), position, now)
-        for position, item in enumerate(interrupts)
-    )
-
-
-def _interrupt(
-    thread: Thread,
-    run: Run,
-    item: WireInterrupt,
-    call: ToolCall | None,
-    position: int,
-    now: datetime,
-) -> Interrupt:
-    body = canonical(item.model_dump(mode="json", by_alias=True, exclude_none=True))
-    expires_at = (
-        min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
-    )
-    return Interrupt(
-        team_id=thread.team_id,
-        thread=thread,
-        run=run,
-        tool_call=call,
-        interrupt_id=item.id,
-        position=position,
-        reason=item.reason,
-        args=call.approved_args if call else None,
-        title=_title(item, call),
-        body=body,
-        view_digest=view_digest(
-            {
-                "interrupt": body,
-                "tool": call.name if call else None,
-                "args": call.approved_args if call else None,
-            }
-        ),
-        status=InterruptStatus.OPEN,
-        expires_at=expires_at,
-        due_at=expires_at or NEVER,
-        created_at=now,
-    )
-
-
-def _title(item: WireInterrupt, call: ToolCall | None) -> str:
-    text = item.message or (f"Call {call.name}" if call else item.reason)
-    return " ".join(text.split())[:300] or item.reason[:300]
+def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: datetime) -> None:
+    audit.record(action=f"run.{status}", actor=ENGINE, now=now, thread=thread, run=run, code=code)
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
 def _lock(hold: Hold) -> tuple[Thread, datetime]:
@@ -302,65 +199,11 @@ def _change_if_held(hold: Hold, **columns: Any) -> None:
         raise errors.LeaseLost(str(hold.run_id))
 
 
-def _note_tool_calls(thread: Thread, run: Run, batch: Batch, now: datetime) -> None:
-    """Keep the tool calls that a batch proposed, and the results that it told."""
-    if batch.proposed:
-        ToolCall.objects.bulk_create(
-            ToolCall(
-                thread=thread,
-                run=run,
-                tool_call_id=call.tool_call_id,
-                name=call.name,
-                args=call.args,
-                proposed_at=now,
-            )
-            for call in batch.proposed
-        )
-    if batch.results:
-        _settle(thread, batch.results, now)
-
-
-def _settle(thread: Thread, results: Mapping[str, str], now: datetime) -> None:
-    """Keep results where there are none yet: a call that did not run keeps saying so."""
-    unsettled = ToolCall.objects.filter(
-        thread=thread,
-        tool_call_id__in=results,
-        state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
-    )
-    calls = list(unsettled)
-    for call in calls:
-        call.state, call.settled_at = ToolCallState.SETTLED, now
-        call.result = results[call.tool_call_id]
-    if calls:
-        ToolCall.objects.bulk_update(calls, ["state", "result", "settled_at"], batch_size=200)
-
-
-def _calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
-    rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
-    return {row.tool_call_id: row for row in rows}
-
-
-def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
-    """The calls that somebody was asked about and has not approved; a denied one is NOT_RUN."""
-    asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
-    open_or_closed = asked.exclude(status=InterruptStatus.RESOLVED)
-    return {pk for pk in open_or_closed.values_list("tool_call_id", flat=True) if pk}
-
-
-def _refusal(
-    wanted: WantedCall, call: ToolCall | None, unapproved: Container[UUID]
-) -> errors.Refusal | None:
-    name = f"Tool call {wanted.tool_call_id!r}"
-    if call is None:
-        return errors.NotFound(f"{name} was never proposed.")
-    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT):
-        problem = f"may not run: it is {call.state}"
-    elif call.state == ToolCallState.STARTED and call.effect == "once":
-        problem = "was started before"
-    elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
-        problem = "was not approved"
-    elif wanted.args != call.approved_args:
-        problem = "may not run: these are not the approved arguments"
-    else:
-        return None
-    return errors.Forbidden(f"{name} {problem}.")
+def _write(
+    thread: Thread, hold: Hold, batch: Batch, now: datetime, changed: Sequence[str] = ()
+) -> Run:
+    run = Run(pk=hold.run_id, thread=thread)
+    log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=changed)
+    calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
+    calls.settle(thread=thread, results=batch.results, now=now)
+    return run

@@ -40,7 +40,7 @@ class Runs(Caller, APIView):
         actor = self.actor(request)
         agent = agents.agent_for(actor, body.validated_data["agent"])
         accepted = accept_run(
-            agent_id=agent.pk,
+            agent=agent,
             request=body.to_request(seed=idempotency_digest(actor, key) or new_external_id()),
             actor=actor,
             idempotency_key=key,

@@ -31,6 +31,10 @@ class Question:
     schema: Mapping[str, Any] | None
     answer: Entry | None = None  #: the standing decision
 
+    @property
+    def is_open(self) -> bool:
+        return self.status is InterruptStatus.OPEN
+
 
 def fingerprint(entries: Iterable[Entry]) -> str:
     """What makes two resume arrays the same: order and null payloads do not matter, types do.
@@ -79,11 +83,7 @@ def check_resume(
         raise errors.PartialResume(
             f"One resume answers every open interrupt; missing: {', '.join(missing)}."
         )
-    fresh = [
-        by_id[question.interrupt_id]
-        for question in questions
-        if question.status is InterruptStatus.OPEN
-    ]
+    fresh = [by_id[question.interrupt_id] for question in questions if question.is_open]
     for check in (check_in_time, check_payload):
         for entry in fresh:
             check(known[entry.interrupt_id], entry, now)
@@ -92,7 +92,7 @@ def check_resume(
 
 def check_not_contradicted(question: Question, entry: Entry) -> None:
     """Raise AlreadyDecided (or InterruptExpired) if a closed question is answered differently."""
-    if question.status is InterruptStatus.OPEN:
+    if question.is_open:
         return
     if question.answer and fingerprint([question.answer]) == fingerprint([entry]):
         return
@@ -123,7 +123,7 @@ def plan_resume(questions: Iterable[Question]) -> list[Entry] | None:
     """The entries of the one resume, in the order asked, or None while a question is open."""
     answers = []
     for question in questions:
-        if question.status is InterruptStatus.OPEN or question.answer is None:
+        if question.is_open or question.answer is None:
             return None
         answers.append(question.answer)
     return answers
@@ -141,4 +141,4 @@ def _entries_by_id(entries: Sequence[Entry]) -> dict[str, Entry]:
 
 
 def _open_ids(questions: Iterable[Question]) -> list[str]:
-    return [q.interrupt_id for q in questions if q.status is InterruptStatus.OPEN]
+    return [question.interrupt_id for question in questions if question.is_open]

@@ -72,7 +72,7 @@ def _run(actor: Actor, slug: str, value: Any) -> Answer:
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
     try:
-        accepted = accept_run(agent_id=agent.pk, request=request, actor=actor)
+        accepted = accept_run(agent=agent, request=request, actor=actor)
     except (ContractRefusal, Forbidden) as refusal:
         if isinstance(refusal, Forbidden) and not request.entries:
             raise

@@ -6,11 +6,12 @@ from typing import Any
 
 from agents.port import Answer, Effect, Journal, Permit, ToolRefused
 from inbox.actions import work
+from inbox.actions.calls import WantedCall
 from inbox.domain import errors
 from inbox.domain.consent import canonical
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
-Ask = Callable[[Callable[[Any], Any], Any], "asyncio.Future[Any]"]
+Ask = Callable[[Callable[[work.Batch, Any], Any], Any], "asyncio.Future[Any]"]
 
 
 class EngineJournal:
@@ -26,7 +27,7 @@ class EngineJournal:
 
     async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         try:
-            wanted = work.WantedCall(tool_call_id, canonical(dict(args)), effect.value)
+            wanted = WantedCall(tool_call_id, canonical(dict(args)), effect.value)
         except ValueError as error:
             raise ToolRefused(str(error)) from error
         answer = await self._ask(self._begin, wanted)
@@ -37,11 +38,11 @@ class EngineJournal:
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         await self._ask(self._settle, (tool_call_id, result))
 
-    def _begin(self, wanted: Sequence[work.WantedCall]) -> Sequence[Any]:
-        return work.begin_tool_calls(hold=self._hold, wanted=wanted)
+    def _begin(self, before: work.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
+        return work.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
 
-    def _settle(self, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
-        work.settle_tool_calls(hold=self._hold, results=results)
+    def _settle(self, before: work.Batch, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
+        work.settle_tool_calls(hold=self._hold, batch=before, results=results)
         return [None] * len(results)
 
 

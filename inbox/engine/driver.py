@@ -3,9 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Iterable
 from itertools import groupby
-from operator import attrgetter
 from typing import Any
 
 import ag_ui.core as agui
@@ -51,6 +49,7 @@ class Driver:
             checkpoint=assignment.checkpoint,
             journal=EngineJournal(hold, self._turns.ask),
         )
+        self._opening = work.Batch()
         self._last_write = time.monotonic()
 
     def drive(self) -> str:
@@ -78,7 +77,7 @@ class Driver:
     def _drive(self) -> str:
         if self._assignment.stopped:
             return self._finish(_cancelled(self._assignment))
-        self._write(self._out.opening())
+        self._opening = self._out.opening()
         agent = registry.get(self._assignment.implementation)
         self._turns.start(agent.run(self._input(), self._context))
         while True:
@@ -95,18 +94,17 @@ class Driver:
     def _handle(self, items: list[BaseEvent | Wish | End]) -> str | None:
         """Commit a turn's events in order, doing what the agent asked for in between."""
         events: list[BaseEvent] = []
-        for is_wish, neighbours in groupby(items, key=lambda item: isinstance(item, Wish)):
-            group: Iterable[Any] = neighbours
-            if is_wish:
-                self._write(self._out.batch(events))
+        for action, neighbours in groupby(items, key=lambda item: getattr(item, "action", None)):
+            group: list[Any] = list(neighbours)
+            if action is not None:
+                self._grant(action, self._take(events), group)
                 events = []
-                self._grant_all(group)
                 continue
             for item in group:
                 if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
                     return self._conclude(item, events)
                 events.append(item)
-        self._write(self._out.batch(events))
+        self._write(self._take(events))
         return None
 
     def _conclude(
@@ -114,23 +112,18 @@ class Driver:
     ) -> str:
         if isinstance(last, agui.RunFinishedEvent):
             return self._finish(last, events)
-        self._write(self._out.batch(events))
+        self._write(self._take(events))
         if isinstance(last, agui.RunErrorEvent):
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
             raise ProtocolViolation("The agent stopped without a terminal event.")
         raise AgentFailed from last.error
 
-    def _grant_all(self, wishes: Iterable[Any]) -> None:
-        for action, group in groupby(wishes, key=attrgetter("action")):
-            waiting = [wish for wish in group if not wish.future.cancelled()]
-            self._grant(action, waiting)
-            self._last_write = time.monotonic()
-
-    def _grant(self, action: Action, wishes: list[Wish]) -> None:
+    def _grant(self, action: Action, before: work.Batch, group: list[Wish]) -> None:
+        wishes = [wish for wish in group if not wish.future.cancelled()]
         try:
-            results = action([wish.subject for wish in wishes])
-        except LeaseLost:
+            results = action(before, [wish.subject for wish in wishes])
+        except (LeaseLost, OperationalError, InterfaceError):
             raise
         except Exception as error:
             for wish in wishes:
@@ -138,6 +131,12 @@ class Driver:
         else:
             for wish, result in zip(wishes, results, strict=True):
                 wish.future.set_result(result)
+        self._last_write = time.monotonic()
+
+    def _take(self, events: list[BaseEvent]) -> work.Batch:
+        """What is to be committed next: the run's opening, if it still waits, and these events."""
+        opening, self._opening = self._opening, work.Batch()
+        return joined(opening, self._out.batch(events))
 
     def _write(self, batch: work.Batch) -> None:
         if batch.frames:
@@ -145,7 +144,7 @@ class Driver:
             self._last_write = time.monotonic()
 
     def _finish(self, event: agui.RunFinishedEvent, before: list[BaseEvent] | None = None) -> str:
-        first = self._out.batch(before or [])
+        first = self._take(before or [])
         last, finished = self._out.finish(event)
         outcome = finished.outcome
         interrupts = (
@@ -156,7 +155,7 @@ class Driver:
         return status
 
     def _fail(self, code: str, message: str) -> str:
-        batch = self._out.fail(code=code[:40], message=message[:2_000])
+        batch = joined(self._opening, self._out.fail(code=code[:40], message=message[:2_000]))
         self._end(batch, RunStatus.FAILED, error_code=code[:40])
         return RunStatus.FAILED
 

@@ -10,8 +10,9 @@ from agents.agui import strict_json
 from agents.agui.coalesce import coalesce
 from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
+from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
-from inbox.actions.work import Batch, ProposedCall
+from inbox.actions.work import Batch
 from inbox.domain.consent import canonical
 from inbox.domain.errors import LimitExceeded, ProtocolBroken
 from inbox.domain.schema_work import SchemaRefused

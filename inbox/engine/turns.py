@@ -20,7 +20,7 @@ STOP_SECONDS = 2.0
 _MOST_WAITING = 1_000
 
 
-Action = Callable[[Any], Any]
+Action = Callable[[Any, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Wish:
     """
     Something the agent asked for that the driver does, in order with the events before it.
 
-    Neighbours with the same action are done at once: it takes all their subjects, and returns as
-    many results.
+    Neighbours with the same action are done at once: it takes the events that come before them and
+    all their subjects, commits them together, and returns as many results.
     """
 
     action: Action
@@ -108,10 +108,7 @@ class Turns:
         try:
             async for event in events:
                 self._put(event)
-                if len(self._items) == 1:
-                    # Let the first event of a burst out at once, whatever the agent does next.
-                    await asyncio.sleep(0)
-                elif len(self._items) >= _MOST_WAITING:
+                if len(self._items) >= _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
         except (Exception, asyncio.CancelledError) as raised:

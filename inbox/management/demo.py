@@ -6,7 +6,6 @@ import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from inbox import engine
 from inbox.actions.people import (
@@ -70,7 +69,7 @@ def _seed() -> Credentials:
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
-    _start_some_runs(agent.pk)
+    _start_some_runs(agent)
     return Credentials(accounts, api_key)
 
 
@@ -91,11 +90,11 @@ def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
     return Account(username, role.value, password)
 
 
-def _start_some_runs(agent_id: UUID) -> None:
+def _start_some_runs(agent: Any) -> None:
     for scenario in SCENARIOS:
         message = {"id": new_external_id(), "role": "user", "content": f"rehearse:{scenario}"}
         accept_run(
-            agent_id=agent_id,
+            agent=agent,
             request=RunRequest(
                 thread_id=new_external_id(),
                 run_id=new_external_id(),

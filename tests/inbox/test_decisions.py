@@ -280,7 +280,7 @@ def test_a_denial_stands_whatever_else_is_approved_about_the_call(world, as_agen
     entries = tuple(steps.entry(questions[i], payloads[i]) for i in order)
 
     accepted = accept_run(
-        agent_id=agent.pk, request=steps.request(thread_id="t1", entries=entries), actor=bob
+        agent=agent, request=steps.request(thread_id="t1", entries=entries), actor=bob
     )
     steps.drive(accepted)
 

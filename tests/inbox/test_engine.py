@@ -382,7 +382,7 @@ def test_a_worker_whose_run_was_cancelled_writes_nothing_more(world, as_agent, a
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
     claimed = engine.claim_run(run_id=accepted.run.pk)
     cancel_run(run_id=accepted.run.pk, actor=alice)
     run, hold = claimed
@@ -414,7 +414,7 @@ def test_a_stopping_worker_gives_its_run_back_and_the_next_one_ends_it(world, as
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
     engine.execute(accepted.run.pk)
     engine.stopping.clear()
     assert steps.reread(accepted.run).status == "queued"
@@ -475,7 +475,7 @@ def test_the_agent_gets_the_servers_conversation_and_decisions_whatever_the_clie
     }
     what = request(thread_id="t1", entries=(steps.entry(interrupt, APPROVE),))
     what.input["messages"].append(forged)
-    steps.drive(accept_run(agent_id=agent.pk, request=what, actor=bob))
+    steps.drive(accept_run(agent=agent, request=what, actor=bob))
 
     resumed = seen[-1]
     assert "forged" not in [message.id for message in resumed.messages]
@@ -504,7 +504,7 @@ def test_an_agent_that_does_not_let_itself_be_stopped_is_left_behind(world, as_a
 
 
 def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypatch):
-    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
 
     def away(**_kwargs):
         raise OperationalError("server closed the connection")
@@ -582,14 +582,14 @@ def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatc
     batches = []
     original = engine.driver.work.begin_tool_calls
 
-    def counted(*, hold, wanted):
+    def counted(*, wanted, **more):
         batches.append(len(wanted))
-        return original(hold=hold, wanted=wanted)
+        return original(wanted=wanted, **more)
 
     monkeypatch.setattr(engine.driver.work, "begin_tool_calls", counted)
     run = start(world, "rehearse:parallel:40")
     accepted = accept_run(
-        agent_id=world.agent.pk,
+        agent=world.agent,
         request=request(
             thread_id=run.thread.external_id,
             entries=tuple(steps.entry(one, APPROVE) for one in open_interrupts(run)),
@@ -603,7 +603,7 @@ def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatc
 
 def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice, monkeypatch):
     accepted = accept_run(
-        agent_id=world.agent.pk, request=request("rehearse:echo", thread_id="t1"), actor=alice
+        agent=world.agent, request=request("rehearse:echo", thread_id="t1"), actor=alice
     )
     with monkeypatch.context() as broken:
         broken.setattr(engine, "load_assignment", lambda run: 1 / 0)
@@ -615,7 +615,7 @@ def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice
 
 @pytest.mark.usefixtures("_not_stopping")
 def test_a_stopping_worker_takes_no_more_runs(world, alice):
-    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     engine.stopping.set()
 
     engine.execute(accepted.run.pk)

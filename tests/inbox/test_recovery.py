@@ -47,21 +47,15 @@ def later(monkeypatch):
 
 
 def kill_while_driving(run, *, monkeypatch, at):
-    """Drive a queued run until the worker makes its `at`-th write, then lose the worker."""
-    writes = []
-    for name in ("append_events", "settle_tool_calls", "finish_run"):
-        original = getattr(work, name)
+    """Drive a queued run until the worker is about to commit `at`, and lose the worker there."""
 
-        def dying(*args, _original=original, **kwargs):
-            if len(writes) == at:
-                raise WorkerKilled
-            writes.append(_original)
-            return _original(*args, **kwargs)
+    def die(**_kwargs):
+        raise WorkerKilled
 
-        monkeypatch.setattr(work, name, dying)
-    with pytest.raises(WorkerKilled):
-        engine.execute(run.pk)
-    monkeypatch.undo()
+    with monkeypatch.context() as dying:
+        dying.setattr(work, at, die)
+        with pytest.raises(WorkerKilled):
+            engine.execute(run.pk)
     return steps.reread(run)
 
 
@@ -73,7 +67,7 @@ def queued_resume(world, scenario, bob, payload=APPROVE):
 
 
 def test_a_living_worker_keeps_its_run(world, alice):
-    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     work.claim_run(run_id=accepted.run.pk)
 
     sweeper.sweep()
@@ -81,12 +75,23 @@ def test_a_living_worker_keeps_its_run(world, alice):
     assert steps.reread(accepted.run).status == "running"
 
 
-@pytest.mark.parametrize("at", [0, 1])
-def test_a_lost_run_goes_on_where_its_last_commit_was(world, alice, monkeypatch, later, at):
-    whole = start(world, "rehearse:multi_step")
-    accepted = accept_run(
-        agent_id=world.agent.pk, request=request("rehearse:multi_step"), actor=alice
-    )
+async def says_two_things(run_input, ctx):
+    for event in said("one", " and two"):
+        yield event
+    with contextlib.suppress(ToolRefused):  # what was said is committed before this is refused
+        await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
+    for event in said("three", message_id="m2"):
+        yield event
+    yield finished(run_input)
+
+
+@pytest.mark.parametrize("at", ["begin_tool_calls", "finish_run"])
+def test_a_lost_run_goes_on_where_its_last_commit_was(
+    world, as_agent, alice, monkeypatch, later, at
+):
+    agent = as_agent(says_two_things)
+    whole = start(world, "go", agent=agent)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=at)
     assert killed.status == "running"
 
@@ -95,14 +100,12 @@ def test_a_lost_run_goes_on_where_its_last_commit_was(world, alice, monkeypatch,
     engine.execute(killed.pk)
 
     again = steps.reread(killed)
-    assert (again.status, again.attempt) == ("interrupted", 2)
-    assert [kind for kind in steps.event_types(again) if "CONTENT" not in kind] == [
-        kind for kind in steps.event_types(whole) if "CONTENT" not in kind
-    ]
+    assert (again.status, again.attempt) == ("succeeded", 2)
+    assert steps.event_types(again) == steps.event_types(whole)
 
 
 def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
-    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     _, hold = work.claim_run(run_id=accepted.run.pk)
     later(seconds=60)
     sweeper.sweep()
@@ -117,7 +120,7 @@ def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result
     world, bob, monkeypatch, later
 ):
     resume = queued_resume(world, "tool_call", bob)
-    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at=1)
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="settle_tool_calls")
     assert ToolCall.objects.get().state == "started"
 
     later(seconds=60)
@@ -132,7 +135,7 @@ def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result
 def in_doubt(world, bob, monkeypatch, later):
     """A resume run whose worker died while a `once` tool was running."""
     resume = queued_resume(world, "effect:doubt", bob)
-    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at=1)
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
     return steps.reread(killed)
@@ -199,8 +202,8 @@ def test_an_agent_that_cannot_be_driven_again_fails_when_its_worker_is_lost(
         yield finished(run_input)
 
     agent = as_agent(play, restartable=False)
-    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=0)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
 
     later(seconds=60)
     sweeper.sweep()
@@ -225,8 +228,8 @@ def test_an_agent_that_says_something_else_the_second_time_is_not_trusted(
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
     engine.execute(killed.pk)
@@ -242,12 +245,11 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
             yield event
         yield finished(run_input)
 
-    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
-    for _ in range(3):
-        kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=0)
-        later(seconds=60)
+    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    for lost in (1, 2, 3):
+        kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
+        later(seconds=60 * lost)
         sweeper.sweep()
-        monkeypatch.undo()
 
     run = steps.reread(accepted.run)
     assert (run.status, run.attempt, run.error_code) == ("failed", 3, "WORKER_LOST")
@@ -255,7 +257,7 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
 
 def test_a_run_whose_ring_was_lost_is_rung_for_again(world, alice, monkeypatch, later):
     rung = []
-    accepted = accept_run(agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice)
+    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     monkeypatch.setattr(notify, "ring_workers", rung.append)
     sweeper.sweep()
     assert rung == []
@@ -328,9 +330,7 @@ def test_one_run_that_cannot_be_recovered_does_not_keep_others_from_it(
 ):
     runs = []
     for _ in range(2):
-        accepted = accept_run(
-            agent_id=world.agent.pk, request=request("rehearse:echo"), actor=alice
-        )
+        accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
         work.claim_run(run_id=accepted.run.pk)
         runs.append(accepted.run)
     original = sweeper.recover_run
@@ -359,8 +359,8 @@ def test_a_doubt_about_a_call_with_a_long_id_can_be_asked(
         await ctx.journal.settle(name, result="done")
         yield finished(run_input)
 
-    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
 
@@ -384,8 +384,8 @@ def test_a_doubt_in_the_middle_of_a_step_is_continued_in_that_step(
         yield agui.StepFinishedEvent(step_name="pay")
         yield finished(run_input)
 
-    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
     (question,) = open_interrupts(steps.reread(killed))
@@ -417,8 +417,8 @@ def test_an_agent_that_says_less_the_second_time_is_not_trusted(
             await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
         yield finished(run_input)
 
-    accepted = accept_run(agent_id=as_agent(play).pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
     engine.execute(killed.pk)
@@ -437,8 +437,8 @@ def test_an_agent_that_cannot_be_driven_again_is_not_driven_again_after_a_doubt(
         yield finished(run_input)
 
     agent = as_agent(play, restartable=False)
-    accepted = accept_run(agent_id=agent.pk, request=request("go"), actor=alice)
-    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=2)
+    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
 

@@ -14,7 +14,7 @@ from tests.steps import APPROVE, DENY, entry, open_interrupts, request, start
 
 def accept(world, what, *, actor=None, **more):
     return accept_run(
-        agent_id=world.agent.pk, request=what, actor=actor or world.actor(world.bob), **more
+        agent=world.agent, request=what, actor=actor or world.actor(world.bob), **more
     )
 
 

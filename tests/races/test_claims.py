@@ -21,7 +21,7 @@ def queue(committed_world):
 
     def queue_echo():
         return accept_run(
-            agent_id=committed_world.agent.pk, request=steps.request("rehearse:echo"), actor=alice
+            agent=committed_world.agent, request=steps.request("rehearse:echo"), actor=alice
         ).run
 
     return queue_echo

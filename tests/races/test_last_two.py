@@ -7,8 +7,8 @@ from django.db import IntegrityError
 
 from inbox import engine
 from inbox.actions import decisions
+from inbox.actions.runs import waiting_run
 from inbox.models import Decision, Run
-from inbox.selectors.threads import waiting_run
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
 

@@ -86,7 +86,7 @@ def test_a_cancel_and_a_resume_of_the_same_thread_leave_one_outcome(committed_wo
         (interrupt,) = steps.open_interrupts(run)
         approve = partial(
             accept_run,
-            agent_id=committed_world.agent.pk,
+            agent=committed_world.agent,
             request=steps.request(
                 thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
             ),

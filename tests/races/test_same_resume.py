@@ -22,7 +22,7 @@ def waiting_for_an_email(world):
 
 def send_resume(world, run, interrupt, actor):
     return accept_run(
-        agent_id=world.agent.pk,
+        agent=world.agent,
         request=steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
         ),
@@ -87,7 +87,7 @@ def test_eight_starts_with_one_idempotency_key_make_one_run(committed_world):
         asked = steps.request("rehearse:echo", thread_id=f"keyed-{number}")
         send = partial(
             accept_run,
-            agent_id=committed_world.agent.pk,
+            agent=committed_world.agent,
             request=asked,
             actor=alice,
             idempotency_key=f"key-{number}",
@@ -107,7 +107,7 @@ def test_eight_starts_on_a_new_thread_make_one_run_and_seven_refusals(committed_
         calls = [
             partial(
                 accept_run,
-                agent_id=committed_world.agent.pk,
+                agent=committed_world.agent,
                 request=steps.request("rehearse:echo", thread_id=f"new-{number}"),
                 actor=alice,
             )

@@ -1,0 +1,78 @@
+"""Storing the questions that a run ended with."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from ag_ui.core import Interrupt as WireInterrupt
+
+from agents.agui.interrupts import parse_expiry
+from inbox.actions import calls
+from inbox.domain import errors
+from inbox.domain.consent import canonical, view_digest
+from inbox.domain.states import InterruptStatus, ToolCallState
+from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.models.interrupts import NEVER
+
+LONGEST_EXPIRY = timedelta(days=30)
+
+
+def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
+    """Store the questions of a run that ended interrupted; the caller holds the lock."""
+    ids = [item.id for item in interrupts]
+    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
+        # A retried answer to the first question would answer the second (threats, row 53).
+        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
+    asked_about = calls.by_id(
+        thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
+    )
+    # An agent that asks about a call it began says that the call paused before its effect. For a
+    # `once` call its word is not enough: that one is in doubt by now.
+    paused = [call.pk for call in asked_about.values() if call.state == ToolCallState.STARTED]
+    if paused:
+        ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
+    Interrupt.objects.bulk_create(
+        _interrupt(thread, run, item, asked_about.get(item.tool_call_id or ""), position, now)
+        for position, item in enumerate(interrupts)
+    )
+
+
+def _interrupt(
+    thread: Thread,
+    run: Run,
+    item: WireInterrupt,
+    call: ToolCall | None,
+    position: int,
+    now: datetime,
+) -> Interrupt:
+    body = canonical(item.model_dump(mode="json", by_alias=True, exclude_none=True))
+    expires_at = (
+        min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
+    )
+    return Interrupt(
+        team_id=thread.team_id,
+        thread=thread,
+        run=run,
+        tool_call=call,
+        interrupt_id=item.id,
+        position=position,
+        reason=item.reason,
+        args=call.approved_args if call else None,
+        title=_title(item, call),
+        body=body,
+        view_digest=view_digest(
+            {
+                "interrupt": body,
+                "tool": call.name if call else None,
+                "args": call.approved_args if call else None,
+            }
+        ),
+        status=InterruptStatus.OPEN,
+        expires_at=expires_at,
+        due_at=expires_at or NEVER,
+        created_at=now,
+    )
+
+
+def _title(item: WireInterrupt, call: ToolCall | None) -> str:
+    text = item.message or (f"Call {call.name}" if call else item.reason)
+    return " ".join(text.split())[:300] or item.reason[:300]

@@ -1,0 +1,141 @@
+"""The rows of tool calls: begun, settled, in doubt; the caller holds the thread's lock."""
+
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from inbox.domain import errors
+from inbox.domain.states import InterruptStatus, Reason, ToolCallState
+from inbox.models import Interrupt, Run, Thread, ToolCall
+
+
+class ProposedCall(NamedTuple):
+    """A tool call whose arguments are complete; `args` is canonical JSON text of an object."""
+
+    tool_call_id: str
+    name: str
+    args: str
+
+
+class WantedCall(NamedTuple):
+    """A tool call that an agent is about to make, with the arguments it would use."""
+
+    tool_call_id: str
+    args: str  #: canonical JSON text
+    effect: str
+
+
+def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime) -> None:
+    """Store what an agent wants to do."""
+    if calls:
+        ToolCall.objects.bulk_create(
+            ToolCall(
+                thread=thread,
+                run=run,
+                tool_call_id=call.tool_call_id,
+                name=call.name,
+                args=call.args,
+                proposed_at=now,
+            )
+            for call in calls
+        )
+
+
+def begin(
+    *, thread: Thread, wanted: Sequence[WantedCall], now: datetime
+) -> list[ToolCall | errors.Refusal]:
+    """
+    Let calls begin, and return their rows; settled rows have the result.
+
+    What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
+    arguments are not the approved ones (R4).
+    """
+    calls = by_id(thread, [call.tool_call_id for call in wanted])
+    unapproved = _unapproved(calls.values())
+    answers: list[ToolCall | errors.Refusal] = []
+    begun: dict[str, list[UUID]] = {}
+    for call in wanted:
+        row = calls.get(call.tool_call_id)
+        refusal = _refusal(call, row, unapproved)
+        if refusal is not None or row is None:
+            answers.append(refusal or errors.NotFound())
+            continue
+        answers.append(row)
+        if row.state != ToolCallState.SETTLED:
+            begun.setdefault(call.effect, []).append(row.pk)
+    for effect, rows in begun.items():
+        ToolCall.objects.filter(pk__in=rows).update(
+            state=ToolCallState.STARTED, effect=effect, started_at=now
+        )
+    return answers
+
+
+def settle(*, thread: Thread, results: Mapping[str, str], now: datetime) -> None:
+    """Keep results where there are none yet: a call that did not run keeps saying so."""
+    if not results:
+        return
+    unsettled = ToolCall.objects.filter(
+        thread=thread,
+        tool_call_id__in=results,
+        state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
+    )
+    calls = list(unsettled)
+    for call in calls:
+        call.state, call.settled_at = ToolCallState.SETTLED, now
+        call.result = results[call.tool_call_id]
+    save_calls(calls, ["state", "result", "settled_at"])
+
+
+def in_flight(thread: Thread) -> QuerySet[ToolCall]:
+    """The `once` calls that were started and have no result: their effect may have happened."""
+    started = ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once")
+    return started.order_by("pk")
+
+
+def doubt_in_flight(thread: Thread) -> None:
+    """A run that ends leaves no call started: nothing may call it again without being told."""
+    in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
+
+
+def by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
+    """The thread's calls with these ids."""
+    rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
+    return {row.tool_call_id: row for row in rows}
+
+
+def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
+    """Save these fields; the usual single row costs a fraction of a bulk update."""
+    if len(calls) == 1:
+        for call in calls:
+            call.save(update_fields=fields)
+    elif calls:
+        ToolCall.objects.bulk_update(calls, fields, batch_size=200)
+
+
+def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
+    """The calls that somebody was asked about and has not approved; a denied one is NOT_RUN."""
+    asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
+    open_or_closed = asked.exclude(status=InterruptStatus.RESOLVED)
+    return {pk for pk in open_or_closed.values_list("tool_call_id", flat=True) if pk}
+
+
+def _refusal(
+    wanted: WantedCall, call: ToolCall | None, unapproved: Container[UUID]
+) -> errors.Refusal | None:
+    name = f"Tool call {wanted.tool_call_id!r}"
+    if call is None:
+        return errors.NotFound(f"{name} was never proposed.")
+    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT):
+        problem = f"may not run: it is {call.state}"
+    elif call.state == ToolCallState.STARTED and call.effect == "once":
+        problem = "was started before"
+    elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
+        problem = "was not approved"
+    elif wanted.args != call.approved_args:
+        problem = "may not run: these are not the approved arguments"
+    else:
+        return None
+    return errors.Forbidden(f"{name} {problem}.")
