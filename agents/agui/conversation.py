@@ -9,6 +9,7 @@ import ag_ui.core as agui
 from ag_ui.core import AssistantMessage, BaseEvent, Message, ToolMessage
 from pydantic import TypeAdapter
 
+from agents.agui.bounds import check_bounds, copy_within_bounds
 from agents.agui.patches import apply_patch
 from agents.agui.transcript import Transcript
 
@@ -38,10 +39,13 @@ class Conversation:
         Reduce one event that has passed the sequence rules.
 
         Raises:
-            ProtocolViolation: a patch does not apply; nothing has changed then.
+            ProtocolViolation: a patch does not apply, or a value is larger or deeper than what can
+                be sent in a snapshot for ever after; nothing has changed then.
         """
         reducer = self._REDUCERS.get(type(event))
         if reducer is not None:
+            if event.metadata is not None:
+                check_bounds(event.metadata)
             reducer(self, event)
 
     def merge_input(self, messages: Iterable[Message]) -> list[Message]:
@@ -160,6 +164,8 @@ class Conversation:
         _merge_metadata(self._transcript.call(event.tool_call_id), event)
 
     def _tool_call_result(self, event: agui.ToolCallResultEvent) -> None:
+        if not isinstance(event.content, str):
+            check_bounds([part.model_dump(mode="json") for part in event.content])
         self._transcript.insert_result(
             ToolMessage(
                 id=event.message_id,
@@ -189,7 +195,7 @@ class Conversation:
         self._transcript = Transcript([*kept, *fresh.values()])
 
     def _state_snapshot(self, event: agui.StateSnapshotEvent) -> None:
-        self.state = event.snapshot
+        self.state = copy_within_bounds(event.snapshot)
 
     def _state_delta(self, event: agui.StateDeltaEvent) -> None:
         self.state = apply_patch({} if self.state is None else self.state, event.delta)
@@ -200,7 +206,7 @@ class Conversation:
             fresh = agui.ActivityMessage(
                 id=event.message_id,
                 activity_type=event.activity_type,
-                content=event.content,
+                content=copy_within_bounds(event.content),
                 subagent_run_id=event.subagent_run_id,
                 metadata=known.metadata if isinstance(known, agui.ActivityMessage) else None,
             )

@@ -1,11 +1,14 @@
 """JSON Patch (RFC 6902), as STATE_DELTA and ACTIVITY_DELTA carry it."""
 
+import json
 from typing import Any
 
 import jsonpatch
 from pydantic import BaseModel
 
+from agents.agui.bounds import MAX_CHARACTERS, check_bounds
 from agents.agui.errors import ProtocolViolation
+from agents.agui.strict_json import dumps
 
 
 def apply_patch(document: Any, operations: list[Any]) -> Any:
@@ -13,21 +16,51 @@ def apply_patch(document: Any, operations: list[Any]) -> Any:
     Build the patched document; the one given stays as it is.
 
     Raises:
-        ProtocolViolation: an operation does not apply.
+        ProtocolViolation: an operation does not apply, or makes the document larger or deeper than
+            a thread keeps.
     """
     patch = [
         operation.model_dump(by_alias=True) if isinstance(operation, BaseModel) else operation
         for operation in operations
     ]
     try:
-        return jsonpatch.apply_patch(document, patch)
+        return _apply_all(document, patch)
+    except ProtocolViolation:
+        raise
     except (
         jsonpatch.JsonPatchException,
         jsonpatch.JsonPointerException,
         LookupError,
+        RecursionError,
         TypeError,
         ValueError,
     ) as error:
         raise ProtocolViolation(
-            f"A patch does not apply to what is there ({error}); send a snapshot first."
+            f"A patch does not apply to what is there ({str(error)[:200]}); send a snapshot first."
         ) from error
+
+
+def _apply_all(document: Any, patch: list[dict[str, Any]]) -> Any:
+    """Apply one operation after the other: twenty copies can make a thousand bytes a gigabyte."""
+    text = dumps(document)
+    patched = json.loads(text)
+    copied = 0
+    for operation in patch:
+        copied += _copied_characters(patched, operation)
+        if copied > MAX_CHARACTERS:
+            raise ProtocolViolation(f"A patch copies more than {MAX_CHARACTERS} characters.")
+        patched = jsonpatch.JsonPatch([operation]).apply(patched, in_place=True)
+    # Most patches cannot have made it too large or too deep, and measuring takes as long as they.
+    if len(text) + len(dumps(patch)) + copied > MAX_CHARACTERS or any(map(_may_nest, patch)):
+        check_bounds(patched)
+    return patched
+
+
+def _copied_characters(document: Any, operation: dict[str, Any]) -> int:
+    if operation["op"] != "copy":
+        return 0
+    return len(dumps(jsonpatch.JsonPointer(operation["from"]).resolve(document)))
+
+
+def _may_nest(operation: dict[str, Any]) -> bool:
+    return operation["op"] in ("copy", "move") or isinstance(operation.get("value"), dict | list)

@@ -48,7 +48,7 @@ def loads(
     """
     raw = _as_bytes(data)
     _check_size(raw, limits.max_bytes if max_bytes is None else max_bytes)
-    _check_depth(raw, limits.max_depth)
+    check_depth(raw, limits.max_depth)
     value = _parse(raw)
     # Raw control characters and raw surrogates cannot get here: only an escape can spell them.
     _check_values(value, limits.max_nodes, look_into_strings=b"\\u" in raw)
@@ -58,6 +58,19 @@ def loads(
 def dumps(value: Any) -> str:
     """Write compact JSON; NaN and infinities are refused with a ValueError."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def check_depth(raw: bytes, max_depth: int) -> None:
+    """
+    Raise JsonRejected if JSON text is nested deeper, before a recursive parser sees it.
+
+    It need not be valid JSON.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= max_depth:
+        return
+    brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
+        raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
 
 
 def _as_bytes(data: bytes | str) -> bytes:
@@ -72,15 +85,6 @@ def _as_bytes(data: bytes | str) -> bytes:
 def _check_size(raw: bytes, max_bytes: int) -> None:
     if len(raw) > max_bytes:
         raise JsonRejected(f"{len(raw)} bytes of JSON; at most {max_bytes} are allowed.")
-
-
-def _check_depth(raw: bytes, max_depth: int) -> None:
-    """Refuse deep nesting before the recursive parser sees it."""
-    if raw.count(b"[") + raw.count(b"{") <= max_depth:
-        return
-    brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
-    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
-        raise JsonRejected(f"The JSON is nested too deep; at most {max_depth} levels are allowed.")
 
 
 def _parse(raw: bytes) -> Any:

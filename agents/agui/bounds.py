@@ -1,0 +1,40 @@
+"""How large and how deep the JSON may get that a thread keeps: state, activities, metadata."""
+
+import json
+from typing import Any
+
+from agents.agui import strict_json
+from agents.agui.errors import ProtocolViolation
+
+#: Of JSON text. A client sends the state back with its next run, in a request of at most 2 MiB.
+MAX_CHARACTERS = 1024 * 1024
+#: As for JSON from outside; a snapshot of the thread wraps a few more levels around it.
+MAX_DEPTH = strict_json.DEFAULT_LIMITS.max_depth
+
+
+def copy_within_bounds(value: Any) -> Any:
+    """
+    Build a copy that nobody else holds, of plain JSON values.
+
+    Raises:
+        ProtocolViolation: it is no JSON, larger than MAX_CHARACTERS or deeper than MAX_DEPTH.
+    """
+    return json.loads(_text_within_bounds(value))
+
+
+def check_bounds(value: Any) -> None:
+    """Raise ProtocolViolation unless this is JSON within the bounds."""
+    _text_within_bounds(value)
+
+
+def _text_within_bounds(value: Any) -> str:
+    try:
+        text = strict_json.dumps(value)
+        strict_json.check_depth(text.encode(), MAX_DEPTH)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ProtocolViolation(f"A thread cannot keep this value: {error}") from error
+    if len(text) > MAX_CHARACTERS:
+        raise ProtocolViolation(
+            f"A value has {len(text)} characters of JSON; a thread keeps {MAX_CHARACTERS} at most."
+        )
+    return text
