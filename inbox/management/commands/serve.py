@@ -13,6 +13,10 @@ from django.core.management.base import BaseCommand, CommandError
 from inbox.management.server import Site, Worker
 
 
+#: REST framework's browsable pages, which nobody is shown.
+UNUSED_STATIC = ["rest_framework"]
+
+
 class Command(BaseCommand):
     help = "Serve the site and work the queue until Ctrl-C; --web or --worker for one of the two."
 
@@ -31,6 +35,8 @@ class Command(BaseCommand):
             )
         if alone:
             call_command("migrate", verbosity=0, interactive=False)
+        if not options["worker"] and "SIGNOFF_STATIC_ROOT" not in os.environ:
+            call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
         host, port = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "8000"))
         greeting = self._greeting(host, port) if options["demo"] else ""
         worker = None if options["web"] else Worker()
