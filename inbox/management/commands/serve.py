@@ -12,7 +12,6 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.management.server import Site, Worker
 
-
 #: REST framework's browsable pages, which nobody is shown.
 UNUSED_STATIC = ["rest_framework"]
 
