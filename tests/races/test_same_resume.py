@@ -66,7 +66,7 @@ def test_without_the_lock_only_the_constraints_are_left(
     # Underneath `accept_run`, which tries once more after an IntegrityError.
     send = partial(
         runs._accept,
-        committed_world.agent.pk,
+        committed_world.agent,
         steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
         ),
