@@ -16,6 +16,8 @@ from inbox.models import AuditEntry, Decision, Interrupt, Thread
 from inbox.selectors.access import permissions_in, require, teams_of
 
 COUNT_UP_TO = 100
+#: A run may ask a thousand questions; a page lists the first of them and counts the rest.
+SIBLINGS_LISTED = 30
 
 
 @dataclass(frozen=True)
@@ -25,19 +27,17 @@ class InterruptDetail:
     interrupt: Interrupt
     asked: dict[str, Any]  #: the AG-UI Interrupt
     schema: dict[str, Any] | None  #: the answer's, the approval default where the agent gave none
-    args: dict[str, Any] | None  #: the tool's, as proposed
+    args: dict[str, Any] | None  #: the tool's, as they were when this was asked
     decision: Decision | None
-    siblings: Sequence[Interrupt]  #: all interrupts of the run, this one included
+    siblings: Sequence[Interrupt]  #: the first interrupts of the run, this one included
+    asked_together: int  #: how many there are
+    decided_together: int
     activity: Sequence[AuditEntry]
     may_decide: bool
 
     @property
     def is_approval(self) -> bool:
         return self.interrupt.reason == Reason.TOOL_CALL
-
-    @property
-    def decided_siblings(self) -> int:
-        return sum(1 for row in self.siblings if row.status != InterruptStatus.OPEN)
 
 
 def pending_for(
@@ -104,6 +104,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         raise NotFound()
     require(actor, row.team_id, Permission.READ)
     asked = json.loads(row.body)
+    decided_together, asked_together = progress_of([row])[row.run_id]
     schema = asked.get("responseSchema")
     if schema is None and row.reason == Reason.TOOL_CALL:
         schema = APPROVAL
@@ -117,8 +118,10 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
             Interrupt.objects.filter(run=row.run)
             .select_related("tool_call")
             .prefetch_related(_decisions())
-            .order_by("position")
+            .order_by("position")[:SIBLINGS_LISTED]
         ),
+        asked_together=asked_together,
+        decided_together=decided_together,
         activity=list(
             AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None)).order_by(
                 "-pk"

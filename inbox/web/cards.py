@@ -19,7 +19,6 @@ from inbox.web.rows import urgency
 from inbox.web.shown import has_hidden, json_text, pretty, visible
 from inbox.web.verdicts import Verdict, verdict_of
 
-_SIBLINGS_SHOWN = 30
 
 
 @dataclass(frozen=True)
@@ -153,11 +152,11 @@ class Card:
 
     @property
     def siblings(self) -> list[Sibling]:
-        return [self._sibling(row) for row in self.detail.siblings[:_SIBLINGS_SHOWN]]
+        return [self._sibling(row) for row in self.detail.siblings]
 
     @property
     def unlisted_siblings(self) -> int:
-        return max(0, len(self.detail.siblings) - _SIBLINGS_SHOWN)
+        return self.detail.asked_together - len(self.detail.siblings)
 
     @property
     def activity(self) -> list[Line]:
