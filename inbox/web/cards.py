@@ -20,7 +20,6 @@ from inbox.web.shown import has_hidden, json_text, pretty, visible
 from inbox.web.verdicts import Verdict, verdict_of
 
 
-
 @dataclass(frozen=True)
 class Sibling:
     """Another question of the same run."""

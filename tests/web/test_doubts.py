@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from inbox.actions.calls import WantedCall
 from inbox.actions.recovery import recover_run
-from inbox.actions.work import WantedCall, begin_tool_calls, claim_run
+from inbox.actions.work import Batch, begin_tool_calls, claim_run
 from tests.steps import approve, open_interrupts, reread, start
 from tests.web.pages import sent, words
 
@@ -18,7 +19,9 @@ def doubt(world, bob):
     approve(asked, bob)
     run, hold = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
     call = asked.tool_call
-    begin_tool_calls(hold=hold, wanted=[WantedCall(call.tool_call_id, call.args, "once")])
+    begin_tool_calls(
+        hold=hold, batch=Batch(), wanted=[WantedCall(call.tool_call_id, call.args, "once")]
+    )
     past = timezone.now() - timedelta(seconds=1)
     type(run).objects.filter(pk=run.pk).update(lease_until=past)
     recover_run(run_id=run.pk, restartable=True)

@@ -45,7 +45,7 @@ def test_a_failed_run_says_why(world, reads_bob):
 
 
 def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice, reads_bob):
-    run = accept_run(agent_id=world.agent.pk, request=request("go"), actor=alice).run
+    run = accept_run(agent=world.agent, request=request("go"), actor=alice).run
     _, hold = claim_run(run_id=run.pk)
     said = [
         TextMessageStartEvent(message_id="m", role="assistant"),
