@@ -1,7 +1,7 @@
 """What heals lost rings, lost workers and forgotten questions."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 
@@ -54,14 +54,19 @@ def _logged(**about: str) -> Iterator[None]:
         log.exception("sweep failed", **about)
 
 
-def run_until(stopping: threading.Event) -> None:
-    """Sweep every few seconds, in the one process that is elected."""
+def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: None) -> None:
+    """
+    Sweep every few seconds, in the one process that is elected.
+
+    `beat` is called after every look that went well, elected or not: the database was there.
+    """
     ticks = 0
     while not stopping.wait(EXPIRY_SECONDS):
         ticks += 1
         try:
             if is_elected():
                 sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else expire()
+            beat()
         except Exception as error:  # whatever it was, the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)
             _drop_session()

@@ -1,10 +1,12 @@
 """Lost workers, lost rings and late answers: what the sweeper makes of them."""
 
 import contextlib
+import threading
 from datetime import timedelta
 
 import ag_ui.core as agui
 import pytest
+from django.db import OperationalError
 
 from agents.port import Effect, ToolRefused
 from inbox import engine, notify, sweeper
@@ -444,3 +446,24 @@ def test_an_agent_that_cannot_be_driven_again_is_not_driven_again_after_a_doubt(
 
     assert steps.reread(killed).error_code == "WORKER_LOST"
     assert ToolCall.objects.get().state == "in_doubt"
+
+
+@pytest.fixture
+def _quick_ticks(monkeypatch):
+    monkeypatch.setattr(sweeper, "EXPIRY_SECONDS", 0.001)
+
+
+@pytest.mark.usefixtures("world", "_quick_ticks")
+def test_the_sweeper_beats_as_long_as_its_looks_go_well(monkeypatch):
+    stopping, looks = threading.Event(), []
+
+    def look():
+        looks.append(1)
+        if len(looks) < 3:
+            raise OperationalError("server closed the connection")
+
+    monkeypatch.setattr(sweeper, "expire", look)
+    monkeypatch.setattr(sweeper, "_drop_session", lambda: None)
+    sweeper.run_until(stopping, beat=stopping.set)
+
+    assert len(looks) == 3
