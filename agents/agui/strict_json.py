@@ -56,8 +56,10 @@ def loads(
 
 
 def dumps(value: Any) -> str:
-    """Write compact JSON; NaN and infinities are refused with a ValueError."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """Write compact JSON; NaN, infinities and lone surrogates are refused with a ValueError."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text.encode()  # raises for a lone surrogate, which nobody could send or store
+    return text
 
 
 def check_depth(raw: bytes, max_depth: int) -> None:

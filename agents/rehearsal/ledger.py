@@ -1,5 +1,6 @@
 """A record of real executions, kept outside the runs' own rows so that a second one shows."""
 
+import fcntl
 import os
 import sqlite3
 import threading
@@ -60,6 +61,13 @@ def _connect() -> sqlite3.Connection:
 
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
+    # One at a time: the change to WAL does not wait for the timeout, it fails.
+    with path.with_name(f"{path.name}.opening").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return _open_alone(path)
+
+
+def _open_alone(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30)
     # It counts executions in rehearsals: losing the last one to a power cut is no loss.
     connection.execute("PRAGMA synchronous = OFF")

@@ -1,7 +1,9 @@
 """Making tool calls: those nobody has to approve, and those that a person decided."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -9,9 +11,11 @@ from ag_ui.core import BaseEvent
 from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
-from agents.port import Answer, Proposal
+from agents.port import Answer, Effect, Proposal
 from agents.sdk.tools import InvalidArguments, Pause, Question, Tool, ToolContext
 from agents.sdk.turn import Proposed, Turn
+
+_log = logging.getLogger(__name__)
 
 Tools = Mapping[str, Tool | Question]
 
@@ -23,9 +27,27 @@ class AnswerRefused(ValueError):
     """The answers do not fit what was asked; nothing has been executed."""
 
 
+@dataclass(frozen=True)
+class _Cleared:
+    """A call that may be made now: its guard has nothing against it."""
+
+    tool: Tool
+    call: ToolContext
+    lifetime: timedelta  #: of the question, if the function pauses
+
+
+#: By tool call, in the order asked: calls to be made, and what is known without making any.
+_Work = list[tuple[str, _Cleared | str]]
+
+
 async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
-    """Make the calls proposed in this step; those that need a person become interrupts instead."""
+    """
+    Make the calls proposed in this step, all at once (S2).
+
+    Those that need a person become interrupts instead.
+    """
     waiting, turn.proposed = turn.proposed, []
+    work: _Work = []
     for one in waiting:
         if isinstance(one.tool, Question):
             turn.ask_question(one, one.tool)
@@ -33,9 +55,9 @@ async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
             message = one.tool.approval.format_map(one.args)
             turn.ask_approval(one.tool, one.tool_call_id, message, one.lifetime)
         else:
-            content = await _call(turn, one.tool, one, resumed=None)
-            if content is not None:
-                yield turn.result(one.tool_call_id, content)
+            work += _clear(turn, one.tool, one, resumed=None)
+    async for event in _make_together(turn, work):
+        yield event
 
 
 async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
@@ -50,23 +72,58 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     decided = [(answer, _find(tools, answer.proposal)) for answer in turn.answers]
     for answer, tool in decided:
         _check_answer(answer, tool)
-    # Who proposed nothing asked about no tool call: the script reads that answer itself.
-    about = [(answer, tool) for answer, tool in decided if tool and answer.proposal]
-    made = [asyncio.ensure_future(_follow(turn, answer, tool)) for answer, tool in about]
-    if made:
-        await asyncio.wait(made)
-    for (answer, _), outcome in zip(about, made, strict=True):
-        content = outcome.result()
-        if content is not None:
-            yield turn.result(answer.proposal.tool_call_id, content)  # type: ignore[union-attr]
+    work: _Work = []
+    for answer, tool in decided:
+        if tool is None or answer.proposal is None:
+            continue  # it was about no tool call: the script reads that answer itself
+        if isinstance(tool, Tool) and _is_approval(answer):
+            one = _approved(tool, answer.proposal)
+            work += _clear(turn, tool, one, resumed=answer.entry.payload)
+        else:
+            work.append((answer.proposal.tool_call_id, _result_without_call(answer, tool)))
+    async for event in _make_together(turn, work):
+        yield event
 
 
-async def _follow(turn: Turn, answer: Answer, tool: Tool | Question) -> str | None:
-    """Make an approved call, or say why it was not made; None if it pauses once more."""
-    if isinstance(tool, Tool) and answer.proposal and _is_approval(answer):
-        one = _approved(tool, answer.proposal)
-        return await _call(turn, tool, one, resumed=answer.entry.payload)
-    return _result_without_call(answer, tool)
+def _clear(turn: Turn, tool: Tool, one: Proposed, *, resumed: Any) -> _Work:
+    """Put a call through its guard; nothing is left to do if a person has to look first."""
+    call = ToolContext(turn.run_input.thread_id, one.tool_call_id, one.args, resumed=resumed)
+    try:
+        tool.check_guard(call)
+    except Pause as pause:
+        turn.ask_approval(tool, one.tool_call_id, pause.message, one.lifetime)
+        return []
+    except InvalidArguments as error:
+        return [(one.tool_call_id, dumps({"ok": False, "error": str(error)}))]
+    return [(one.tool_call_id, _Cleared(tool, call, one.lifetime))]
+
+
+async def _make_together(turn: Turn, work: _Work) -> AsyncIterator[BaseEvent]:
+    """
+    Make the calls at once and build the results in order.
+
+    An error ends the run, but not before every other call has settled. What comes behind it is not
+    told: a run that goes on once the doubt is decided says it in the same order.
+    """
+    made = {
+        tool_call_id: asyncio.ensure_future(_execute(turn, item.tool, item.call))
+        for tool_call_id, item in work
+        if isinstance(item, _Cleared)
+    }
+    try:
+        if made:
+            await asyncio.wait(made.values())
+    finally:
+        for one in made.values():
+            one.cancel()  # nobody waits for them any more, if the run was stopped
+    errors = {tool_call_id: one.exception() for tool_call_id, one in made.items()}
+    for tool_call_id, item in work:
+        if isinstance(item, str):
+            yield turn.result(tool_call_id, item)
+        elif isinstance(pause := errors[tool_call_id], Pause):
+            turn.ask_approval(item.tool, tool_call_id, pause.message, item.lifetime)
+        else:
+            yield turn.result(tool_call_id, made[tool_call_id].result())
 
 
 def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
@@ -112,28 +169,26 @@ def _result_without_call(answer: Answer, tool: Tool | Question) -> str:
     return dumps({"ok": False, "denied": True, "reason": reason})
 
 
-async def _call(turn: Turn, tool: Tool, one: Proposed, *, resumed: Any) -> str | None:
-    """Make one call and return its result, or None if its guard wants a person to look first."""
-    call = ToolContext(turn.run_input.thread_id, one.tool_call_id, one.args, resumed=resumed)
-    try:
-        tool.check_guard(call)
-    except Pause as pause:
-        turn.ask_approval(tool, one.tool_call_id, pause.message, one.lifetime)
-        return None
-    except InvalidArguments as error:
-        return dumps({"ok": False, "error": str(error)})
-    return await _execute(turn, tool, call)
-
-
 async def _execute(turn: Turn, tool: Tool, call: ToolContext) -> str:
     """Call the function between two entries in the journal, or return what it gave before."""
     journal = turn.ctx.journal
     permit = await journal.begin(call.tool_call_id, args=call.args, effect=tool.effect)
     if permit.result is not None:
         return permit.result
-    permitted = ToolContext(
-        call.thread_id, call.tool_call_id, call.args, permit.idempotency_key, call.resumed
-    )
-    content = dumps(await tool.execute(permitted))
+    content = await _outcome(tool, replace(call, idempotency_key=permit.idempotency_key))
     await journal.settle(call.tool_call_id, result=content)
     return content
+
+
+async def _outcome(tool: Tool, call: ToolContext) -> str:
+    """Call the function; what it raises is its result, unless that leaves its effect in doubt."""
+    try:
+        return dumps(await tool.execute(call))
+    except Pause:
+        raise
+    except Exception as error:
+        if tool.effect is Effect.ONCE:
+            raise
+        # The class and not the text, which may hold secrets: the result is for everyone to read.
+        _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
+        return dumps({"ok": False, "error": type(error).__name__})

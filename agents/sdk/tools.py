@@ -36,7 +36,11 @@ class ToolContext:
     resumed: Any = None  #: the answer when a paused call is restarted (S6), never None then
 
     def interrupt(self, message: str) -> Never:
-        """Pause the call (S1): a person is asked, and the call starts again when they approve."""
+        """
+        Pause the call (S1): a person is asked, and the call starts again when they approve.
+
+        Best done in the guard; in the function itself, only before it has had any effect.
+        """
         raise Pause(message)
 
 
@@ -95,6 +99,12 @@ def tool(
     Make a tool of a function whose first parameter is a ToolContext.
 
     The name is the function's, the description its docstring, the arguments its type hints.
+
+    A function that raises has a result, too, if it may be called again (`read`, `idempotent`): the
+    call settles with `{"ok": false, "error": "<class of the exception>"}`, never its text, which
+    may hold secrets, and the run goes on. After a call that is made `once`, nobody knows what
+    happened: its error ends the run, and a person is asked about the outcome. The same holds for a
+    function that returns what is no JSON.
     """
 
     def decorate(function: Callable[..., Any]) -> Tool:

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from agents.rehearsal import ledger
 
@@ -45,6 +46,19 @@ def test_threads_do_not_lose_each_others_executions(ledger_file):
         counts = list(pool.map(lambda _: ledger.record("thread", "call", "k"), range(80)))
 
     assert sorted(counts) == list(range(1, 81))
+
+
+def test_threads_may_open_a_new_ledger_at_once(tmp_path, monkeypatch):
+    together = Barrier(8)
+
+    def record(_number):
+        together.wait(timeout=10)
+        return ledger.record("thread", "call", "k")
+
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            monkeypatch.setenv("SIGNOFF_LEDGER", str(tmp_path / f"{number}.sqlite3"))
+            assert sorted(pool.map(record, range(8))) == list(range(1, 9))
 
 
 def test_processes_that_start_together_do_not_lose_each_others_executions(ledger_file):
