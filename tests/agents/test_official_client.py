@@ -10,6 +10,7 @@ import ag_ui.core as agui
 import pytest
 
 from agents.agui import wire
+from agents.agui.chunks import Expander
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import ProtocolViolation, Sequence
 from tests.support.node import check_out, find_node
@@ -27,12 +28,11 @@ def ask_client(tmp_path_factory):
     node = find_node()
     project = HERE.parent / "javascript"
     scripts = check_out(project, into=tmp_path_factory.mktemp("client") / "scripts", node=node)
-    script = Path(shutil.copy(HERE / "official_client.mjs", scripts))
 
-    def ask(streams):
+    def ask(script, streams):
         lines = ["[" + ",".join(map(wire.encode, stream)) + "]" for stream in streams]
         done = subprocess.run(
-            [node.node, script],
+            [node.node, shutil.copy(HERE / script, scripts)],
             input="\n".join(lines),
             capture_output=True,
             text=True,
@@ -176,6 +176,90 @@ class Producer:
     )
 
 
+def random_chunk(choose):
+    """Make a chunk that says much or little."""
+    kind = choose(agui.TextMessageChunkEvent, agui.ToolCallChunkEvent, ReasoningChunk)
+    fields = {
+        "message_id": choose(None, None, "a", "b"),
+        "tool_call_id": choose(None, None, "ta", "tb"),
+        "tool_call_name": choose(None, "n", "n", "n", "o"),
+        "parent_message_id": choose(None, None, None, "a"),
+        "role": choose(None, None, None, "assistant", "user"),
+        "name": choose(None, None, None, None, "Dana"),
+        "delta": choose(None, "x", "x", ""),
+        "subagent_run_id": choose(None, None, "s1", "s2"),
+        "metadata": choose(None, None, {"k": 1}),
+        "raw_event": choose(None, None, None, {"id": 1}),
+    }
+    known = {name: value for name, value in fields.items() if name in kind.model_fields}
+    return kind(**known | choose({}, {}, {}, {"later": 1}))
+
+
+ReasoningChunk = agui.ReasoningMessageChunkEvent
+INTERRUPTIONS = (
+    agui.CustomEvent(name="n", value=1),
+    agui.CustomEvent(name="n", value=1, subagent_run_id="s1"),
+    agui.RawEvent(event={}),
+    agui.StateSnapshotEvent(snapshot={}),
+    agui.TextMessageStartEvent(message_id="z"),
+    agui.ToolCallResultEvent(message_id="r", tool_call_id="ta", content="x"),
+    agui.ActivitySnapshotEvent(message_id="x", activity_type="P", content={}),
+    agui.ReasoningEncryptedValueEvent(subtype="message", entity_id="a", encrypted_value="e"),
+    agui.SubagentStartedEvent(subagent_run_id="s1", name="n"),
+    agui.SubagentFinishedEvent(subagent_run_id="s1"),
+    agui.SubagentErrorEvent(subagent_run_id="s2", message="no"),
+    agui.MessagesSnapshotEvent(messages=[]),
+    agui.RunFinishedEvent(thread_id="t", run_id="r"),
+    agui.RunErrorEvent(message="no"),
+)
+
+
+def chunk_stream(random_):
+    """Make a stream of chunks, mostly ones that go on with what is there."""
+    events, trial = [], Expander()
+    for _ in range(random_.randint(1, 15)):
+        is_chunk = random_.random() < 0.8
+        event = random_chunk(lambda *of: random_.choice(of)) if is_chunk else None
+        event = event or random_.choice(INTERRUPTIONS)
+        try:
+            trial.expand(event)
+        except ProtocolViolation:
+            if random_.random() < 0.1:
+                return [*events, event]
+            trial = Expander()
+            for earlier in events:
+                trial.expand(earlier)
+        else:
+            events.append(event)
+    return events
+
+
+def expanded(events):
+    """What we make of a stream, up to the first event that we refuse."""
+    expander, made = Expander(), []
+    for event in events:
+        try:
+            made += expander.expand(event)
+        except ProtocolViolation as error:
+            return made, str(error)
+    return made, None
+
+
+def test_we_write_chunks_out_exactly_as_the_official_client_does(ask_client):
+    random_ = random.Random(4)
+    streams = [stream for stream in (chunk_stream(random_) for _ in range(1000)) if stream]
+
+    verdicts = ask_client("official_chunks.mjs", streams)
+
+    for stream, verdict in zip(streams, verdicts, strict=True):
+        text = "\n".join(map(wire.encode, stream))
+        made, error = expanded(stream)
+        assert (error is None) == (verdict["error"] is None), f"{error} {verdict['error']}\n{text}"
+        assert [json.loads(wire.encode(event)) for event in made] == verdict["expanded"], text
+    refusals = sum(verdict["error"] is not None for verdict in verdicts)
+    assert 50 < refusals < 900, "the streams are too legal or too illegal to prove anything"
+
+
 def reduced(events):
     conversation = Conversation(state={})
     for event in events:
@@ -189,7 +273,7 @@ def test_we_accept_and_reduce_streams_exactly_as_the_official_client_does(ask_cl
     drawn = [producer.stream() for _ in range(1000)]
     streams = [(events, accepted) for events, accepted in drawn if events]
 
-    verdicts = ask_client([events for events, _ in streams])
+    verdicts = ask_client("official_client.mjs", [events for events, _ in streams])
 
     assert len(verdicts) == len(streams)
     for (events, accepted), verdict in zip(streams, verdicts, strict=True):
