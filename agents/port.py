@@ -98,5 +98,10 @@ class Agent(Protocol):
         `run_input.messages` is the whole conversation as the server knows it, and
         `run_input.resume` the decisions it stored; nothing of either comes unchecked from a
         client. Snapshots at the boundaries (AG-UI interrupts, "Boundary") are added by the engine.
+
+        Never block the event loop: between the agent's turns the engine renews its lease on the
+        run, which lasts 20 seconds. Who blocks for longer loses the run while alive: another worker
+        drives it again, and nothing that is yielded afterwards is kept. Blocking work belongs in a
+        thread (`asyncio.to_thread`), where the SDK puts tools that are no coroutines.
         """
         ...

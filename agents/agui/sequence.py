@@ -37,8 +37,8 @@ class Sequence:
     """
     Checks a stream of events one by one, as `verifyEvents` of the JavaScript client 1.0.0 does.
 
-    Stricter than the client where it would accept what nobody can answer (`interrupts.py`), and it
-    takes no chunks: an agent sends START, CONTENT and END.
+    Stricter than the client where it would accept what nobody can answer (`interrupts.py`). Chunks
+    have to be written out before (`chunks.py`), as in the client.
     """
 
     def __init__(self, known_tool_calls: Iterable[str] = ()) -> None:
@@ -64,9 +64,13 @@ class Sequence:
 
     def is_known_tool_call(self, event: BaseEvent) -> bool:
         """
-        Whether the event emits a tool call again that the thread has: to be dropped, not checked.
+        Whether START, ARGS or END is about a known tool call that is not open in this sequence.
 
-        True for its START, ARGS and END alike: a client would append the arguments a second time.
+        A resumed run that emits its calls again says so for each of the three, and a client would
+        append the arguments a second time: drop them. Not so for a call that is open here, even if
+        `known_tool_calls` names it: a run that is driven again behind a committed START goes on
+        with its ARGS. Nor does True tell whose the call is: calls that this run closed count, so
+        what a run says again of its own is to be recognised by a `ReplayCursor` first.
         """
         return (
             isinstance(event, _TOOL_CALL_EVENTS)

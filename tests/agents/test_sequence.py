@@ -356,6 +356,16 @@ def test_a_tool_call_that_is_open_is_not_reported(event):
     assert not check(START, CALL).is_known_tool_call(event)
 
 
+@pytest.mark.parametrize("event", [CALL_ARGS, CALL_END])
+def test_a_run_that_is_driven_again_goes_on_with_a_call_that_it_has_open(event):
+    assert not check(START, CALL, known={"t"}).is_known_tool_call(event)
+
+
+@pytest.mark.parametrize("event", [CALL, CALL_ARGS, CALL_END])
+def test_a_call_that_this_run_closed_is_known_like_any_other(event):
+    assert check(START, CALL, CALL_END).is_known_tool_call(event)
+
+
 def test_other_events_are_no_known_tool_calls():
     result = agui.ToolCallResultEvent(message_id="x", tool_call_id="t", content="")
 
