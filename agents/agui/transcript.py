@@ -1,9 +1,17 @@
 """The messages of one thread in order, and their lookup by id while text is coming in."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ag_ui.core import AssistantMessage, Message, ToolCall, ToolMessage
+
+
+class _LastResult(NamedTuple):
+    """The result that was put behind its call last."""
+
+    carrier: AssistantMessage
+    message: ToolMessage
+    at: int
 
 
 class Transcript:
@@ -16,6 +24,7 @@ class Transcript:
     def __init__(self, messages: Iterable[Message] = ()) -> None:
         self._text_parts: dict[str, list[str]] = {}  # message id -> what `content` still lacks
         self._argument_parts: dict[str, list[str]] = {}  # tool call id -> the same for arguments
+        self._last_result: _LastResult | None = None
         self._take(messages)
 
     def messages(self) -> list[Message]:
@@ -57,7 +66,9 @@ class Transcript:
 
     def add_call(self, carrier: AssistantMessage, call: ToolCall) -> None:
         """Put a tool call into an assistant message of the transcript."""
-        carrier.tool_calls = [*(carrier.tool_calls or ()), call]
+        if carrier.tool_calls is None:
+            carrier.tool_calls = []
+        carrier.tool_calls.append(call)
         self._calls[call.id] = (carrier, call)
 
     def insert_result(self, message: ToolMessage) -> None:
@@ -65,28 +76,45 @@ class Transcript:
         if message.tool_call_id not in self._calls:
             self.append(message)
             return
-        at = self._position(self._calls[message.tool_call_id][0]) + 1
+        at = self._behind(self._calls[message.tool_call_id][0])
         while at < len(self._messages) and self._messages[at].role == "tool":
             at += 1
         self._messages.insert(at, message)
         self._by_id.setdefault(message.id, message)
+        self._last_result = _LastResult(self._calls[message.tool_call_id][0], message, at)
 
     def replace(self, known: Message, message: Message) -> None:
         """Put a message in the place of another one with the same id."""
-        messages = self.messages()
-        messages[self._position(known)] = message
-        self._take(messages)  # anew, because the other one may have carried tool calls
+        if isinstance(known, AssistantMessage) and known.tool_calls:
+            messages = self.messages()
+            messages[self._position(known)] = message
+            self._take(messages)  # anew, because its tool calls are gone with it
+            return
+        self._messages[self._position(known)] = message
+        self._by_id[message.id] = message
+        self._text_parts.pop(message.id, None)
+        self._last_result = None  # the other one may have been a result, too
 
     def _take(self, messages: Iterable[Message]) -> None:
         self._messages: list[Message] = []
         self._by_id: dict[str, Message] = {}
         self._calls: dict[str, tuple[AssistantMessage, ToolCall]] = {}
+        self._last_result = None
         for message in messages:
             self.append(message)
 
+    def _behind(self, carrier: AssistantMessage) -> int:
+        """The place behind a message, or behind its last result where that is known."""
+        last = self._last_result  # a thousand results of one message come in a row
+        if last is not None and last.carrier is carrier and self._messages[last.at] is last.message:
+            return last.at + 1
+        return self._position(carrier) + 1
+
     def _position(self, message: Message) -> int:
-        # Not list.index(): it would compare the contents of every message on the way.
-        return next(at for at, one in enumerate(self._messages) if one is message)
+        # Not list.index(): it would compare the contents of every message on the way. From the
+        # end, because what changes is seldom old.
+        last = len(self._messages) - 1
+        return next(last - at for at, one in enumerate(reversed(self._messages)) if one is message)
 
     def _join_parts(self) -> None:
         for message_id, parts in self._text_parts.items():

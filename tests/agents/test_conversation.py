@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from agents.agui.conversation import Conversation
 from agents.agui.errors import ProtocolViolation
+from agents.agui.transcript import Transcript
 
 USER = agui.UserMessage(id="u", content="hello")
 
@@ -156,6 +157,53 @@ def test_results_stand_behind_their_message_in_the_order_they_came():
     )
 
     assert [one.id for one in conversation.messages] == ["m", "r2", "r1", "later"]
+
+
+def test_a_result_stands_before_what_replaced_an_earlier_one():
+    replaced = agui.ActivitySnapshotEvent(message_id="r1", activity_type="PLAN", content={})
+    conversation = after(
+        *text("m"),
+        *proposal("t1", "m"),
+        *proposal("t2", "m"),
+        result("t1", "r1"),
+        result("t2", "r2"),
+        replaced,
+        result("t1", "r3"),
+    )
+
+    assert [one.id for one in conversation.messages] == ["m", "r3", "r1", "r2"]
+
+
+def test_text_that_an_activity_replaced_does_not_come_back():
+    snapshot = agui.ActivitySnapshotEvent(message_id="m", activity_type="PLAN", content={"a": 1})
+    conversation = after(*text("m", "a"), snapshot, *text("n", "b"))
+
+    assert [one.content for one in conversation.messages] == [{"a": 1}, "b"]
+
+
+def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
+    """Counts the messages looked at, which grew with the square of the events."""
+    looked_at = 0
+    position = Transcript._position
+
+    def counting(self, message):
+        nonlocal looked_at
+        at = position(self, message)
+        looked_at += len(self._messages) - at
+        return at
+
+    monkeypatch.setattr(Transcript, "_position", counting)
+    events = [one for number in range(500) for one in proposal(f"t{number}", "m", parts=())]
+    events += [result(f"t{number}", f"r{number}") for number in range(500)]
+    events += [
+        agui.ActivitySnapshotEvent(message_id="a", activity_type="PLAN", content={"n": number})
+        for number in range(500)
+    ]
+
+    conversation = after(*text("m"), *events)
+
+    assert len(conversation.messages) == 502
+    assert looked_at < 2000
 
 
 def test_a_result_without_its_call_goes_to_the_end():
