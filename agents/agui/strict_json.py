@@ -33,21 +33,19 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def loads(
-    data: bytes | str, *, max_bytes: int | None = None, limits: Limits = DEFAULT_LIMITS
-) -> Any:
+def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     """
     Parse JSON that everybody reads alike.
 
-    `max_bytes` overrides the size in `limits`. Refused beside plain syntax errors: duplicate keys,
-    NaN and infinities (1e999 is one), integers beyond 2**53 - 1 (1e20 is one, because its canonical
-    text has no exponent), NUL and lone surrogates.
+    Refused beside plain syntax errors: duplicate keys, NaN and infinities (1e999 is one), integers
+    beyond 2**53 - 1 (1e20 is one, because its canonical text has no exponent), NUL and lone
+    surrogates.
 
     Raises:
         JsonRejected: nothing else, whatever the input.
     """
     raw = _as_bytes(data)
-    _check_size(raw, limits.max_bytes if max_bytes is None else max_bytes)
+    _check_size(raw, limits.max_bytes)
     check_depth(raw, limits.max_depth)
     value = _parse(raw)
     # Raw control characters and raw surrogates cannot get here: only an escape can spell them.

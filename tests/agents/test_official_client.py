@@ -247,7 +247,7 @@ def expanded(events):
 
 def test_we_write_chunks_out_exactly_as_the_official_client_does(ask_client):
     random_ = random.Random(4)
-    streams = [stream for stream in (chunk_stream(random_) for _ in range(1000)) if stream]
+    streams = [stream for stream in (chunk_stream(random_) for _ in range(600)) if stream]
 
     verdicts = ask_client("official_chunks.mjs", streams)
 
@@ -257,7 +257,9 @@ def test_we_write_chunks_out_exactly_as_the_official_client_does(ask_client):
         assert (error is None) == (verdict["error"] is None), f"{error} {verdict['error']}\n{text}"
         assert [json.loads(wire.encode(event)) for event in made] == verdict["expanded"], text
     refusals = sum(verdict["error"] is not None for verdict in verdicts)
-    assert 50 < refusals < 900, "the streams are too legal or too illegal to prove anything"
+    assert 50 < refusals < 0.9 * len(streams), (
+        "the streams are too legal or too illegal to prove anything"
+    )
 
 
 def reduced(events):
@@ -267,10 +269,10 @@ def reduced(events):
     return conversation.to_json()
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_we_accept_and_reduce_streams_exactly_as_the_official_client_does(ask_client, seed):
     producer = Producer(seed)
-    drawn = [producer.stream() for _ in range(1000)]
+    drawn = [producer.stream() for _ in range(800)]
     streams = [(events, accepted) for events, accepted in drawn if events]
 
     verdicts = ask_client("official_client.mjs", [events for events, _ in streams])
@@ -284,4 +286,6 @@ def test_we_accept_and_reduce_streams_exactly_as_the_official_client_does(ask_cl
             assert ours["messages"] == verdict["messages"], text
             assert ours["state"] == verdict["state"], text
     refusals = sum(verdict["error"] is not None for verdict in verdicts)
-    assert 50 < refusals < 900, "the streams are too legal or too illegal to prove anything"
+    assert 50 < refusals < 0.9 * len(streams), (
+        "the streams are too legal or too illegal to prove anything"
+    )
