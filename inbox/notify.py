@@ -77,9 +77,12 @@ class _Bell:
         self._unsent = threading.BoundedSemaphore(_MAX_UNSENT)
 
     def ring(self, message: dict[str, Any]) -> None:
-        if not self._unsent.acquire(blocking=False):
-            return  # the layer does not answer: whoever waits looks by itself
-        asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
+        send_now = getattr(rings(), "group_send_now", None)
+        if send_now is not None:
+            send_now(GROUP, message)  # the embedded layer: no network, nothing to wait for
+        elif self._unsent.acquire(blocking=False):
+            asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
+        # Otherwise the layer does not answer: whoever waits looks by itself.
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:

@@ -28,6 +28,10 @@ class EmbeddedChannelLayer(InMemoryChannelLayer):
         await super().group_discard(group, channel)
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        self.group_send_now(group, message)
+
+    def group_send_now(self, group: str, message: dict[str, Any]) -> None:
+        """Send from a thread that has no event loop, at the cost of one wake-up."""
         for channel in list(self.groups.get(group, ())):
             loop = self._loops.get(channel)
             if loop is not None and not loop.is_closed():

@@ -14,7 +14,7 @@ def canonical(value: Any) -> str:
     `1` and `true` differ, key order does not; a jsonb column would not keep numbers as they were.
 
     Raises:
-        ValueError: the value has no such text (an integer beyond 2^53, NaN, a lone surrogate).
+        ValueError: the value has no such text (an integer of 2^53 or more, NaN, a lone surrogate).
     """
     try:
         return rfc8785.dumps(value).decode()

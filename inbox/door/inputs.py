@@ -5,6 +5,8 @@ from typing import Any
 from ag_ui.core import RunAgentInput
 from pydantic import BaseModel, ValidationError
 
+from agents.agui.bounds import check_bounds
+from agents.agui.errors import ProtocolViolation
 from inbox.actions.runs import RunRequest
 from inbox.domain.contract import Entry
 from inbox.domain.errors import InvalidInput
@@ -26,6 +28,10 @@ def run_request(value: Any) -> RunRequest:
         raise InvalidInput(_explain(error)) from error
     check_external_id("threadId", parsed.thread_id)
     check_external_id("runId", parsed.run_id)
+    try:
+        check_bounds(parsed.state)
+    except ProtocolViolation as error:
+        raise InvalidInput(f"state: {error}") from error
     return RunRequest(
         thread_id=parsed.thread_id,
         run_id=parsed.run_id,

@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from copy import deepcopy
 from itertools import groupby
 from typing import Any
 
@@ -144,7 +145,7 @@ class Driver:
             self._last_write = time.monotonic()
 
     def _finish(self, event: agui.RunFinishedEvent, before: list[BaseEvent] | None = None) -> str:
-        first = self._take(before or [])
+        first = joined(self._take(before or []), self._out.last_of_chunks())
         last, finished = self._out.finish(event)
         outcome = finished.outcome
         interrupts = (
@@ -179,8 +180,9 @@ class Driver:
         return RunAgentInput(
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
-            messages=assignment.conversation.messages,
-            state=assignment.conversation.state,
+            # Copies: what an agent does to its input changes nothing of ours.
+            messages=deepcopy(assignment.conversation.messages),
+            state=deepcopy(assignment.conversation.state),
             tools=assignment.given.get("tools") or [],
             context=assignment.given.get("context") or [],
             forwarded_props=assignment.given.get("forwardedProps"),

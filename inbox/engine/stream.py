@@ -7,6 +7,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.agui import strict_json
+from agents.agui.chunks import Expander
 from agents.agui.coalesce import coalesce
 from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
@@ -34,6 +35,7 @@ class Outgoing:
         self._assignment = assignment
         self._conversation = assignment.conversation
         self._sequence = Sequence(assignment.known_tool_calls)
+        self._expander = Expander()
         self._cursor = ReplayCursor(assignment.replayed)
         self._arguments: dict[str, tuple[str, list[str]]] = {}
         self._events = 0
@@ -61,7 +63,8 @@ class Outgoing:
             ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
         """
         fresh = []
-        for event in coalesce(_without_raw(events)):
+        expanded = (one for event in _without_raw(events) for one in self._expander.expand(event))
+        for event in coalesce(expanded):
             if getattr(event, "tool_call_id", None) in self._assignment.calls_of_others and (
                 self._sequence.is_known_tool_call(event)
             ):
@@ -70,6 +73,10 @@ class Outgoing:
             if rest is not None:
                 fresh.append(rest)
         return self._batch(fresh, from_agent=True)
+
+    def last_of_chunks(self) -> Batch:
+        """Close what the agent's chunks left open: a message of chunks has no end of its own."""
+        return self._batch(self._expander.flush(), from_agent=True)
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[Batch, agui.RunFinishedEvent]:
         """Check the terminal event and put the snapshots before an interrupt outcome."""

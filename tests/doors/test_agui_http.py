@@ -180,6 +180,7 @@ NO_INPUTS = {
     "a null threadId": {"threadId": None, "runId": "r", "messages": []},
     "an empty threadId": run_input("x", threadId=""),
     "a long runId": run_input("x", runId="r" * 201),
+    "a state of more than a mebibyte": run_input("x", state={"x": "y" * 1_100_000}),
     "a legacy resume": run_input("x", resume={"interruptId": "i", "payload": True}),
     "a status of our own": run_input(
         "x", resume=[{"interruptId": "i", "status": "denied", "payload": True}]

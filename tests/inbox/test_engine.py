@@ -621,3 +621,32 @@ def test_a_stopping_worker_takes_no_more_runs(world, alice):
     engine.execute(accepted.run.pk)
 
     assert steps.reread(accepted.run).status == "queued"
+
+
+def test_chunks_reach_clients_as_whole_messages(world, as_agent):
+    async def play(run_input, ctx):
+        for text in ("in ", "chunks"):
+            yield agui.TextMessageChunkEvent(message_id="m1", role="assistant", delta=text)
+        yield finished(run_input)
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert steps.event_types(run) == [
+        "RUN_STARTED",
+        "TEXT_MESSAGE_START",
+        "TEXT_MESSAGE_CONTENT",
+        "TEXT_MESSAGE_END",
+        "RUN_FINISHED",
+    ]
+    assert messages(run)[-1]["content"] == "in chunks"
+
+
+def test_what_an_agent_does_to_its_input_changes_nothing_of_ours(world, as_agent):
+    async def play(run_input, ctx):
+        run_input.messages[0].content = "forged"
+        run_input.messages.clear()
+        yield finished(run_input)
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert [message["content"] for message in messages(run)] == ["go"]
