@@ -8,7 +8,7 @@ every two seconds.
 import asyncio
 import threading
 from collections.abc import Sequence
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 from uuid import UUID
 
@@ -27,7 +27,7 @@ _MAX_UNSENT = 1_000
 
 def ring_workers_on_commit(run_id: UUID) -> None:
     """Tell some worker that a run is queued."""
-    transaction.on_commit(partial(ring_workers, run_id), robust=True)
+    _on_commit(ring_workers, run_id)
 
 
 def ring_workers(run_id: UUID) -> None:
@@ -47,13 +47,21 @@ def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str
         "seq": rows[-1][0],
         "rows": [list(row) for row in rows] if small else [],
     }
-    transaction.on_commit(partial(_bell.ring, message), robust=True)
+    _on_commit(_bell.ring, message)
 
 
 def ring_reviewers_on_commit(team_id: UUID, thread_id: UUID) -> None:
     """Tell a team's open pages that interrupts or runs of a thread have changed."""
     message = {"type": "ring.team", "team": str(team_id), "thread": str(thread_id)}
-    transaction.on_commit(partial(_bell.ring, message), robust=True)
+    _on_commit(_bell.ring, message)
+
+
+def _on_commit(function: Any, *arguments: Any) -> None:
+    """Call a function after the commit, which its failure does not turn into one."""
+    call = partial(function, *arguments)
+    # Django names what failed by this, and a partial has no name.
+    update_wrapper(call, function)
+    transaction.on_commit(call, robust=True)
 
 
 def rings() -> BaseChannelLayer:
@@ -77,9 +85,10 @@ class _Bell:
         self._unsent = threading.BoundedSemaphore(_MAX_UNSENT)
 
     def ring(self, message: dict[str, Any]) -> None:
-        send_now = getattr(rings(), "group_send_now", None)
-        if send_now is not None:
-            send_now(GROUP, message)  # the embedded layer: no network, nothing to wait for
+        layer: Any = rings()
+        # Asked of the class: the Redis layer looks for a running loop at any unknown attribute.
+        if hasattr(type(layer), "group_send_now"):
+            layer.group_send_now(GROUP, message)  # embedded: no network, nothing to wait for
         elif self._unsent.acquire(blocking=False):
             asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
         # Otherwise the layer does not answer: whoever waits looks by itself.

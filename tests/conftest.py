@@ -12,7 +12,6 @@ os.environ["SIGNOFF_DATA_DIR"] = _DATA
 os.environ.setdefault("SIGNOFF_LEDGER", f"{_DATA}/ledger.sqlite3")
 
 import pytest  # noqa: E402
-from django.db import connection  # noqa: E402
 
 from tests import agents_for_tests  # noqa: E402
 
@@ -95,30 +94,6 @@ def bob(world: World) -> Any:
 @pytest.fixture
 def carol(world: World) -> Any:
     return world.actor(world.carol)
-
-
-@pytest.fixture
-def committed_world(transactional_db: None) -> Iterator[World]:
-    """
-    The world, committed: for tests whose threads have connections of their own.
-
-    The clean-up deletes from append-only tables, so it takes the triggers away for that moment.
-    """
-    from inbox.models import append_only
-
-    yield make_world()
-    connection.close()
-    with connection.schema_editor() as editor:
-        append_only.remove(editor)
-    _empty_every_table()
-    with connection.schema_editor() as editor:
-        append_only.install(editor)
-
-
-def _empty_every_table() -> None:
-    from django.core.management import call_command
-
-    call_command("flush", verbosity=0, interactive=False, inhibit_post_migrate=True)
 
 
 @pytest.fixture

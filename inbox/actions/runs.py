@@ -139,7 +139,7 @@ def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
 
 def latest_run(thread: Thread) -> Run | None:
     """The run that started last; all that a thread can be waiting for or busy with is this one."""
-    return Run.objects.filter(thread=thread).order_by("-pk").first()
+    return Run.objects.filter(thread=thread).order_by("-first_seq").first()
 
 
 def waiting_run(thread: Thread) -> Run | None:

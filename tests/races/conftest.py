@@ -14,7 +14,7 @@ from tests.races.together import CallLog
 @pytest.fixture(autouse=True)
 def _postgresql_only() -> None:
     if connection.vendor != "postgresql":
-        pytest.skip("races run on PostgreSQL: set DATABASE_URL")
+        pytest.fail("Races need PostgreSQL: `make test` starts one.")
 
 
 @pytest.fixture
