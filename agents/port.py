@@ -63,7 +63,12 @@ class Journal(Protocol):
         ...
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
-        """Commit the result of a call that was begun: the content of its TOOL_CALL_RESULT."""
+        """
+        Keep the result of a call that was begun: the content of its TOOL_CALL_RESULT.
+
+        For a `once` call it is committed when this returns, for others with what comes next:
+        calling those again after a crash does no harm.
+        """
         ...
 
 

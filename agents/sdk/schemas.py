@@ -1,5 +1,6 @@
 """The JSON Schemas that the SDK asks people with."""
 
+from functools import cache
 from typing import Any
 
 from agents.sdk.tools import Tool
@@ -8,12 +9,13 @@ from agents.sdk.tools import Tool
 _LEFT_OUT = ("title", "default")
 
 
+@cache
 def approval_schema(tool: Tool) -> dict[str, Any]:
     """
     Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
 
     `editedArgs` replaces the arguments as a whole, so it names their properties and requires none:
-    what the tool needs, the tool says.
+    what the tool needs, the tool says. The same object each time: it is read, never changed.
     """
     properties = {
         name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}

@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from django.db.models import FilteredRelation, Q
-
 from inbox import notify
 from inbox.domain.contract import Entry, Question, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
@@ -16,14 +14,12 @@ from inbox.models import Decision, Interrupt, Run, Thread
 
 def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
     """The run's interrupts in the order asked, each with its standing decision."""
-    standing = FilteredRelation("decisions", condition=Q(decisions__withdrawn_at=None))
-    asked: Any = Interrupt.objects.filter(run=run)
-    rows = (
-        asked.annotate(standing=standing)
-        .select_related("tool_call", "standing")
-        .order_by("position")
-    )
-    return [(row, question(row, getattr(row, "standing", None))) for row in rows]
+    rows = list(Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position"))
+    standing = {}
+    if any(row.status != InterruptStatus.OPEN for row in rows):
+        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+        standing = {decision.interrupt_id: decision for decision in decisions}
+    return [(row, question(row, standing.get(row.pk))) for row in rows]
 
 
 def question(row: Interrupt, decision: Decision | None) -> Question:

@@ -52,6 +52,7 @@ class Ending:
     checkpoint: str = "null"
     error_code: str = ""
     interrupts: Sequence[WireInterrupt] = ()
+    may_leave_doubt: bool = False  #: a `once` call was begun
 
 
 @transaction.atomic(durable=True)
@@ -154,7 +155,8 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     )
     thread.messages, thread.state = ending.messages, ending.state
     run = _write(thread, hold, batch, now, changed=["messages", "state"])
-    calls.doubt_in_flight(thread)
+    if ending.may_leave_doubt:
+        calls.doubt_in_flight(thread)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
     _record_end(thread, run, ending.status, ending.error_code, now)

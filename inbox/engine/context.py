@@ -9,6 +9,7 @@ from inbox.actions import work
 from inbox.actions.calls import WantedCall
 from inbox.domain import errors
 from inbox.domain.consent import canonical
+from inbox.engine.turns import Settled
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
 Ask = Callable[[Callable[[work.Batch, Any], Any], Any], "asyncio.Future[Any]"]
@@ -21,22 +22,34 @@ class EngineJournal:
     Calls that begin or settle in the same turn do so in one transaction.
     """
 
-    def __init__(self, hold: work.Hold, ask: Ask) -> None:
+    def __init__(self, hold: work.Hold, ask: Ask, note: Callable[[Settled], None]) -> None:
         self._hold = hold
         self._ask = ask
+        self._note = note
+        self._begun_once: set[str] = set()
+
+    @property
+    def has_begun_once(self) -> bool:
+        """Whether a call was begun that must not be called a second time."""
+        return bool(self._begun_once)
 
     async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         try:
             wanted = WantedCall(tool_call_id, canonical(dict(args)), effect.value)
         except ValueError as error:
             raise ToolRefused(str(error)) from error
+        if effect is Effect.ONCE:
+            self._begun_once.add(tool_call_id)
         answer = await self._ask(self._begin, wanted)
         if isinstance(answer, errors.Refusal):
             raise ToolRefused(str(answer))
         return Permit(idempotency_key=str(answer.pk), result=answer.result)
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
-        await self._ask(self._settle, (tool_call_id, result))
+        if tool_call_id in self._begun_once:
+            await self._ask(self._settle, (tool_call_id, result))
+        else:
+            self._note(Settled(tool_call_id, result))
 
     def _begin(self, before: work.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
         return work.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)

@@ -20,7 +20,7 @@ from inbox.domain.errors import LeaseLost, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
-from inbox.engine.turns import Action, End, Turns, Wish
+from inbox.engine.turns import Action, End, Item, Settled, Turns, Wish
 from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.
@@ -44,13 +44,14 @@ class Driver:
         self._log = log
         self._out = Outgoing(assignment)
         self._turns = Turns()
+        self._journal = EngineJournal(hold, self._turns.ask, self._turns.note)
         self._context = EngineContext(
             run_key=assignment.run_key,
             answers=assignment.answers,
             checkpoint=assignment.checkpoint,
-            journal=EngineJournal(hold, self._turns.ask),
+            journal=self._journal,
         )
-        self._opening = work.Batch()
+        self._waiting = work.Batch()
         self._last_write = time.monotonic()
 
     def drive(self) -> str:
@@ -78,7 +79,7 @@ class Driver:
     def _drive(self) -> str:
         if self._assignment.stopped:
             return self._finish(_cancelled(self._assignment))
-        self._opening = self._out.opening()
+        self._waiting = self._out.opening()
         agent = registry.get(self._assignment.implementation)
         self._turns.start(agent.run(self._input(), self._context))
         while True:
@@ -92,7 +93,7 @@ class Driver:
                 work.renew_lease(hold=self._hold)
                 self._last_write = time.monotonic()
 
-    def _handle(self, items: list[BaseEvent | Wish | End]) -> str | None:
+    def _handle(self, items: list[Item]) -> str | None:
         """Commit a turn's events in order, doing what the agent asked for in between."""
         events: list[BaseEvent] = []
         for action, neighbours in groupby(items, key=lambda item: getattr(item, "action", None)):
@@ -104,7 +105,10 @@ class Driver:
             for item in group:
                 if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
                     return self._conclude(item, events)
-                events.append(item)
+                if isinstance(item, Settled):
+                    self._waiting.results[item.tool_call_id] = item.result
+                else:
+                    events.append(item)
         self._write(self._take(events))
         return None
 
@@ -135,12 +139,12 @@ class Driver:
         self._last_write = time.monotonic()
 
     def _take(self, events: list[BaseEvent]) -> work.Batch:
-        """What is to be committed next: the run's opening, if it still waits, and these events."""
-        opening, self._opening = self._opening, work.Batch()
-        return joined(opening, self._out.batch(events))
+        """What is to be committed next: what has been waiting for it, and these events."""
+        waiting, self._waiting = self._waiting, work.Batch()
+        return joined(waiting, self._out.batch(events))
 
     def _write(self, batch: work.Batch) -> None:
-        if batch.frames:
+        if batch.frames or batch.results:
             work.append_events(hold=self._hold, batch=batch)
             self._last_write = time.monotonic()
 
@@ -156,7 +160,7 @@ class Driver:
         return status
 
     def _fail(self, code: str, message: str) -> str:
-        batch = joined(self._opening, self._out.fail(code=code[:40], message=message[:2_000]))
+        batch = joined(self._waiting, self._out.fail(code=code[:40], message=message[:2_000]))
         self._end(batch, RunStatus.FAILED, error_code=code[:40])
         return RunStatus.FAILED
 
@@ -171,6 +175,7 @@ class Driver:
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),
                 checkpoint=json.dumps(checkpoint),
+                may_leave_doubt=self._journal.has_begun_once,
                 **ending,
             ),
         )

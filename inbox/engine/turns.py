@@ -10,7 +10,6 @@ from typing import Any
 
 from ag_ui.core import BaseEvent, TextMessageContentEvent, ToolCallArgsEvent
 
-_DELTAS = (TextMessageContentEvent, ToolCallArgsEvent)
 #: A batch is due this long after the one before it, or when so many events that are no deltas wait.
 BATCH_SECONDS = 0.05
 BATCH_EVENTS = 50
@@ -38,13 +37,21 @@ class Wish:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """The result of a call that may be called again: it can wait for the next batch."""
+
+    tool_call_id: str
+    result: str
+
+
+@dataclass(frozen=True)
 class End:
     """The agent stopped yielding, by itself or by raising."""
 
     error: Exception | asyncio.CancelledError | None
 
 
-Item = BaseEvent | Wish | End
+Item = BaseEvent | Wish | Settled | End
 
 
 class _LastingThreads(ThreadPoolExecutor):
@@ -83,6 +90,10 @@ class Turns:
         """Let the agent run until a batch is due; empty if it was silent for `patience` seconds."""
         return self._loop.run_until_complete(self._gather(patience))
 
+    def note(self, settled: Settled) -> None:
+        """Called by agent code: have a result kept with what comes next."""
+        self._put(settled)
+
     def ask(self, action: Action, subject: Any) -> "asyncio.Future[Any]":
         """Called by agent code: have the driver do something, and wait for the result."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -118,7 +129,7 @@ class Turns:
 
     def _put(self, item: Item, *, urgent: bool = False) -> None:
         self._items.append(item)
-        if not isinstance(item, _DELTAS):
+        if not isinstance(item, TextMessageContentEvent | ToolCallArgsEvent | Settled):
             self._plain += 1
         if urgent or self._plain >= BATCH_EVENTS or len(self._items) >= _MOST_WAITING:
             self._urgent = True

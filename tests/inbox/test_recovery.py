@@ -122,7 +122,7 @@ def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result
     world, bob, monkeypatch, later
 ):
     resume = queued_resume(world, "tool_call", bob)
-    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="settle_tool_calls")
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="finish_run")
     assert ToolCall.objects.get().state == "started"
 
     later(seconds=60)
