@@ -102,7 +102,7 @@ if DATABASE_URL:
 else:
     DATABASES = {
         "default": {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "inbox.config.embedded_database",
             "NAME": DATA_DIR / "signoff.sqlite3",
             "CONN_MAX_AGE": None,
             "OPTIONS": {
@@ -111,7 +111,7 @@ else:
                 "timeout": 30,
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
             },
-            "TEST": {"NAME": os.environ.get("SIGNOFF_TEST_SQLITE")},
+            "TEST": {"NAME": str(DATA_DIR / "test.sqlite3")},
         }
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
