@@ -99,77 +99,70 @@ class Driver:
         for action, neighbours in groupby(items, key=lambda item: getattr(item, "action", None)):
             group: list[Any] = list(neighbours)
             if action is not None:
-                self._grant(action, self._take(events), group)
+                self._collect(events)
                 events = []
+                self._grant(action, group)
                 continue
             for item in group:
                 if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
-                    return self._conclude(item, events)
+                    self._collect(events)
+                    return self._conclude(item)
                 if isinstance(item, Settled):
                     self._waiting.results[item.tool_call_id] = item.result
                 else:
                     events.append(item)
-        self._write(self._take(events))
+        self._collect(events)
+        if self._waiting.frames or self._waiting.results:
+            work.append_events(hold=self._hold, batch=self._waiting)
+            self._written()
         return None
 
-    def _conclude(
-        self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End, events: list[BaseEvent]
-    ) -> str:
+    def _collect(self, events: list[BaseEvent]) -> None:
+        """Check events and let them wait; whatever commits next, an error too, takes them along."""
+        self._waiting = joined(self._waiting, self._out.batch(events))
+
+    def _grant(self, action: Action, group: list[Wish]) -> None:
+        wishes = [wish for wish in group if not wish.future.cancelled()]
+        results = action(self._waiting, [wish.subject for wish in wishes])
+        self._written()
+        for wish, result in zip(wishes, results, strict=True):
+            wish.future.set_result(result)
+
+    def _written(self) -> None:
+        self._waiting = work.Batch()
+        self._last_write = time.monotonic()
+
+    def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End) -> str:
         if isinstance(last, agui.RunFinishedEvent):
-            return self._finish(last, events)
-        self._write(self._take(events))
+            return self._finish(last)
         if isinstance(last, agui.RunErrorEvent):
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
             raise ProtocolViolation("The agent stopped without a terminal event.")
         raise AgentFailed from last.error
 
-    def _grant(self, action: Action, before: work.Batch, group: list[Wish]) -> None:
-        wishes = [wish for wish in group if not wish.future.cancelled()]
-        try:
-            results = action(before, [wish.subject for wish in wishes])
-        except (LeaseLost, OperationalError, InterfaceError):
-            raise
-        except Exception as error:
-            for wish in wishes:
-                wish.future.set_exception(error)
-        else:
-            for wish, result in zip(wishes, results, strict=True):
-                wish.future.set_result(result)
-        self._last_write = time.monotonic()
-
-    def _take(self, events: list[BaseEvent]) -> work.Batch:
-        """What is to be committed next: what has been waiting for it, and these events."""
-        waiting, self._waiting = self._waiting, work.Batch()
-        return joined(waiting, self._out.batch(events))
-
-    def _write(self, batch: work.Batch) -> None:
-        if batch.frames or batch.results:
-            work.append_events(hold=self._hold, batch=batch)
-            self._last_write = time.monotonic()
-
-    def _finish(self, event: agui.RunFinishedEvent, before: list[BaseEvent] | None = None) -> str:
-        first = joined(self._take(before or []), self._out.last_of_chunks())
+    def _finish(self, event: agui.RunFinishedEvent) -> str:
+        self._waiting = joined(self._waiting, self._out.last_of_chunks())
         last, finished = self._out.finish(event)
         outcome = finished.outcome
         interrupts = (
             outcome.interrupts if isinstance(outcome, agui.RunFinishedInterruptOutcome) else ()
         )
         status = _STATUS[outcome.type if outcome else "success"]
-        self._end(joined(first, last), status, interrupts=interrupts)
+        self._end(last, status, interrupts=interrupts)
         return status
 
     def _fail(self, code: str, message: str) -> str:
-        batch = joined(self._waiting, self._out.fail(code=code[:40], message=message[:2_000]))
-        self._end(batch, RunStatus.FAILED, error_code=code[:40])
+        last = self._out.fail(code=code[:40], message=message[:2_000])
+        self._end(last, RunStatus.FAILED, error_code=code[:40])
         return RunStatus.FAILED
 
-    def _end(self, batch: work.Batch, status: RunStatus, **ending: Any) -> None:
+    def _end(self, last: work.Batch, status: RunStatus, **ending: Any) -> None:
         kept = self._out.conversation()
         checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
         work.finish_run(
             hold=self._hold,
-            batch=batch,
+            batch=joined(self._waiting, last),
             ending=work.Ending(
                 status=status,
                 messages=json.dumps(kept["messages"]),

@@ -650,3 +650,33 @@ def test_what_an_agent_does_to_its_input_changes_nothing_of_ours(world, as_agent
     run = start(world, "go", agent=as_agent(play))
 
     assert [message["content"] for message in messages(run)] == ["go"]
+
+
+def test_what_was_said_before_an_outcome_that_is_refused_is_in_the_log(world, as_agent):
+    async def play(run_input, ctx):
+        for event in said("kept"):
+            yield event
+        yield asking(run_input, agui.Interrupt(id="i1", reason="signoff:ours"))
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert run.error_code == "PROTOCOL_VIOLATION"
+    assert steps.event_types(run).count("TEXT_MESSAGE_END") == 1
+    assert messages(run)[-1]["content"] == "kept"
+
+
+def test_a_resumed_run_that_breaks_the_rules_at_once_still_shows_the_conversation(
+    world, as_agent, bob
+):
+    async def play(run_input, ctx):
+        if ctx.answers:
+            yield agui.TextMessageEndEvent(message_id="nowhere")
+            return
+        yield asking(run_input, agui.Interrupt(id="i1", reason="confirmation"))
+
+    run = start(world, "go", agent=as_agent(play))
+    steps.answer(open_interrupts(run)[0], bob, True)
+
+    resumed = steps.resumed_run(run)
+
+    assert steps.event_types(resumed) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_ERROR"]
