@@ -1,6 +1,7 @@
 """The AG-UI door, whatever the transport: an input in, the events of a run out."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,12 +38,14 @@ class Answer:
 
     bodies: Sequence[str] = ()
     run: Run | None = None  #: followed from its first event
+    run_id: str = ""  #: what the client calls it, if somebody else started it
     may_read: Callable[[], bool] = lambda: True
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
         if self.run is None:
             return None
-        return follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
+        rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
+        return _renamed(rows, self.run_id) if self.run_id else rows
 
 
 async def run(actor: Actor, slug: str, value: Any) -> Answer:
@@ -80,7 +83,29 @@ def _run(actor: Actor, slug: str, value: Any) -> Answer:
     taken = accepted.run
     if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
         return _as_it_ended(taken, request.run_id)
-    return Answer(run=taken, may_read=partial(is_allowed_still, actor, agent.team_id))
+    return Answer(
+        run=taken,
+        run_id=request.run_id if accepted.replayed else "",
+        may_read=partial(is_allowed_still, actor, agent.team_id),
+    )
+
+
+async def _renamed(
+    chunks: AsyncIterator[Sequence[Row]], run_id: str
+) -> AsyncIterator[Sequence[Row]]:
+    """The rows of a run under the id that a client knows it by."""
+    async with aclosing(chunks) as rows:  # type: ignore[type-var]
+        async for chunk in rows:
+            yield [
+                row._replace(body=_with_run_id(row.body, run_id))
+                if row.type in ("RUN_STARTED", "RUN_FINISHED")
+                else row
+                for row in chunk
+            ]
+
+
+def _with_run_id(body: str, run_id: str) -> str:
+    return wire.encode(wire.decode(body).model_copy(update={"run_id": run_id}))
 
 
 def _connect(actor: Actor, slug: str, value: Any) -> Answer:

@@ -318,3 +318,18 @@ def test_two_callers_may_use_the_same_idempotency_key(door, runner):
 
     assert ours["thread"] != theirs["thread"]
     assert door.post("/api/runs", body, **headers).json()["id"] == ours["id"]
+
+
+def test_a_replay_of_a_run_that_is_going_on_follows_it_under_the_clients_own_run_id(door):
+    asked = door.run(run_input("rehearse:tool_call"))
+    thread = door.thread(asked[0]["threadId"])
+    (question,) = [
+        item for item in door.get("/api/interrupts")["results"] if item["thread"] == thread["id"]
+    ]
+    decision = {"status": "resolved", "payload": {"approved": True}}
+    door.post(f"/api/interrupts/{question['id']}/decide", json.dumps(decision))
+
+    events = door.run(resume(asked, runId="mine"))
+
+    assert (events[0]["runId"], events[-1]["runId"]) == ("mine", "mine")
+    assert events[-1]["outcome"] == {"type": "success"}
