@@ -1,0 +1,44 @@
+"""Everybody who may call, on a database of the test's own and on a running product."""
+
+import pytest
+
+from inbox.selectors.teams import team_by_slug
+from tests.doors.conftest import product
+from tests.security.callers import make_callers, print_callers, read_callers
+from tests.security.routes import Things
+from tests.steps import approve, open_interrupts, start
+from tests.support.processes import manage
+
+__all__ = ["product"]
+
+
+@pytest.fixture
+def callers(world):
+    return make_callers(world.team, team_by_slug("others"))
+
+
+@pytest.fixture
+def things(world, bob):
+    """One of each thing of the team: an open question, one that was answered, and a busy run."""
+    from inbox.actions.runs import accept_run
+    from tests.steps import request
+
+    (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
+    approve(closed, bob)
+    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    busy = accept_run(
+        agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
+    )
+    return Things(
+        interrupt_id=str(asked.pk),
+        thread_id=str(asked.thread_id),
+        run_id=str(busy.run.pk),
+        slug="rehearsal",
+        view_digest=asked.view_digest,
+    )
+
+
+@pytest.fixture(scope="session")
+def demo_callers(product):
+    command = f"from tests.security.callers import *; {print_callers.__name__}()"
+    return read_callers(manage(product.environment, "shell", "-c", command))

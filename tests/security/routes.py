@@ -1,0 +1,159 @@
+"""The declared table of every address, and what each caller gets there."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.test import Client
+from django.urls import get_resolver
+
+from inbox.api.streaming_urls import streaming_urlpatterns
+from tests.security.callers import NAMES, Caller
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+# The columns are those of NAMES: nobody, stranger, viewer, reviewer, admin, who left, who is
+# inactive; then keys: read, run, decide, admin, of another team, revoked.
+_SITE = """
+GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
+GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 403 403 403 404 401
+GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
+GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
+POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
+PUT  login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
+POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  decided/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302 302 302 302 302 302
+GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+"""
+_STREAMS = """
+POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401
+POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
+"""
+
+
+@dataclass(frozen=True)
+class Things:
+    """The ids that stand in addresses and bodies."""
+
+    interrupt_id: str
+    thread_id: str
+    run_id: str
+    slug: str
+    view_digest: str = ""
+    external_id: str = ""
+
+    @classmethod
+    def missing(cls, **more: str) -> "Things":
+        """As long as those that exist, so that the lengths of answers can be compared."""
+        return cls(slug="thin-air9", **{name: str(uuid4()) for name in _IDS}, **more)
+
+
+_IDS = ("interrupt_id", "thread_id", "run_id")
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method of one address, and the status that each caller gets."""
+
+    method: str
+    pattern: str
+    statuses: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.pattern}"
+
+    def path(self, things: Things) -> str:
+        path = self.pattern.replace("<root>", "")
+        for kind, name in (("slug", "slug"), *(("uuid", name) for name in _IDS)):
+            path = path.replace(f"<{kind}:{name}>", getattr(things, name))
+        return f"/{path}"
+
+    @property
+    def names_a_thing(self) -> bool:
+        return ":" in self.pattern or self.pattern == "api/runs"
+
+    @property
+    def is_api(self) -> bool:
+        return self.pattern.startswith(("api/", "agui/"))
+
+    def body(self, things: Things) -> dict[str, Any]:
+        """A body with which whoever is allowed to call succeeds."""
+        if self.pattern.endswith("/decide"):
+            if self.is_api:
+                return {"status": "resolved", "payload": {"approved": True}}
+            return {"action": "approve", "view_digest": things.view_digest}
+        if self.pattern == "api/runs":
+            return {"agent": things.slug, "message": "rehearse:echo"}
+        return {}
+
+
+def _parse(table: str) -> list[Route]:
+    rows = [line.split() for line in table.strip().splitlines()]
+    return [
+        Route(method, pattern, dict(zip(NAMES, map(int, statuses), strict=True)))
+        for method, pattern, *statuses in rows
+    ]
+
+
+SITE = _parse(_SITE)
+STREAMS = _parse(_STREAMS)
+
+
+def site_patterns() -> set[str]:
+    return set(_walk(get_resolver(settings.ROOT_URLCONF).url_patterns))
+
+
+def streaming_patterns() -> set[str]:
+    return set(_walk(streaming_urlpatterns))
+
+
+def _walk(patterns: Any, prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from _walk(pattern.url_patterns, path)
+        else:
+            yield path or "<root>"
+
+
+def client_of(caller: Caller) -> Client:
+    """A client that minds CSRF tokens, as browsers and servers do."""
+    client = Client(enforce_csrf_checks=True, headers=caller.headers)
+    for name, value in caller.cookies.items():
+        client.cookies[name] = value
+    return client
+
+
+def call(route: Route, caller: Caller, things: Things) -> Any:
+    """The answer of the site; a page's form carries its token."""
+    client, path = client_of(caller), route.path(things)
+    if route.method == "GET":
+        return client.get(path)
+    body = route.body(things)
+    if route.is_api:
+        return client.generic(route.method, path, json.dumps(body), "application/json")
+    if "csrftoken" not in client.cookies:
+        client.cookies["csrftoken"] = "c" * 32
+    headers = {"X-CSRFToken": "c" * 32}
+    if route.method == "PUT":
+        return client.put(path, headers=headers)
+    return client.post(path, body, headers=headers)
