@@ -1,0 +1,144 @@
+"""What the server leaves to nobody: bodies without end, and readers who do not read."""
+
+from types import SimpleNamespace
+
+import pytest
+from twisted.internet.testing import StringTransport
+
+from inbox.management.bounded import MAX_BODY, MAX_READ, MAX_UNREAD, BoundedFactory
+
+PART = b"x" * 65_536
+
+
+class Line(StringTransport):
+    """A connection in memory that can be broken."""
+
+    is_broken = False
+
+    def abortConnection(self):  # noqa: N802 - Twisted's name
+        self.is_broken = True
+        super().abortConnection()
+
+
+class Served:
+    """One connection to the server, and the requests that reached the application."""
+
+    def __init__(self):
+        self.requests = []
+        self.queue = SimpleNamespace(put_nowait=lambda message: None)
+        server = SimpleNamespace(
+            **dict.fromkeys(("http_timeout", "root_path", "server_name"), ""),
+            **dict.fromkeys(("proxy_forwarded_address_header", "ws_factory")),
+            protocol_connected=lambda request: None,
+            protocol_disconnected=lambda request: None,
+            request_buffer_size=65_536,
+            log_action=lambda *_: None,
+            create_application=self._create_application,
+        )
+        self.line = Line()
+        self._protocol = BoundedFactory(server).buildProtocol(self.line.getPeer())
+        self._protocol.makeConnection(self.line)
+
+    def _create_application(self, request, scope):
+        self.requests.append(request)
+        return self.queue
+
+    def send(self, data):
+        self._protocol.dataReceived(data)
+
+    def ask(self):
+        """Ask for a stream; returns the request, its answer begun."""
+        self.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        (request,) = self.requests
+        request.handle_reply({"type": "http.response.start", "status": 200, "headers": []})
+        return request
+
+    def post(self, size):
+        """Send a body of this many bytes in parts, until the connection is broken."""
+        self.send(f"POST /x HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
+        for start in range(0, size, len(PART)):
+            if self.line.is_broken:
+                return
+            self.send(PART[: size - start])
+
+    def pause(self):
+        """What Twisted says when the client's buffers are full."""
+        self.line.producer.pauseProducing()
+
+    def resume(self):
+        self.line.producer.resumeProducing()
+
+
+@pytest.fixture
+def served():
+    return Served()
+
+
+def write(request, size):
+    """Write so much of a stream in parts, or until the connection is broken."""
+    for _ in range(0, size, len(PART)):
+        part = {"type": "http.response.body", "body": PART, "more_body": True}
+        request.handle_reply(part)
+
+
+def test_a_follower_that_reads_nothing_is_closed_and_bounded(served):
+    request = served.ask()
+    write(request, len(PART))
+    served.pause()
+
+    write(request, MAX_UNREAD)
+    assert not served.line.is_broken
+    write(request, len(PART))
+
+    assert served.line.is_broken
+
+
+def test_a_follower_that_reads_gets_as_much_as_there_is(served):
+    request = served.ask()
+
+    write(request, 3 * MAX_UNREAD)
+
+    assert not served.line.is_broken
+
+
+def test_a_follower_that_catches_up_begins_anew(served):
+    request = served.ask()
+    write(request, len(PART))
+    for _ in range(3):
+        served.pause()
+        write(request, MAX_UNREAD)
+        served.resume()
+
+    assert not served.line.is_broken
+
+
+def test_a_stream_that_ends_leaves_its_connection_to_the_next_request(served):
+    request = served.ask()
+    write(request, len(PART))
+    request.handle_reply({"type": "http.response.body", "body": b"", "more_body": False})
+    served.requests.clear()
+
+    following = served.ask()
+
+    write(following, len(PART))
+    assert not served.line.is_broken
+
+
+def test_a_body_of_the_largest_size_reaches_the_application(served):
+    served.post(MAX_BODY)
+
+    assert len(served.requests) == 1
+
+
+def test_too_large_a_body_is_answered_413_and_does_not_reach_the_application(served):
+    served.post(MAX_BODY + 1)
+
+    assert served.line.value().startswith(b"HTTP/1.1 413 ")
+    assert served.requests == []
+
+
+def test_a_body_without_end_is_cut_off(served):
+    served.post(2 * MAX_READ)
+
+    assert served.line.is_broken
+    assert served.requests == []
