@@ -20,7 +20,6 @@ from tests.properties.values import (
     changed,
     quick,
     same,
-    scalars,
     shuffled,
     values,
     wild_values,
@@ -122,12 +121,6 @@ def test_the_digest_differs_when_a_value_does(data):
     other = data.draw(changed(value))
 
     assert digest(canonical(value)) != digest(canonical(other))
-
-
-@quick(200)
-@given(values, values)
-def test_two_values_have_one_digest_exactly_when_they_are_the_same(one, other):
-    assert (digest(canonical(one)) == digest(canonical(other))) == same(one, other)
 
 
 @quick(400)
@@ -378,6 +371,19 @@ def test_a_high_tower_does_not_pass_however_its_references_are_spelled(refer, na
     assert not is_usable(tower(2, 40, refer=refer, name=name))
 
 
+@pytest.mark.xfail(strict=True, reason="the validator looks below `unevaluated...` twice and more")
+def test_what_is_left_unevaluated_is_counted_as_often_as_it_is_looked_at():
+    floors = {
+        f"d{floor}": {
+            "unevaluatedProperties": {"type": "integer"},
+            "allOf": [{"$ref": f"#/$defs/d{floor + 1}"}],
+        }
+        for floor in range(40)
+    }
+
+    assert not is_usable({"$ref": "#/$defs/d0", "$defs": {**floors, "d40": {"type": "object"}}})
+
+
 @pytest.mark.xfail(strict=True, raises=RecursionError, reason="canonical() recurses unguarded")
 def test_a_schema_deeper_than_the_stack_is_refused():
     deep = []
@@ -393,14 +399,3 @@ def test_a_schema_that_contains_itself_passes_only_if_it_does_not_branch(branche
     schema = {"properties": {name: {"$ref": "#"} for name in names}}
 
     assert is_usable(schema) == (branches == 1)
-
-
-@quick(200)
-@given(st.data())
-def test_only_a_boolean_approves_whatever_the_schema_of_the_agent_says(data):
-    schema = data.draw(st.sampled_from([None, {}, {"type": "object"}, {"properties": {}}]))
-    approved = data.draw(scalars | values | st.sampled_from(["true", 1, [], {}]))
-
-    is_refused = bool(problems_of(schema, {"approved": approved}, reason="tool_call"))
-
-    assert is_refused == (not isinstance(approved, bool))
