@@ -1,19 +1,12 @@
 """The people that tests speak of: Alice starts runs, Bob decides, Carol is a stranger."""
 
-import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-_DATA = tempfile.mkdtemp(prefix="signoff-tests-")
-os.environ["SIGNOFF_DATA_DIR"] = _DATA
-os.environ.setdefault("SIGNOFF_LEDGER", f"{_DATA}/ledger.sqlite3")
+import pytest
 
-import pytest  # noqa: E402
-
-from tests import agents_for_tests  # noqa: E402
+from tests import agents_for_tests
 
 
 @dataclass(frozen=True)
@@ -109,11 +102,3 @@ def as_agent(world: World) -> Callable[..., Any]:
         )
 
     return install
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _remove_test_data() -> Iterator[None]:
-    import shutil
-
-    yield
-    shutil.rmtree(Path(_DATA), ignore_errors=True)

@@ -19,6 +19,15 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 
+#: What the middleware of pages sends; there is nothing here to be shown or framed.
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+}
+
+
 class StreamingApp:
     """Serves one view; its arguments come from Channels' URL router."""
 
@@ -40,7 +49,8 @@ class StreamingApp:
 
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
         response = await self._view(request, **scope["url_route"]["kwargs"])
-        response.headers["X-Content-Type-Options"] = "nosniff"
+        for name, value in SECURITY_HEADERS.items():
+            response.headers[name] = value
         headers = [
             (name.encode("ascii"), value.encode("latin-1"))
             for name, value in response.headers.items()

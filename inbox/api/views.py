@@ -57,9 +57,8 @@ class RunDetail(Caller, APIView):
 
 class RunCancel(Caller, APIView):
     def post(self, request: Request, run_id: UUID) -> Response:
-        actor = self.actor(request)
-        cancel_run(run_id=run_id, actor=actor)
-        run = threads.run_for(actor, run_id)
+        # A key that may run but not read is told what its own request made of the run.
+        run = cancel_run(run_id=run_id, actor=self.actor(request))
         return Response(shapes.run_json(run, threads.terminal_of(run)))
 
 

@@ -2,6 +2,7 @@
 
 import logging.config
 import os
+import re
 from typing import Any
 
 import structlog
@@ -42,7 +43,7 @@ class LoggingConfiguration:
                     "processors": [
                         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                         structlog.processors.format_exc_info,
-                        self._renderer(),
+                        *self._rendering(),
                     ],
                     "foreign_pre_chain": self.shared,
                 }
@@ -52,12 +53,24 @@ class LoggingConfiguration:
             "loggers": {name: {"level": "WARNING"} for name in self.quiet},
         }
 
-    def _renderer(self) -> Any:
+    def _rendering(self) -> list[Any]:
         if os.environ.get("SIGNOFF_LOG") == "json":
-            return structlog.processors.JSONRenderer()
-        return structlog.dev.ConsoleRenderer(
+            return [structlog.processors.JSONRenderer()]
+        console = structlog.dev.ConsoleRenderer(
             colors=False, pad_event_to=28, exception_formatter=structlog.dev.plain_traceback
         )
+        return [_spell_out_controls, console]
+
+
+def _spell_out_controls(_logger: Any, _name: str, event: Any) -> Any:
+    """What agents and clients write must not steer the terminal that shows the log."""
+    for key, value in event.items():
+        if isinstance(value, str) and key != "exception":
+            event[key] = _CONTROLS.sub(lambda found: repr(found[0])[1:-1], value)
+    return event
+
+
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 LOGGING_CONFIGURATION = LoggingConfiguration()

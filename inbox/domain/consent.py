@@ -18,7 +18,7 @@ def canonical(value: Any) -> str:
     """
     try:
         return rfc8785.dumps(value).decode()
-    except (rfc8785.CanonicalizationError, UnicodeError) as error:
+    except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
         raise ValueError(f"not canonical JSON: {error}") from error
 
 

@@ -1,6 +1,7 @@
 """The gate every agent-written JSON Schema passes, and the check of an answer against it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -128,10 +129,14 @@ def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
             stack += [(depth + 1, child) for child in node]
 
 
+#: Anchors and percent-encoding name the same places in ways that the work gate does not follow.
+_POINTER = re.compile(r"#(/[^%]*)?")
+
+
 def _check_references(node: Mapping[str, Any]) -> None:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = node.get(keyword)
-        if isinstance(target, str) and not target.startswith("#"):
-            raise SchemaRefused(f"{keyword} leaves the document: {target[:100]}")
+        if isinstance(target, str) and not _POINTER.fullmatch(target):
+            raise SchemaRefused(f"{keyword} is no plain `#/...` inside the schema: {target[:100]}")
     if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
         raise SchemaRefused("$id is not allowed: the schema is its own only document")

@@ -77,6 +77,14 @@ class Card:
         return visible(self.row.title)
 
     @property
+    def thread_id(self) -> str:
+        return visible(self.row.thread.external_id)
+
+    @property
+    def run_id(self) -> str:
+        return visible(self.row.run.external_id)
+
+    @property
     def tool(self) -> str:
         return visible(self.row.tool_call.name if self.row.tool_call else self.row.reason)
 

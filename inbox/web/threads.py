@@ -38,6 +38,7 @@ def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     context = {
         "thread": found,
         "title": visible(found.title) or "Untitled thread",
+        "external_id": visible(found.external_id),
         "story": story,
         **_list(actor, found.pk),
     }

@@ -134,7 +134,6 @@ def test_a_value_cannot_begin_a_line_of_its_own(hostile):
     assert len(line.splitlines()) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the console renderer prints values without spaces as is")
 def test_a_value_cannot_steer_the_terminal_that_shows_it():
     line = line_of(event="run.failed", error="a\x1b[2Jb")
 

@@ -83,7 +83,6 @@ def test_an_answer_that_streams_is_not_sniffed_and_not_for_other_origins(route, 
     assert "Access-Control-Allow-Origin" not in headers
 
 
-@pytest.mark.xfail(strict=True, reason="StreamingApp sets nosniff only")
 @pytest.mark.parametrize("route", STREAMS, ids=str)
 def test_an_answer_that_streams_forbids_frames_too(route, streamed):
     headers = streamed(route)

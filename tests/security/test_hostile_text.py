@@ -204,7 +204,6 @@ def test_an_address_or_a_name_that_is_typed_comes_back_as_text(client, db, text)
         assert Markup(page.content.decode()).found == []
 
 
-@pytest.mark.xfail(strict=True, reason="thread.html and head.html show ids without visible()")
 @pytest.mark.parametrize("name", ["bidi", "controls"])
 def test_an_id_with_hidden_characters_has_them_spelled_out(asked, reads_bob, name):
     run, call, question = asked("harmless", PAYLOADS[name])

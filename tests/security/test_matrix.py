@@ -39,7 +39,6 @@ def test_everybody_gets_what_the_table_says(route, callers, things):
     assert got == route.statuses
 
 
-@pytest.mark.xfail(strict=True, reason="it answers 403 after it has cancelled the run")
 def test_a_key_that_may_only_run_is_told_that_it_cancelled(callers, things):
     answer = client_of(callers["k_run"]).post(f"/api/runs/{things.run_id}/cancel")
 

@@ -1,0 +1,15 @@
+"""
+Data of its own for each process that runs tests.
+
+Loaded as a plugin, because Django's settings are read before any conftest is.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+_directory = tempfile.mkdtemp(prefix="signoff-tests-")
+atexit.register(shutil.rmtree, _directory, ignore_errors=True)
+os.environ["SIGNOFF_DATA_DIR"] = _directory
+os.environ["SIGNOFF_LEDGER"] = f"{_directory}/ledger.sqlite3"
