@@ -48,7 +48,7 @@ class Settled:
 class End:
     """The agent stopped yielding, by itself or by raising."""
 
-    error: Exception | asyncio.CancelledError | None
+    error: BaseException | None
 
 
 Item = BaseEvent | Wish | Settled | End
@@ -115,15 +115,14 @@ class Turns:
         return not left
 
     async def _drain(self, events: AsyncIterator[BaseEvent]) -> None:
-        error: Exception | asyncio.CancelledError | None = None
+        error: BaseException | None = None
         try:
             async for event in events:
                 self._put(event)
                 if len(self._items) >= _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
-        except (Exception, asyncio.CancelledError) as raised:
-            # The agent's own error; the driver tells the client.
+        except BaseException as raised:
             error = raised
         self._put(End(error), urgent=True)
 

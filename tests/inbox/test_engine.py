@@ -680,3 +680,12 @@ def test_a_resumed_run_that_breaks_the_rules_at_once_still_shows_the_conversatio
     resumed = steps.resumed_run(run)
 
     assert steps.event_types(resumed) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_ERROR"]
+
+
+@pytest.mark.parametrize("raised", [SystemExit, KeyboardInterrupt, GeneratorExit, BaseException])
+def test_whatever_an_agent_raises_ends_its_run_and_not_its_worker(world, as_agent, raised):
+    async def play(run_input, ctx):
+        yield agui.StepStartedEvent(step_name="s")
+        raise raised
+
+    assert start(world, "go", agent=as_agent(play)).error_code == "AGENT_ERROR"

@@ -20,11 +20,14 @@ class Log:
         self.gate = asyncio.Event()
         self.gate.set()
         self.failing = False
+        self.sees_late_rows = False
 
     async def read(self, thread_id, after):
         self.reads += 1
         found = [row for row in self.rows if row.seq > after]
         await self.gate.wait()
+        if self.sees_late_rows:
+            found = [row for row in self.rows if row.seq > after]
         if self.failing:
             raise ConnectionError
         return found
@@ -142,7 +145,9 @@ async def test_followers_of_one_thread_share_its_reads(log):
     assert log.reads - before == 1
 
 
-async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log):
+@pytest.mark.parametrize("sees_late_rows", [False, True])
+async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log, sees_late_rows):
+    log.sees_late_rows = sees_late_rows
     log.write(*range(1, 11))
     following = asyncio.create_task(collect(follow(THREAD, 10), 2))
     await settle()
