@@ -1,7 +1,6 @@
 """Ending a run from outside its worker: cancelled, lost, or in doubt."""
 
 import json
-from collections.abc import Iterable
 from datetime import datetime
 
 from ag_ui.core import BaseEvent, Message
@@ -43,7 +42,6 @@ def close_run(
     terminal: BaseEvent,
     now: datetime,
     error_code: str = "",
-    before_terminal: Iterable[BaseEvent] = (),
 ) -> None:
     """
     End a run that its worker did not end; the caller holds the lock.
@@ -66,21 +64,14 @@ def close_run(
         conversation.apply(event)
     if status is RunStatus.INTERRUPTED:
         closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
-    frames = [log.frame(event) for event in [*added, *closing, *before_terminal, terminal]]
-    log.append(thread=thread, run=run, frames=frames, now=now)
+    frames = [log.frame(event) for event in [*added, *closing, terminal]]
+    kept = conversation.to_json()
+    thread.messages, thread.state = json.dumps(kept["messages"]), json.dumps(kept["state"])
+    log.append(thread=thread, run=run, frames=frames, now=now, changed=["messages", "state"])
     calls.doubt_in_flight(thread)
-    keep_conversation(thread, conversation)
     run.status = status
     run.fence += 1
     run.error_code = error_code
     run.lease_until = None
     run.finished_at = now
     run.save(update_fields=["status", "fence", "error_code", "lease_until", "finished_at"])
-
-
-def keep_conversation(thread: Thread, conversation: Conversation) -> None:
-    """Store what the next run starts from."""
-    value = conversation.to_json()
-    thread.messages = json.dumps(value["messages"])
-    thread.state = json.dumps(value["state"])
-    thread.save(update_fields=["messages", "state"])

@@ -39,20 +39,14 @@ def entry_of(row: Interrupt, decision: Decision) -> Entry:
 
 
 def queue_resume_if_complete(
-    *,
-    thread: Thread,
-    run: Run,
-    now: datetime,
-    started_by: str,
-    run_external_id: str = "",
-    input_text: str = "",
+    *, thread: Thread, run: Run, now: datetime, started_by: str
 ) -> Run | None:
     """
     Queue the one run that resumes `run`, if every question of it is closed.
 
     The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
-    be stored whatever happens. Without a client's input the tools and properties of the interrupted
-    run are used again.
+    be stored whatever happens. No client sends an input here: the tools and properties of the
+    interrupted run are used again.
     """
     # Most decisions of a large set leave others open: find that out without loading the set.
     if Interrupt.objects.filter(run=run, status=InterruptStatus.OPEN).exists():
@@ -63,8 +57,8 @@ def queue_resume_if_complete(
     return queue_run(
         thread=thread,
         now=now,
-        external_id=run_external_id or str(uuid4()),
-        input_text=input_text or _input_without_conversation(run),
+        external_id=str(uuid4()),
+        input_text=_input_without_conversation(run),
         resumes=run,
         entries=entries,
         started_by=started_by,

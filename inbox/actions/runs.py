@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -36,7 +36,7 @@ class RunRequest:
     input: Mapping[str, Any]
     parent_run_id: str = ""
     entries: Sequence[Entry] = ()
-    has_resume: bool = field(default=False)  #: `resume: []` was sent: no coverage, no absence
+    has_resume: bool = False  #: `resume: []` was sent: no coverage, no absence
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,10 @@ def accept_run(
 def _accept(agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
     require(actor, agent.team_id, Permission.DECIDE if request.entries else Permission.RUN)
     columns = _idempotency_columns(agent, request, actor, idempotency_key)
+    thread, now = _lock_or_open_thread(agent, request)
+    # After the lock: the earlier run may have been stored while we waited for it.
     if columns and (earlier := _earlier_run(columns)):
         return Accepted(earlier, replayed=True)
-    thread, now = _lock_or_open_thread(agent, request)
-    if columns and (earlier := _earlier_run(columns)):
-        return Accepted(earlier, replayed=True)  # it was being stored while we waited for the lock
     if request.entries:
         return _resume(thread, request, actor, now)
     _check_free(thread)

@@ -3,19 +3,15 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox import door, engine
 from inbox.api.authentication import actor_of_request
-from inbox.api.errors import json_response
 from inbox.api.parsers import json_body
 from inbox.api.streams import encoded, only, stream
-from inbox.api.unavailable import unavailable
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
-from inbox.domain.errors import Refusal
 from inbox.selectors import agents
 
 Serve = Callable[[Actor, str, Any], Awaitable[door.Answer]]
@@ -37,20 +33,12 @@ async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
         agent = agents.agent_for(actor_of_request(request), slug)
         return engine.capabilities_of(agent.implementation)
 
-    try:
-        return JsonResponse(await in_db_thread(read))
-    except Refusal as refusal:
-        return json_response(refusal)
+    return JsonResponse(await in_db_thread(read))
 
 
 async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:
-    try:
-        actor = await in_db_thread(actor_of_request, request)
-        answer = await serve(actor, slug, json_body(request))
-    except Refusal as refusal:
-        return json_response(refusal)
-    except (OperationalError, InterfaceError) as error:
-        return unavailable(error)
+    actor = await in_db_thread(actor_of_request, request)
+    answer = await serve(actor, slug, json_body(request))
     rows = answer.rows()
     if rows is None:
         return stream(only(answer.bodies))

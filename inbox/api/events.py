@@ -4,16 +4,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
 from inbox.api.authentication import actor_of_request
-from inbox.api.errors import json_response
 from inbox.api.streams import encoded, stream
-from inbox.api.unavailable import unavailable
 from inbox.db_threads import in_db_thread
-from inbox.domain.errors import InvalidInput, Refusal
+from inbox.domain.errors import InvalidInput
 from inbox.feed import follow
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.events import read_events
@@ -24,13 +21,8 @@ PAGE = 1_000
 
 @require_safe
 async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
-    try:
-        wants_stream = "text/event-stream" in request.headers.get("Accept", "")
-        after, rows, may_read = await in_db_thread(_read, request, thread_id, wants_stream)
-    except Refusal as refusal:
-        return json_response(refusal)
-    except (OperationalError, InterfaceError) as error:
-        return unavailable(error)
+    wants_stream = "text/event-stream" in request.headers.get("Accept", "")
+    after, rows, may_read = await in_db_thread(_read, request, thread_id, wants_stream)
     if wants_stream:
         return stream(encoded(follow(thread_id, after, may_read)))
     events = ",".join(f'{{"seq":{seq},"run":"{run}","event":{body}}}' for seq, run, _, body in rows)

@@ -2,6 +2,7 @@
 
 from typing import IO, Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
@@ -9,7 +10,7 @@ from rest_framework.parsers import JSONParser
 from agents.agui import strict_json
 from inbox.domain.errors import InvalidInput, TooLarge, UnsupportedMedia
 
-MAX_BODY = 2 * 1024 * 1024
+MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 class StrictJSONParser(JSONParser):

@@ -12,7 +12,12 @@ from io import BytesIO
 from typing import Any
 
 from django.core.handlers.asgi import ASGIRequest
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+
+from inbox.api.errors import json_response
+from inbox.api.unavailable import unavailable
+from inbox.domain.errors import Refusal
 
 View = Callable[..., Awaitable[HttpResponseBase]]
 Receive = Callable[[], Awaitable[Any]]
@@ -48,7 +53,12 @@ class StreamingApp:
             await answering
 
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
-        response = await self._view(request, **scope["url_route"]["kwargs"])
+        try:
+            response = await self._view(request, **scope["url_route"]["kwargs"])
+        except Refusal as refusal:
+            response = json_response(refusal)
+        except (OperationalError, InterfaceError) as error:
+            response = unavailable(error)
         for name, value in SECURITY_HEADERS.items():
             response.headers[name] = value
         headers = [

@@ -127,35 +127,33 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
 
 def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
     run_id = known.last.external_id if known.last and terminal else "history"
-    events: list[BaseEvent] = [
-        wire.run_started(known.thread.external_id, run_id),
-        StateSnapshotEvent(snapshot=known.state or {}),
-        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(known.messages)),
-    ]
     if not terminal:
         terminal = wire.encode(
             RunFinishedEvent(thread_id=known.thread.external_id, run_id=run_id, outcome=_SUCCESS)
         )
-    return [*map(wire.encode, events), terminal]
+    return [*_snapshots(known, run_id), terminal]
 
 
-def _as_it_ended(run: Any, run_id: str) -> Answer:
+def _as_it_ended(run: Run, run_id: str) -> Answer:
     """A replayed resume: how the thread stands and how its run ended, under the new run id."""
     known = threads.hydration_of(run.thread)
     terminal: Any = wire.decode(threads.terminal_of(run))
     if isinstance(terminal, RunFinishedEvent):
         # What it asked itself may be answered by now: then there is nothing left to answer.
-        asks_still = run.status == RunStatus.INTERRUPTED and known.waiting == run
-        is_over = run.status == RunStatus.INTERRUPTED and not asks_still
-        outcome = _SUCCESS if is_over else terminal.outcome
+        is_answered = run.status == RunStatus.INTERRUPTED and known.last != run
+        outcome = _SUCCESS if is_answered else terminal.outcome
         terminal = terminal.model_copy(update={"run_id": run_id, "outcome": outcome})
+    return Answer(bodies=[*_snapshots(known, run_id), wire.encode(terminal)])
+
+
+def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:
+    """What a stream that tells how a thread stands begins with."""
     events: list[BaseEvent] = [
-        wire.run_started(run.thread.external_id, run_id),
+        wire.run_started(known.thread.external_id, run_id),
         StateSnapshotEvent(snapshot=known.state or {}),
         MessagesSnapshotEvent(messages=_MESSAGES.validate_python(known.messages)),
-        terminal,
     ]
-    return Answer(bodies=[wire.encode(event) for event in events])
+    return [wire.encode(event) for event in events]
 
 
 def _refused(thread_id: str, run_id: str, refusal: ContractRefusal | Forbidden) -> Answer:

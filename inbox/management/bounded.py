@@ -5,12 +5,13 @@ from typing import Any
 import daphne.server
 import structlog
 from daphne.http_protocol import HTTPFactory, WebRequest
+from django.conf import settings
 from twisted.internet.interfaces import IPushProducer
 from zope.interface import implementer  # type: ignore[attr-defined]
 
 log = structlog.get_logger(__name__)
 
-MAX_BODY = 2 * 1024 * 1024
+MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 #: Closing a connection with unread data would lose the answer, so a little more is read away.
 MAX_READ = 16 * 1024 * 1024
 #: A follower that leaves so much unread is closed; it goes on from its cursor when it is back.

@@ -13,7 +13,7 @@ from inbox.actions.locking import lock_thread
 from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.domain.states import ACTIVE_RUN
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import require, teams_of
 
@@ -26,7 +26,6 @@ class Hydration:
     messages: list[Any]
     state: Any
     active: Run | None  #: still going on: follow it from its `first_seq`
-    waiting: Run | None  #: interrupted, and not resumed yet
     last: Run | None  #: the run that started last
     last_terminal: str  #: the JSON text of its terminal event, "" while it has none
 
@@ -123,7 +122,6 @@ def hydration_of(thread: Thread) -> Hydration:
         messages=conversation["messages"],
         state=conversation["state"],
         active=active,
-        waiting=last if last and last.status == RunStatus.INTERRUPTED else None,
         last=last,
         last_terminal=terminal_of(last) if last else "",
     )
