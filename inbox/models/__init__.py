@@ -2,6 +2,8 @@
 
 from inbox.models.agents import Agent
 from inbox.models.audit import AuditEntry
+from inbox.models.claims import Claim
+from inbox.models.comments import Comment
 from inbox.models.decisions import Decision
 from inbox.models.events import Event
 from inbox.models.interrupts import Interrupt
@@ -13,6 +15,8 @@ __all__ = [
     "Agent",
     "ApiKey",
     "AuditEntry",
+    "Claim",
+    "Comment",
     "Decision",
     "Event",
     "Interrupt",

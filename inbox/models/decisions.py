@@ -17,6 +17,9 @@ class Decision(models.Model):
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="decisions")
     status = models.CharField(max_length=10, choices=choices(EntryStatus))
     payload = models.TextField(null=True, help_text="canonical JSON text, as the agent gets it")
+    call_before = models.TextField(
+        null=True, help_text="JSON text: the tool call's row before this answer changed it"
+    )
     view_digest = models.CharField(max_length=64, blank=True, help_text="of what was shown")
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=160)

@@ -2,9 +2,13 @@
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import Q
 
 from inbox.domain.access import Permission, Role
 from inbox.models.fields import choices, id_field
+
+#: The longest that a complete set of answers may wait, in seconds.
+LONGEST_GRACE_SECONDS = 3_600
 
 
 class User(AbstractUser):
@@ -21,6 +25,16 @@ class Team(models.Model):
     id = id_field()
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=80)
+    grace_seconds = models.PositiveSmallIntegerField(
+        default=0, help_text="how long a complete set of answers waits before it resumes its run"
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(grace_seconds__lte=LONGEST_GRACE_SECONDS), name="grace_of_an_hour"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -40,7 +40,7 @@ class Run(models.Model):
 
     `input` is the RunAgentInput without ids and resume, `resume` the entries that the server built
     from stored decisions, `checkpoint` what the agent left for the run that resumes this one; all
-    three JSON text.
+    three JSON text. A run that `retries` a failed one does the work of that one once more.
     """
 
     id = id_field()
@@ -50,6 +50,12 @@ class Run(models.Model):
     status = models.CharField(max_length=12, choices=choices(RunStatus), default=RunStatus.QUEUED)
     resumes = models.OneToOneField(
         "self", null=True, on_delete=models.PROTECT, related_name="resumed_by"
+    )
+    retries = models.OneToOneField(
+        "self", null=True, on_delete=models.PROTECT, related_name="retried_by"
+    )
+    resume_at = models.DateTimeField(
+        null=True, help_text="when the answers to this interrupted run are due to resume it"
     )
     input = models.TextField()
     resume = models.TextField(default="[]")
@@ -85,5 +91,10 @@ class Run(models.Model):
                 fields=["lease_until"],
                 condition=Q(status=RunStatus.RUNNING),
                 name="running_runs",
+            ),
+            models.Index(
+                fields=["resume_at"],
+                condition=Q(resume_at__isnull=False),
+                name="resumes_by_time",
             ),
         ]

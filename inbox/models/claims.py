@@ -1,0 +1,26 @@
+"""Who has taken which interrupt."""
+
+from django.conf import settings
+from django.db import models
+
+from inbox.models.interrupts import Interrupt
+
+
+class Claim(models.Model):
+    """
+    A reviewer's lease on an open interrupt; the row goes when the interrupt closes.
+
+    A lease that has run out is free to be taken, and means nothing meanwhile.
+    """
+
+    interrupt = models.OneToOneField(
+        Interrupt, primary_key=True, on_delete=models.PROTECT, related_name="claim"
+    )
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    claimed_at = models.DateTimeField()
+    until = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["user", "until"], name="claims_of_a_person")]

@@ -1,0 +1,26 @@
+"""What reviewers say to each other."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from inbox.models.fields import id_field
+from inbox.models.interrupts import Interrupt
+
+#: The longest comment, in characters.
+COMMENT_CHARACTERS = 4_000
+
+
+class Comment(models.Model):
+    """A remark on an interrupt, which no agent ever gets. Append-only, by triggers."""
+
+    id = id_field()
+    interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="comments")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    text = models.CharField(max_length=COMMENT_CHARACTERS)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_says_something")]
