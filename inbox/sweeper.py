@@ -10,13 +10,14 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 
 from inbox import engine, notify
 from inbox.actions.expiry import expire_interrupts
+from inbox.actions.grace import resume_if_due
 from inbox.actions.recovery import recover_run
 from inbox.selectors import sweep as found
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 5.0
-#: Expiry has a resolution that people see; looking for it is one query on a small index.
+#: Expiry and grace have a resolution that people see; looking is one query on a small index each.
 EXPIRY_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=5)
 _LOCK = 7_311_402  # any number, the same in every process
@@ -24,7 +25,7 @@ _LOCK = 7_311_402  # any number, the same in every process
 
 def sweep() -> None:
     """Look once for everything that is overdue; safe to run anywhere and any number of times."""
-    expire()
+    keep_time()
     for run_id, implementation in found.runs_with_lost_workers():
         with _logged(run=str(run_id)):
             status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
@@ -34,6 +35,12 @@ def sweep() -> None:
         notify.ring_workers(run_id)
 
 
+def keep_time() -> None:
+    """Do what is due at a moment that people were told."""
+    expire()
+    resume()
+
+
 def expire() -> None:
     """Close what nobody answered in time."""
     for thread_id in found.threads_with_late_interrupts():
@@ -41,6 +48,13 @@ def expire() -> None:
             closed = expire_interrupts(thread_id=thread_id)
             if closed:
                 log.info("interrupts expired", thread=str(thread_id), count=closed)
+
+
+def resume() -> None:
+    """Queue the resumes whose grace period is over."""
+    for run_id in found.runs_due_to_resume():
+        with _logged(run=str(run_id)):
+            resume_if_due(run_id=run_id)
 
 
 @contextmanager
@@ -65,7 +79,7 @@ def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: No
         ticks += 1
         try:
             if is_elected():
-                sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else expire()
+                sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else keep_time()
             beat()
         except Exception as error:  # whatever it was, the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)

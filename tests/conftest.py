@@ -90,6 +90,31 @@ def carol(world: World) -> Any:
 
 
 @pytest.fixture
+def dora(world: World) -> Any:
+    """A second reviewer in Bob's team."""
+    from inbox.actions.people import add_member
+    from inbox.domain.access import SEED, Role
+
+    user = add_member(
+        team=world.team,
+        username="dora",
+        full_name="Dora",
+        password="dora-password",
+        role=Role.REVIEWER,
+        actor=SEED,
+    )
+    return world.actor(user)
+
+
+@pytest.fixture
+def robot(world: World) -> Any:
+    """A machine of the team that may run, read and decide."""
+    from inbox.selectors.keys import actor_of_key
+
+    return actor_of_key(world.key)
+
+
+@pytest.fixture
 def as_agent(world: World) -> Callable[..., Any]:
     """Put a scripted list of events behind an address: `as_agent(events)` returns the agent row."""
     from inbox.actions.people import ensure_agent

@@ -1,6 +1,5 @@
 """Deciding: one answer to one interrupt, whoever it comes from."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,15 +9,16 @@ from django.db import transaction
 
 from inbox import notify
 from inbox.actions import audit
-from inbox.actions.calls import save_calls
+from inbox.actions.approvals import apply_answers
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import question, queue_resume_if_complete
+from inbox.actions.questions import entry_of, question, queue_resume_if_complete
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
-from inbox.domain.states import EntryStatus, InterruptStatus, Reason, ToolCallState
-from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.domain.states import EntryStatus, InterruptStatus
+from inbox.domain.teamwork import check_not_claimed
+from inbox.models import Claim, Decision, Interrupt, Run, Thread
 from inbox.selectors.access import require
 
 CLOSED_BY = {
@@ -39,20 +39,26 @@ def decide(
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
 
-    Safe to replay: the same answer by the same actor returns the decision that stands.
+    Safe to replay: the same answer by the same actor returns the decision that stands. Only people
+    are kept away by a claim: a machine answers for a whole set.
 
     Raises:
         NotFound, Forbidden.
+        Claimed: another person's claim runs; `detail` has `by` and `until`.
         AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `status`.
         InterruptExpired, InvalidPayload.
         ViewChanged: `view_digest` is not that of what is asked.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     require(actor, thread.team_id, Permission.DECIDE)
-    interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
+    interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
+        pk=interrupt_id
+    )
     entry = Entry(interrupt.interrupt_id, status, payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
+    claim: Claim | None = getattr(interrupt, "claim", None)
+    check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     asked = question(interrupt, None)
     check_in_time(asked, entry, now)
     if view_digest is not None and view_digest != interrupt.view_digest:
@@ -81,11 +87,13 @@ def record_decisions(
     closed_as: InterruptStatus | None = None,
 ) -> list[Decision]:
     """Store decisions that were checked; the caller holds the lock and plans the resume."""
+    before = apply_answers(answered, now)
     decisions = [
         Decision(
             interrupt=interrupt,
             status=entry.status,
             payload=None if entry.payload is None else _stored(entry.payload),
+            call_before=before.get(interrupt.pk),
             view_digest=view_digest,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
@@ -97,7 +105,6 @@ def record_decisions(
     ]
     Decision.objects.bulk_create(decisions)
     _close(answered, closed_as, now)
-    _apply_to_tool_calls(answered, now)
     audit.record_all(
         [
             audit.entry(
@@ -125,6 +132,9 @@ def _close(
     for status in {interrupt.status for interrupt, _ in answered}:
         rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
         Interrupt.objects.filter(pk__in=rows).update(status=status, closed_at=now)
+    claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
+    if claimed:
+        Claim.objects.filter(interrupt__in=claimed).delete()
 
 
 def _stored(payload: Any) -> str:
@@ -134,68 +144,27 @@ def _stored(payload: Any) -> str:
         raise errors.InvalidPayload(f"The answer cannot be stored as JSON: {error}.") from error
 
 
+def refuse_if_closed(interrupt: Interrupt) -> None:
+    """Raise AlreadyDecided or InterruptExpired, with who and when, unless it is open."""
+    if interrupt.status != InterruptStatus.OPEN:
+        raise _closed(interrupt, interrupt.decisions.get(withdrawn_at=None))
+
+
 def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Decision:
     """The decision that stands, if this is the same one again; else say who was faster."""
-    standing = interrupt.decisions.filter(withdrawn_at=None).get()
-    before = Entry(
-        interrupt.interrupt_id,
-        EntryStatus(standing.status),
-        None if standing.payload is None else json.loads(standing.payload),
-    )
-    same_actor = (standing.user_id, standing.api_key_id) == (actor.user_id, actor.key_id)
-    if same_actor and fingerprint([before]) == fingerprint([entry]):
+    standing = interrupt.decisions.get(withdrawn_at=None)
+    before = entry_of(interrupt, standing)
+    if standing.is_by(actor) and fingerprint([before]) == fingerprint([entry]):
         return standing
+    raise _closed(interrupt, standing)
+
+
+def _closed(interrupt: Interrupt, standing: Decision) -> errors.Refusal:
     if interrupt.status == InterruptStatus.EXPIRED:
-        raise errors.InterruptExpired("This interrupt has expired.")
-    raise errors.AlreadyDecided(
+        return errors.InterruptExpired("This interrupt has expired.")
+    return errors.AlreadyDecided(
         f"{standing.actor_label} was faster: this is already {interrupt.status}.",
         by=standing.actor_label,
         at=standing.created_at.isoformat(),
         status=interrupt.status,
     )
-
-
-def _apply_to_tool_calls(answered: Sequence[tuple[Interrupt, Entry]], now: datetime) -> None:
-    """Keep what was approved, so that the executor can hold the agent to it (R4)."""
-    # Two questions may be about one call: both answers go to the same object.
-    calls: dict[UUID, ToolCall] = {}
-    changed = set()
-    for interrupt, entry in answered:
-        if interrupt.tool_call is not None:
-            call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
-            if _apply(call, interrupt.reason, entry, now):
-                changed.add(call)
-    save_calls(changed, ["state", "edited_args", "result", "settled_at"])
-
-
-def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
-    """
-    Change the call as the answer says; return whether it changed.
-
-    A denial stays, whatever else is approved about the call.
-    """
-    answer = entry.payload if isinstance(entry.payload, dict) else {}
-    if reason == Reason.OUTCOME_UNKNOWN:
-        _settle_doubt(call, entry, answer, now)
-    elif reason != Reason.TOOL_CALL:
-        return False
-    elif entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
-        call.state = ToolCallState.NOT_RUN
-    elif isinstance(answer.get("editedArgs"), dict):
-        call.edited_args = canonical(answer["editedArgs"])
-    else:
-        return False
-    return True
-
-
-def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:
-    outcome = answer.get("outcome") if entry.status is EntryStatus.RESOLVED else "stop"
-    if outcome == "happened":
-        result = answer.get("result")
-        call.state = ToolCallState.SETTLED
-        call.result = result if isinstance(result, str) else canonical(result)
-        call.settled_at = now
-    elif outcome == "did_not_happen":
-        call.state = ToolCallState.PROPOSED
-    else:
-        call.state = ToolCallState.NOT_RUN

@@ -25,7 +25,7 @@ def expire_interrupts(*, thread_id: UUID) -> int:
     late = list(
         Interrupt.objects.filter(
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
-        ).select_related("tool_call", "run")
+        ).select_related("tool_call", "run", "claim")
     )
     for run in {interrupt.run for interrupt in late}:
         record_decisions(

@@ -2,14 +2,17 @@
 
 import secrets
 from collections.abc import Collection
+from uuid import UUID
 
 from django.db import transaction
 
 from inbox.actions import audit
 from inbox.domain.access import Actor, Permission, Role
 from inbox.domain.errors import AddressTaken, UsernameTaken
+from inbox.domain.teamwork import check_grace
 from inbox.models import Agent, ApiKey, Membership, Team, User
 from inbox.models.clock import database_now
+from inbox.selectors.access import require
 from inbox.selectors.keys import key_digest
 
 KEY_PREFIX = "so_"
@@ -21,6 +24,33 @@ def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
     team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
     if created:
         audit.record(action="team.created", actor=actor, now=database_now(), team_id=team.pk)
+    return team
+
+
+@transaction.atomic(durable=True)
+def set_grace(*, team_id: UUID, seconds: int, actor: Actor) -> Team:
+    """
+    Let complete sets of answers wait for so long before they resume their run, 0 to 3,600 s.
+
+    Sets that are complete already keep the time they were given. Safe to replay: the same period
+    again leaves no audit entry.
+
+    Raises:
+        NotFound, Forbidden, InvalidInput.
+    """
+    require(actor, team_id, Permission.ADMIN)
+    check_grace(seconds)
+    team = Team.objects.get(pk=team_id)
+    if team.grace_seconds != seconds:
+        audit.record(
+            action="team.grace_set",
+            actor=actor,
+            now=database_now(),
+            team_id=team.pk,
+            seconds=seconds,
+        )
+        team.grace_seconds = seconds
+        team.save(update_fields=["grace_seconds"])
     return team
 
 

@@ -2,19 +2,22 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from inbox import notify
+from inbox.domain.access import ActorKind
 from inbox.domain.contract import Entry, Question, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
-from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.models import Decision, Interrupt, Run, Team, Thread
 
 
 def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
     """The run's interrupts in the order asked, each with its standing decision."""
-    rows = list(Interrupt.objects.filter(run=run).select_related("tool_call").order_by("position"))
+    rows = list(
+        Interrupt.objects.filter(run=run).select_related("tool_call", "claim").order_by("position")
+    )
     standing = {}
     if any(row.status != InterruptStatus.OPEN for row in rows):
         decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
@@ -44,13 +47,28 @@ def queue_resume_if_complete(
     """
     Queue the one run that resumes `run`, if every question of it is closed.
 
-    The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
-    be stored whatever happens. No client sends an input here: the tools and properties of the
-    interrupted run are used again.
+    With a grace period only the time is set at which the sweeper queues it: until then an answer
+    can be taken back. The caller holds the thread's lock.
     """
     # Most decisions of a large set leave others open: find that out without loading the set.
     if Interrupt.objects.filter(run=run, status=InterruptStatus.OPEN).exists():
         return None
+    grace = _grace_of(thread, run)
+    if grace:
+        run.resume_at = now + grace
+        run.save(update_fields=["resume_at"])
+        return None
+    return queue_resume(thread=thread, run=run, now=now, started_by=started_by)
+
+
+def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) -> Run | None:
+    """
+    Queue the one run that resumes `run`, or return None while an answer is missing.
+
+    The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
+    be stored whatever happens. No client sends an input here: the tools and properties of the
+    interrupted run are used again.
+    """
     entries = plan_resume(question for _, question in load_questions(run))
     if entries is None:
         return None
@@ -89,9 +107,22 @@ def queue_run(
         started_by=started_by[:160],
         **(columns or {}),
     )
+    if resumes is not None and resumes.resume_at is not None:
+        resumes.resume_at = None
+        resumes.save(update_fields=["resume_at"])
     notify.ring_workers_on_commit(run.pk)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run
+
+
+def _grace_of(thread: Thread, run: Run) -> timedelta:
+    """How long the answers wait; not at all if nobody gave one who could take it back."""
+    seconds = Team.objects.values_list("grace_seconds", flat=True).get(pk=thread.team_id)
+    if seconds:
+        standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+        if not standing.exclude(actor_kind=ActorKind.SYSTEM).exists():
+            seconds = 0
+    return timedelta(seconds=seconds)
 
 
 def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:

@@ -108,6 +108,12 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
     fresh = check_resume(entries=request.entries, questions=questions, now=now)
     if resumed_by:
         raise errors.AlreadyDecided("This run was already resumed, with other answers.")
+    if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
+        # Who sends all of them once more means it; one of them cuts nobody's grace short.
+        raise errors.PartialResume(
+            "All interrupts are answered, and the run is resumed soon; send every answer to resume "
+            "it now."
+        )
     answered = {entry.interrupt_id: entry for entry in fresh}
     record_decisions(
         thread=thread,

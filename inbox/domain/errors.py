@@ -78,6 +78,30 @@ class ViewChanged(Refusal):
     code = "VIEW_CHANGED"
 
 
+class Claimed(Refusal):
+    """Another person has taken this; `detail` says `by` whom and `until` when."""
+
+    code = "CLAIMED"
+
+
+class NotClaimed(Refusal):
+    """There is no claim of the actor's to renew."""
+
+    code = "NOT_CLAIMED"
+
+
+class AlreadyResumed(Refusal):
+    """The run goes on with this answer, which is too late to take back."""
+
+    code = "ALREADY_RESUMED"
+
+
+class RetryRefused(Refusal):
+    """This run cannot be tried again; the message says why."""
+
+    code = "RETRY_REFUSED"
+
+
 class ContractRefusal(Refusal):
     """The AG-UI interrupt contract does not allow this; on the wire it is a RUN_ERROR."""
 

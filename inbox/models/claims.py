@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from inbox.domain.teamwork import Holder
 from inbox.models.interrupts import Interrupt
 
 
@@ -24,3 +25,7 @@ class Claim(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["user", "until"], name="claims_of_a_person")]
+
+    @property
+    def holder(self) -> Holder:
+        return Holder(self.user_id, self.user.display_name, self.until)

@@ -4,11 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.domain.teamwork import COMMENT_CHARACTERS
 from inbox.models.fields import id_field
 from inbox.models.interrupts import Interrupt
-
-#: The longest comment, in characters.
-COMMENT_CHARACTERS = 4_000
 
 
 class Comment(models.Model):

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.domain.access import Actor
 from inbox.domain.states import EntryStatus
 from inbox.models.fields import choices, id_field
 from inbox.models.interrupts import Interrupt
@@ -38,3 +39,6 @@ class Decision(models.Model):
                 name="one_standing_decision",
             )
         ]
+
+    def is_by(self, actor: Actor) -> bool:
+        return (self.user_id, self.api_key_id) == (actor.user_id, actor.key_id)

@@ -5,10 +5,8 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.domain.access import Permission, Role
+from inbox.domain.teamwork import LONGEST_GRACE_SECONDS
 from inbox.models.fields import choices, id_field
-
-#: The longest that a complete set of answers may wait, in seconds.
-LONGEST_GRACE_SECONDS = 3_600
 
 
 class User(AbstractUser):

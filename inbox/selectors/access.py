@@ -57,3 +57,16 @@ def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
         raise Forbidden(f"This needs the permission to {permission.value}.")
     raise NotFound()
+
+
+def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:
+    """
+    Raise unless a person has the permission in the team; return the user's id.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, permission)
+    if actor.user_id is None:
+        raise Forbidden("Only people do this; a machine decides at once.")
+    return actor.user_id

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,8 +13,11 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
 from inbox.domain.schemas import APPROVAL
 from inbox.domain.states import InterruptStatus, Reason
-from inbox.models import AuditEntry, Decision, Interrupt, Thread
+from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Thread
+from inbox.models.clock import database_now
+from inbox.models.interrupts import NEVER
 from inbox.selectors.access import permissions_in, require, teams_of
+from inbox.selectors.teamwork import claim_on, comments_on, withdrawable_by
 
 COUNT_UP_TO = 100
 #: A run may ask a thousand questions; a page lists the first of them and counts the rest.
@@ -34,6 +38,10 @@ class InterruptDetail:
     decided_together: int
     activity: Sequence[AuditEntry]
     may_decide: bool
+    claim: Claim | None  #: the one that runs, with its user
+    comments: Sequence[Comment]  #: between reviewers, the latest of them
+    may_withdraw: bool  #: the standing decision is the actor's, and the run has not gone on
+    withdraw_until: datetime | None  #: None also as long as other answers of the set are missing
 
     @property
     def is_approval(self) -> bool:
@@ -96,7 +104,9 @@ def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
 def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     """Raises NotFound."""
     row = (
-        Interrupt.objects.select_related("tool_call", "run__thread__agent", "thread__agent")
+        Interrupt.objects.select_related(
+            "tool_call", "run__thread__agent", "run__resumed_by", "thread__agent", "claim__user"
+        )
         .filter(pk=interrupt_id)
         .first()
     )
@@ -104,6 +114,10 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         raise NotFound()
     require(actor, row.team_id, Permission.READ)
     asked = json.loads(row.body)
+    decision = _standing(row)
+    now = database_now()
+    allowed = permissions_in(actor, row.team_id)
+    until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
     decided_together, asked_together = progress_of([row])[row.run_id]
     schema = asked.get("responseSchema")
     if schema is None and row.reason == Reason.TOOL_CALL:
@@ -113,7 +127,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         asked=asked,
         schema=schema,
         args=json.loads(row.args) if row.args else None,
-        decision=_standing(row),
+        decision=decision,
         siblings=list(
             Interrupt.objects.filter(run=row.run)
             .select_related("tool_call")
@@ -127,7 +141,11 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
                 "-pk"
             )[:50]
         ),
-        may_decide=Permission.DECIDE in permissions_in(actor, row.team_id),
+        may_decide=Permission.DECIDE in allowed,
+        claim=claim_on(row, now),
+        comments=comments_on(row),
+        may_withdraw=until is not None and now < until,
+        withdraw_until=None if until == NEVER else until,
     )
 
 
@@ -137,7 +155,7 @@ def _listed(actor: Actor) -> "QuerySet[Interrupt]":
     scope = Q(team=teams[0]) if len(teams) == 1 else Q(team__in=teams)
     return (
         Interrupt.objects.filter(scope)
-        .select_related("tool_call", "thread__agent")
+        .select_related("tool_call", "thread__agent", "claim__user")
         .prefetch_related(_decisions())
     )
 

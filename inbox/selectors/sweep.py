@@ -28,6 +28,13 @@ def runs_queued_for(age: timedelta) -> list[UUID]:
     )
 
 
+def runs_due_to_resume() -> list[UUID]:
+    """Interrupted runs whose answers have waited for their team's grace period."""
+    return list(
+        Run.objects.filter(resume_at__lte=database_now()).values_list("pk", flat=True)[:_AT_ONCE]
+    )
+
+
 def threads_with_late_interrupts() -> list[UUID]:
     """Threads with open interrupts past their expiry."""
     return list(

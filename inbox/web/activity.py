@@ -20,6 +20,12 @@ _SAYS = {
     "interrupt.resolved": "answered",
     "interrupt.cancelled": "cancelled this",
     "interrupt.expired": "closed this: nobody answered in time",
+    "interrupt.claimed": "took this",
+    "interrupt.taken_over": "took this over",
+    "interrupt.released": "gave this back",
+    "interrupt.commented": "commented",
+    "decision.withdrawn": "took the answer back",
+    "run.retried": "tried the failed run again",
     "resume.rejected": "sent an answer that was refused",
 }
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}

@@ -46,3 +46,16 @@ def test_a_member_gets_a_password_a_team_and_an_agent(db, rf):
 def test_a_username_is_taken_once(world):
     with pytest.raises(CommandError, match="already"):
         run("create_member", "--username", "bob", "--team", "tests", "--role", "viewer")
+
+
+def test_a_team_gets_its_grace_period(world):
+    run("set_grace", "tests", "30")
+
+    world.team.refresh_from_db()
+    assert world.team.grace_seconds == 30
+
+
+@pytest.mark.parametrize("arguments", [("nobody", "30"), ("tests", "3601")])
+def test_a_grace_period_that_cannot_be_is_refused(world, arguments):
+    with pytest.raises(CommandError):
+        run("set_grace", *arguments)

@@ -30,24 +30,6 @@ class WorkerKilled(BaseException):
     """What a SIGKILL looks like from inside: nothing after it is executed."""
 
 
-@pytest.fixture
-def later(monkeypatch):
-    """Move the database's clock forward."""
-
-    def move(**by):
-        from inbox.models.clock import database_now
-
-        ahead = timedelta(**by)
-
-        def shifted():
-            return database_now() + ahead
-
-        for module in ("inbox.actions.locking", "inbox.selectors.sweep"):
-            monkeypatch.setattr(f"{module}.database_now", shifted)
-
-    return move
-
-
 def kill_while_driving(run, *, monkeypatch, at):
     """Drive a queued run until the worker is about to commit `at`, and lose the worker there."""
 

@@ -1,0 +1,43 @@
+"""What reviewers say to each other about an interrupt."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions import audit
+from inbox.actions.locking import lock_thread
+from inbox.domain.access import Actor, Permission
+from inbox.domain.consent import digest
+from inbox.domain.teamwork import check_comment
+from inbox.models import Comment, Interrupt
+from inbox.selectors.access import require_person
+
+
+@transaction.atomic(durable=True)
+def comment_on(*, interrupt_id: UUID, actor: Actor, text: str) -> Comment:
+    """
+    Leave a comment of 1 to 4,000 characters on an interrupt, open or closed; no agent gets it.
+
+    The audit trail keeps its digest: what was said stays provable, and is in one place only.
+
+    Raises:
+        NotFound, Forbidden, InvalidInput.
+    """
+    thread, now = lock_thread(interrupts=interrupt_id)
+    user_id = require_person(actor, thread.team_id, Permission.DECIDE)
+    check_comment(text)
+    comment = Comment.objects.create(
+        interrupt_id=interrupt_id, user_id=user_id, text=text, created_at=now
+    )
+    audit.record(
+        action="interrupt.commented",
+        actor=actor,
+        now=now,
+        thread=thread,
+        interrupt=Interrupt(pk=interrupt_id),
+        comment=str(comment.pk),
+        digest=digest(text),
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return comment

@@ -1,0 +1,95 @@
+"""The rules by which several reviewers share an inbox."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from inbox.domain import errors
+from inbox.domain.access import Actor, ActorKind
+
+#: How long a claim lasts; the page of whoever works on the request renews it.
+CLAIM_LEASE = timedelta(minutes=10)
+#: The longest that a complete set of answers may wait before it resumes its run, in seconds.
+LONGEST_GRACE_SECONDS = 3_600
+COMMENT_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Whoever has claimed an interrupt, as far as the rules look at them."""
+
+    user_id: int
+    name: str
+    until: datetime
+
+    def holds(self, now: datetime) -> bool:
+        return self.until > now
+
+
+def check_not_claimed(*, holder: Holder | None, actor: Actor, now: datetime) -> None:
+    """
+    Raise Claimed while another person's lease runs.
+
+    Machines are not stopped: a key or the AG-UI door answers for a whole set, and cannot wait for
+    a person to look up from one of its questions.
+    """
+    if actor.kind is not ActorKind.HUMAN or holder is None or not holder.holds(now):
+        return
+    if holder.user_id != actor.user_id:
+        raise errors.Claimed(
+            f"{holder.name} is working on this.", by=holder.name, until=holder.until.isoformat()
+        )
+
+
+def withdrawable_until(
+    *, is_resumed: bool, resume_at: datetime | None, expires_at: datetime | None
+) -> datetime | None:
+    """
+    Until when an answer can be taken back; None as long as others of its run are missing.
+
+    Raises:
+        AlreadyResumed: the agent has the answer, and nothing takes it back.
+    """
+    if is_resumed:
+        raise errors.AlreadyResumed("The run goes on with this answer: it cannot be taken back.")
+    return min((at for at in (resume_at, expires_at) if at), default=None)
+
+
+def check_withdrawal(
+    *,
+    is_resumed: bool,
+    resume_at: datetime | None,
+    expires_at: datetime | None,
+    now: datetime,
+) -> None:
+    """
+    Raise unless an answer can still be taken back.
+
+    Raises:
+        AlreadyResumed, InterruptExpired: open again, it could not be answered any more.
+    """
+    until = withdrawable_until(is_resumed=is_resumed, resume_at=resume_at, expires_at=expires_at)
+    if until is None or now < until:
+        return
+    if until == expires_at:
+        raise errors.InterruptExpired("This has expired: the answer to it stays as it is.")
+    raise errors.AlreadyResumed("The time to take this answer back is over.")
+
+
+def check_comment(text: str) -> None:
+    """Raise InvalidInput unless the text can be kept as a comment."""
+    if not text.strip():
+        raise errors.InvalidInput("There is nothing in this comment yet.")
+    if len(text) > COMMENT_CHARACTERS:
+        raise errors.InvalidInput(
+            f"A comment has up to {COMMENT_CHARACTERS} characters; this one has {len(text)}."
+        )
+    if "\0" in text:
+        raise errors.InvalidInput("A comment cannot hold the character NUL.")
+
+
+def check_grace(seconds: int) -> None:
+    """Raise InvalidInput unless a team may have this grace period."""
+    if not 0 <= seconds <= LONGEST_GRACE_SECONDS:
+        raise errors.InvalidInput(
+            f"A grace period lasts from 0 to {LONGEST_GRACE_SECONDS} seconds."
+        )

@@ -1,0 +1,28 @@
+"""Say how many seconds a team's complete answers wait before they resume their run."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox.actions.people import set_grace
+from inbox.domain.access import SEED
+from inbox.domain.errors import Refusal
+from inbox.selectors.teams import team_by_slug
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("team", help="the team's slug")
+        parser.add_argument("seconds", type=int, help="0 (not at all) to 3600")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        team = team_by_slug(options["team"])
+        if team is None:
+            raise CommandError(f"There is no team {options['team']!r}.")
+        try:
+            set_grace(team_id=team.pk, seconds=options["seconds"], actor=SEED)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
