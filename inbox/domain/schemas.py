@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -10,11 +11,26 @@ import jsonschema_rs
 
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
+from inbox.domain.schema_patterns import (
+    LINEAR,
+    is_pattern_checked,
+    without_unchecked_patterns,
+)
 from inbox.domain.schema_work import SchemaRefused, check_work
+
+__all__ = [
+    "APPROVAL",
+    "Fault",
+    "check_answer",
+    "check_schema",
+    "find_faults",
+    "is_pattern_checked",
+]
 
 MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
 MAX_DEPTH = 24
+MAX_PROBLEMS = 20
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -42,7 +58,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     Raise SchemaRefused unless answers can be checked against this schema safely.
 
     References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
-    linear-time engine, and the work for one value is bounded (threats 25 to 27).
+    linear-time engine or not at all, and the work for one value is bounded (threats 25 to 27).
     """
     try:
         text = _text(schema)
@@ -65,6 +81,38 @@ def _check_text(text: str) -> None:
             _check_references(node)
     _validator(text)
     check_work(schema)
+    check_work(without_unchecked_patterns(schema))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way in which a value does not fit its schema."""
+
+    path: tuple[str | int, ...]
+    keyword: str
+    detail: Mapping[str, Any]
+    message: str
+    branches: tuple[tuple["Fault", ...], ...] = ()  #: of `oneOf` and `anyOf`, in their order
+
+
+def find_faults(*, schema: Mapping[str, Any], value: Any) -> list[Fault]:
+    """The first faults of a value, with what each branch of a choice says against it."""
+    errors = _validator(_text(schema)).iter_errors(value)
+    return [_fault(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
+
+
+def _fault(error: Any) -> Fault:
+    detail = error.kind.as_dict()
+    branches = detail.pop("context", ())
+    return Fault(
+        path=tuple(error.instance_path),
+        keyword=error.kind.name,
+        detail=detail,
+        message=error.message[:300],
+        branches=tuple(
+            tuple(_fault(inner) for inner in branch[:MAX_PROBLEMS]) for branch in branches
+        ),
+    )
 
 
 def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any) -> None:
@@ -92,7 +140,7 @@ def _problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
     for error in _validator(_text(schema)).iter_errors(payload):
         pointer = "".join(f"/{part}" for part in error.instance_path)
         found.append((pointer, error.message[:300]))
-        if len(found) == 20:
+        if len(found) == MAX_PROBLEMS:
             break
     return found
 
@@ -101,8 +149,8 @@ def _problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
 def _validator(text: str) -> Any:
     try:
         return jsonschema_rs.Draft202012Validator(
-            text,
-            pattern_options=jsonschema_rs.RegexOptions(size_limit=1 << 20),
+            json.dumps(without_unchecked_patterns(json.loads(text))),
+            pattern_options=LINEAR,
             retriever=_refuse_retrieval,
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
