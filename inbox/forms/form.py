@@ -1,0 +1,240 @@
+"""One form: what it shows, which tab is current, and what a post of it says."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.http import QueryDict
+
+from agents.agui import strict_json
+from inbox.domain.shown import has_hidden, json_text, visible
+from inbox.forms import wording
+from inbox.forms.drafts import apply_draft, put_focus
+from inbox.forms.faults import blame_empty_groups, blame_faults, pointer_of
+from inbox.forms.nodes import Node, Problem, Reading
+from inbox.forms.planner import Planner
+from inbox.forms.posts import Posted
+from inbox.forms.reading import Reader
+from inbox.forms.values import ABSENT, field_id, plain_newlines, same, strings
+
+FORM_TAB = "form"
+JSON_TAB = "json"
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What the form is made of, whoever posts what."""
+
+    schema: Any
+    value: Any
+    name: str
+    leave_out: Collection[str]
+
+    def plan(self, posted: Posted | None, base: Any) -> Node:
+        return Planner(self.schema, posted).plan(
+            self.schema,
+            base,
+            name=self.name,
+            label=wording.ROOT,
+            required=True,
+            leave_out=self.leave_out,
+        )
+
+    def json_node(self, text: str | None = None) -> Node:
+        shown = _json_text(self.value)
+        node = Node(
+            "json", f"{self.name}.json", wording.AS_JSON, required=True, original=self.value
+        )
+        node.shown = shown
+        node.text = shown if text is None else text
+        return node
+
+
+@dataclass(frozen=True)
+class Form:
+    """The plan of one form, with everything that its templates show."""
+
+    source: _Source
+    tab: str
+    root: Node  #: the fields, or the text area of the JSON tab
+    base: Any  #: what the fields start from: the agent's value, or what the JSON tab made of it
+    problems: Sequence[Problem] = ()
+    notice: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def fields(self) -> Sequence[Node]:
+        return (self.root,)
+
+    @property
+    def base_text(self) -> str | None:
+        """The base, for the next post; None if it is what the agent wrote."""
+        if same(self.base, self.source.value):
+            return None
+        return _json_text(self.base)
+
+    @property
+    def folded(self) -> Sequence[str]:
+        """The ids of the fields that have to be opened before one can say to have read them."""
+        return [node.id for node in self.root.walk() if node.folds]
+
+    @property
+    def has_hidden(self) -> bool:
+        """Whether the agent's value has characters that cannot be seen."""
+        value = self.source.value
+        return value is not ABSENT and any(map(has_hidden, strings(value)))
+
+    def read(self, post: QueryDict) -> Reading:
+        """What was posted, or what is wrong with it; nothing is made up for what is not there."""
+        _, reading = _read(self.source, Posted(post))
+        return reading
+
+
+def build_form(
+    *,
+    schema: Mapping[str, Any] | None,
+    value: Any = ABSENT,
+    name: str,
+    leave_out: Collection[str] = (),
+    posted: QueryDict | None = None,
+) -> Form:
+    """
+    The form for one value of a schema that passed the gate.
+
+    `value` is what the agent wrote, ABSENT where an answer is asked for. `leave_out` names members
+    that the page asks for in another place. With `posted` the form shows what was typed: after a
+    button that changes the form (`draft`) changed by it, otherwise with what is wrong.
+    """
+    if isinstance(value, Mapping) and leave_out:
+        value = {key: member for key, member in value.items() if key not in leave_out}
+    source = _Source({} if schema is None else schema, value, name, frozenset(leave_out))
+    post = Posted(posted) if posted is not None else None
+    if post is None or post.text(f"{name}.tab") is None:
+        return Form(source, FORM_TAB, source.plan(None, value), value)
+    form = _read(source, post)[0] if post.draft is None else _drafted(source, post)
+    opened = set(post.texts("opened"))
+    for node in form.root.walk():
+        node.opened = node.id in opened
+    return form
+
+
+def _drafted(source: _Source, post: Posted) -> Form:
+    """The form after a button changed it: nothing is called wrong that is only not there yet."""
+    draft = post.draft or ""
+    try:
+        base = _base(source, post)
+    except strict_json.JsonRejected:
+        return _not_arrived(source)[0]
+    is_json = post.text(f"{source.name}.tab") == JSON_TAB
+    if _is_switch(draft, JSON_TAB, source) and not is_json:
+        return _to_json(source, post, base)
+    if _is_switch(draft, FORM_TAB, source) and is_json:
+        return _to_fields(source, post, base)
+    if is_json:
+        return Form(source, JSON_TAB, source.json_node(post.text(f"{source.name}.json")), base)
+    notice = apply_draft(draft, post, lambda: source.plan(post, base))
+    root = source.plan(post, base)
+    put_focus(root, draft)
+    return Form(source, FORM_TAB, root, base, notice=notice)
+
+
+def _is_switch(draft: str, tab: str, source: _Source) -> bool:
+    return draft in (f"tab:{tab}", f"tab:{tab}:{source.name}")
+
+
+def _to_json(source: _Source, post: Posted, base: Any) -> Form:
+    root = source.plan(post, base)
+    reader = Reader(post)
+    value = reader.read(root)
+    if reader.wrong:  # what cannot be read cannot be written down either
+        return Form(source, FORM_TAB, root, base, _problems(root, reader))
+    text = "" if value is ABSENT or root.is_empty else json_text(value)
+    return Form(source, JSON_TAB, source.json_node(text), base)
+
+
+def _to_fields(source: _Source, post: Posted, base: Any) -> Form:
+    node = source.json_node(post.text(f"{source.name}.json"))
+    reader = Reader(post)
+    value = _read_json_node(reader, node, source, base)
+    if reader.wrong:
+        return Form(source, JSON_TAB, node, base, _problems(node, reader))
+    return Form(source, FORM_TAB, source.plan(None, value), value)
+
+
+def _read(source: _Source, post: Posted) -> tuple[Form, Reading]:
+    try:
+        base = _base(source, post)
+    except strict_json.JsonRejected:
+        return _not_arrived(source)
+    reader = Reader(post)
+    match post.text(f"{source.name}.tab"):
+        case "json":
+            root = source.json_node(post.text(f"{source.name}.json"))
+            value = _read_json_node(reader, root, source, base)
+        case "form":
+            root = source.plan(post, base)
+            value = reader.read(root)
+        case _:
+            return _not_arrived(source)
+    _check(reader, root, source, value)
+    problems = _problems(root, reader)
+    tab = JSON_TAB if root.name == f"{source.name}.json" else FORM_TAB
+    reading = Reading(ABSENT if root.is_empty else value, problems)
+    return Form(source, tab, root, base, problems), reading
+
+
+def _check(reader: Reader, root: Node, source: _Source, value: Any) -> None:
+    """Find what is wrong with a value, unless it is the agent's own: that is not ours to mend."""
+    if value is ABSENT:
+        if not reader.wrong and not source.leave_out:
+            reader.blame(root, (), wording.enter(root))
+    elif source.value is ABSENT or not same(value, source.value):
+        blame_faults(reader, schema=source.schema, value=value, leave_out=source.leave_out)
+        if not root.is_empty:
+            blame_empty_groups(reader)
+
+
+def _read_json_node(reader: Reader, node: Node, source: _Source, base: Any) -> Any:
+    """What the text area of the JSON tab says; what was left out of the form has no place in it."""
+    if plain_newlines(node.text) == plain_newlines(_json_text(base)):
+        reader.places[()] = [node]
+        return base
+    value = reader.read(node)
+    taken = sorted(source.leave_out & value.keys()) if isinstance(value, dict) else []
+    if taken:
+        return reader.blame(node, (), wording.asked_elsewhere(visible(taken[0])))
+    return value
+
+
+def _base(source: _Source, post: Posted) -> Any:
+    """What the fields started from when the page was made."""
+    text = post.text(f"{source.name}.base")
+    if text is None:
+        return source.value
+    return strict_json.loads(text) if text else ABSENT
+
+
+def _json_text(value: Any) -> str:
+    return "" if value is ABSENT else json_text(value)
+
+
+def _not_arrived(source: _Source) -> tuple[Form, Reading]:
+    """The form as it was at first, because what came cannot be told from what is missing."""
+    form = Form(source, FORM_TAB, source.plan(None, source.value), source.value)
+    id_ = field_id(source.name)
+    problems = [Problem(id_, "", form.root.label, wording.FORM_NOT_ARRIVED)]
+    return replace(form, problems=problems), Reading(ABSENT, problems)
+
+
+def _problems(root: Node, reader: Reader) -> list[Problem]:
+    """What is wrong, in the order of the fields on the page."""
+    paths = {id(node): path for path, node in reversed(reader.wrong)}
+    return [
+        Problem(node.id, pointer_of(paths[id(node)]), node.label, message)
+        for node in root.walk()
+        if id(node) in paths
+        for message in node.problems
+    ]

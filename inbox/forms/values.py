@@ -1,0 +1,148 @@
+"""Values of a form: what is absent, what is the same, and what a control can hold of a text."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from inbox.domain.consent import canonical
+from inbox.domain.shown import visible
+
+#: More text than this is folded, and has to be opened before it counts as read.
+FOLD_CHARACTERS = 2_000
+FOLD_LINES = 40
+#: A key is part of the names of fields; longer ones make the object JSON.
+LONGEST_KEY = 200
+
+
+#: In this order: a bool is an int as well.
+_TYPES: tuple[tuple[str, type | tuple[type, ...]], ...] = (
+    ("null", type(None)),
+    ("boolean", bool),
+    ("string", str),
+    ("integer", int),
+    ("object", Mapping),
+    ("array", (list, tuple)),
+)
+
+
+class _Absent:
+    """Nothing there: neither null nor an empty text."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+ABSENT: Final[Any] = _Absent()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether both are the same JSON: `1` and `true` differ, `1` and `1.0` do not."""
+    if one is other:
+        return True
+    if one is ABSENT or other is ABSENT:
+        return False
+    return _text(one) == _text(other)
+
+
+def type_of(value: Any) -> str:
+    """The JSON Schema type of a value; a whole number is an `integer`."""
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next(name for name, kinds in _TYPES if isinstance(value, kinds))
+
+
+def has_type(value: Any, name: str) -> bool:
+    found = type_of(value)
+    return found == name or (found == "integer" and name == "number")
+
+
+def number_text(value: float) -> str:
+    """The shortest text of the same number, as it would be sent."""
+    try:
+        return canonical(value)
+    except ValueError:  # beyond 2^53: never through the gateway, but nothing may raise here
+        return json.dumps(value)
+
+
+def plain_newlines(text: str) -> str:
+    """What a browser posts for every newline of a text area is CRLF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def fits_a_control(text: str) -> bool:
+    """Whether a control gives the text back as it was: browsers change control characters."""
+    return not any(_is_lost(char) for char in text)
+
+
+def is_key_for_a_name(key: str) -> bool:
+    return len(key) <= LONGEST_KEY and "\n" not in key and fits_a_control(key)
+
+
+def is_long(text: str) -> bool:
+    return len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text and every key in a value, without recursion."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Mapping):
+            yield from item
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+
+
+def name_part(key: str) -> str:
+    """A key inside the name of a field: without `/` and `@`, which part names."""
+    return quote(key, safe="", errors="surrogatepass")
+
+
+def field_id(name: str) -> str:
+    """
+    The DOM id of the field of this name: letters, digits, `-` for a step and `_2f_` for the rest.
+
+    Different names never share an id, no id needs escaping in CSS, and the prefix keeps agents from
+    naming an element of the page.
+    """
+    return "f-" + re.sub(r"[^A-Za-z0-9]", _as_id, name)
+
+
+def label_of(key: str) -> str:
+    """A key as a label: `unit_price` and `unitPrice` read "Unit price", others stay as they are."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", key) or len(key) > 60:
+        return visible(key) or "(empty name)"
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).replace("_", " ").split()
+    if any(word.isupper() and len(word) > 1 for word in words):
+        return visible(key)
+    text = " ".join(words).lower()
+    return text[:1].upper() + text[1:]
+
+
+def _as_id(match: re.Match[str]) -> str:
+    char = match.group()
+    return "-" if char == "/" else f"_{ord(char):x}_"
+
+
+def _is_lost(char: str) -> bool:
+    if char in "\n\t" or " " <= char <= "~":
+        return False
+    if ord(char) & 0xFFFE == 0xFFFE:
+        return True
+    return unicodedata.category(char) in ("Cc", "Cs")
+
+
+def _text(value: Any) -> str:
+    try:
+        return canonical(value)
+    except ValueError:
+        return json.dumps(value, sort_keys=True)
