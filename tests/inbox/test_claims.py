@@ -127,6 +127,14 @@ def test_only_the_holder_renews(asked, bob, dora):
         renew(asked, dora)
 
 
+def test_nobody_renews_what_another_let_go(asked, bob, dora, later):
+    claim(asked, dora)
+    later(minutes=10)
+
+    with pytest.raises(errors.NotClaimed):
+        renew(asked, bob)
+
+
 def test_renewing_what_was_taken_over_says_by_whom(asked, bob, dora):
     claim(asked, bob)
     claim(asked, dora, take_over=True)

@@ -341,6 +341,7 @@ def test_within_the_grace_period_the_last_answer_is_taken_back(world, bob, grace
 
     withdraw(interrupt, bob)
 
+    assert steps.reread(interrupt.run).resume_at is None
     later(seconds=60)
     sweeper.keep_time()
     assert resumes(interrupt) == []
@@ -450,9 +451,14 @@ def test_an_answer_beside_an_expired_one_can_still_be_taken_back(
     assert (steps.reread(late).status, steps.reread(patient).status) == ("expired", "open")
 
 
-def test_nothing_is_due_that_was_never_set(world, bob):
+def test_only_what_is_due_is_resumed(world, bob, grace, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    assert resume_if_due(run_id=interrupt.run_id) is None
+    approve(interrupt, bob)
+    assert resume_if_due(run_id=interrupt.run_id) is None
+    later(seconds=60)
 
+    assert resume_if_due(run_id=interrupt.run_id) is not None
     assert resume_if_due(run_id=interrupt.run_id) is None
 
 
