@@ -83,12 +83,21 @@ def deny(interrupt: Any, actor: Any) -> Any:
 
 def answer(interrupt: Any, actor: Any, payload: Any) -> Any:
     return decide(
-        interrupt_id=interrupt.pk, status=EntryStatus.RESOLVED, payload=payload, actor=actor
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.RESOLVED,
+        payload=payload,
+        view_digest=interrupt.view_digest,
+        actor=actor,
     )
 
 
 def call_off(interrupt: Any, actor: Any) -> Any:
-    return decide(interrupt_id=interrupt.pk, status=EntryStatus.CANCELLED, actor=actor)
+    return decide(
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.CANCELLED,
+        view_digest=interrupt.view_digest,
+        actor=actor,
+    )
 
 
 def entry(interrupt: Any, payload: Any = None, *, cancelled: bool = False) -> Entry:

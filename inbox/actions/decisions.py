@@ -33,8 +33,8 @@ def decide(
     interrupt_id: UUID,
     status: EntryStatus,
     actor: Actor,
+    view_digest: str,
     payload: Any = None,
-    view_digest: str | None = None,
 ) -> Decision:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
@@ -47,7 +47,8 @@ def decide(
         Claimed: another person's claim runs; `detail` has `by` and `until`.
         AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `status`.
         InterruptExpired, InvalidPayload.
-        ViewChanged: `view_digest` is not that of what is asked.
+        ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
+            not shown (R3).
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     require(actor, thread.team_id, Permission.DECIDE)
@@ -61,7 +62,7 @@ def decide(
     check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     asked = question(interrupt, None)
     check_in_time(asked, entry, now)
-    if view_digest is not None and view_digest != interrupt.view_digest:
+    if view_digest != interrupt.view_digest:
         raise errors.ViewChanged("What was asked has changed since the page was loaded.")
     check_payload(asked, entry, now)
     (decision,) = record_decisions(
@@ -70,7 +71,7 @@ def decide(
         answered=[(interrupt, entry)],
         actor=actor,
         now=now,
-        view_digest=view_digest or "",
+        view_digest=view_digest,
     )
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision

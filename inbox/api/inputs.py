@@ -44,4 +44,10 @@ class DecisionInput(serializers.Serializer[Any]):
 
     status = serializers.ChoiceField(choices=[status.value for status in EntryStatus])
     payload = serializers.JSONField(required=False, allow_null=True)
-    view_digest = serializers.CharField(max_length=64, required=False)
+    view_digest = serializers.CharField(
+        max_length=64,
+        error_messages={
+            "required": "Send the `view_digest` of the interrupt as you have read it: a decision "
+            "counts for what was shown."
+        },
+    )

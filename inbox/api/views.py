@@ -128,7 +128,7 @@ class InterruptDecide(Caller, APIView):
             interrupt_id=interrupt_id,
             status=EntryStatus(body.validated_data["status"]),
             payload=body.validated_data.get("payload"),
-            view_digest=body.validated_data.get("view_digest"),
+            view_digest=body.validated_data["view_digest"],
             actor=self.actor(request),
         )
         return Response(shapes.decision_json(decision))

@@ -52,6 +52,11 @@ def start_run(api, scenario="tool_call", **headers):
     return api.post("/api/runs", body, **headers)
 
 
+def decision(interrupt, payload):
+    """The body of a decision by somebody who has read the interrupt."""
+    return {"status": "resolved", "payload": payload, "view_digest": interrupt.view_digest}
+
+
 def drive(answer):
     run = Run.objects.get(pk=answer.json()["id"])
     steps.engine.execute(run.pk)
@@ -103,9 +108,7 @@ def test_the_loser_of_a_race_is_told_who_was_faster(api, world, bob):
     (interrupt,) = open_interrupts(run)
     steps.approve(interrupt, bob)
 
-    answer = api.post(
-        f"/api/interrupts/{interrupt.pk}/decide", {"status": "resolved", "payload": DENY}
-    )
+    answer = api.post(f"/api/interrupts/{interrupt.pk}/decide", decision(interrupt, DENY))
 
     assert answer.status_code == 409
     assert (answer.json()["code"], answer.json()["by"]) == ("INTERRUPT_ALREADY_RESOLVED", "Bob")
@@ -117,11 +120,43 @@ def test_an_answer_that_does_not_fit_names_the_place(api, world):
 
     answer = api.post(
         f"/api/interrupts/{interrupt.pk}/decide",
-        {"status": "resolved", "payload": {"quarter": "Q1", "year": 1999, "revenue": 1}},
+        decision(interrupt, {"quarter": "Q1", "year": 1999, "revenue": 1}),
     )
 
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["pointer"] == "/year"
+
+
+def test_nobody_decides_over_rest_what_they_do_not_say_they_have_read(api, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    body = {"status": "resolved", "payload": APPROVE}
+
+    answer = api.post(f"/api/interrupts/{interrupt.pk}/decide", body)
+    old = api.post(f"/api/interrupts/{interrupt.pk}/decide", {**body, "view_digest": "0" * 64})
+
+    assert answer.status_code == 400
+    assert "view_digest" in answer.json()["problems"]
+    assert (old.status_code, old.json()["code"]) == (409, "VIEW_CHANGED")
+    assert steps.reread(interrupt).status == "open"
+
+
+def test_what_a_person_has_claimed_is_refused_to_other_people_and_not_to_keys(
+    api, world, bob, dora
+):
+    from inbox.actions.claims import claim_interrupt
+
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    claim = claim_interrupt(interrupt_id=interrupt.pk, actor=dora)
+    person = Client()
+    person.force_login(world.bob)
+    path, body = f"/api/interrupts/{interrupt.pk}/decide", decision(interrupt, APPROVE)
+
+    refused = person.post(path, json.dumps(body), content_type="application/json")
+    taken = api.post(path, body)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "CLAIMED")
+    assert (refused.json()["by"], refused.json()["until"]) == ("Dora", claim.until.isoformat())
+    assert taken.status_code == 200
 
 
 def test_a_run_is_cancelled(api):
@@ -212,9 +247,7 @@ def test_what_belongs_to_another_team_does_not_exist(world, key_with):
         stranger.get(f"/api/threads/{run.thread_id}"),
         stranger.get(f"/api/interrupts/{interrupt.pk}"),
         stranger.post(f"/api/runs/{run.pk}/cancel"),
-        stranger.post(
-            f"/api/interrupts/{interrupt.pk}/decide", {"status": "resolved", "payload": APPROVE}
-        ),
+        stranger.post(f"/api/interrupts/{interrupt.pk}/decide", decision(interrupt, APPROVE)),
         stranger.post("/api/runs", {"agent": "rehearsal", "message": "x"}),
         stranger.get("/api/agents/rehearsal"),
     ]
@@ -233,11 +266,10 @@ def test_a_key_can_do_what_its_scopes_say_and_nothing_else(world, key_with, scop
     (interrupt,) = open_interrupts(run)
     caller = key_with(*scopes)
 
-    decision = {"status": "resolved", "payload": APPROVE}
+    body = decision(interrupt, APPROVE)
     may = {
         "run": start_run(caller).status_code == 202,
-        "decide": caller.post(f"/api/interrupts/{interrupt.pk}/decide", decision).status_code
-        == 200,
+        "decide": caller.post(f"/api/interrupts/{interrupt.pk}/decide", body).status_code == 200,
         "read": caller.get(f"/api/interrupts/{interrupt.pk}").status_code == 200,
     }
 
@@ -320,6 +352,8 @@ def test_a_body_that_is_no_json_by_its_type_is_refused(world):
         {},
         {"status": ["resolved"]},
         {"status": "resolved", "payload": True, "view_digest": "x" * 65},
+        {"status": "resolved", "payload": True, "view_digest": None},
+        {"status": "resolved", "payload": True, "view_digest": ""},
     ],
 )
 def test_a_decision_of_the_wrong_shape_is_refused(api, world, body):

@@ -61,9 +61,13 @@ class Client:
             if not after:
                 return found
 
-    def decide(self, interrupt_id: str, payload: Any, status: str = "resolved") -> httpx.Response:
+    def decide(
+        self, interrupt: dict[str, Any], payload: Any, status: str = "resolved"
+    ) -> httpx.Response:
+        """Answer an interrupt as `pending` has told it."""
         return self.http.post(
-            f"/api/interrupts/{interrupt_id}/decide", json={"status": status, "payload": payload}
+            f"/api/interrupts/{interrupt['id']}/decide",
+            json={"status": status, "payload": payload, "view_digest": interrupt["view_digest"]},
         )
 
     def agui(self, body: dict[str, Any]) -> list[dict[str, Any]]:

@@ -46,7 +46,7 @@ class Reviewers:
             payload = self._settle(interrupt)
         else:
             payload = {"approved": random.random() > 0.1}
-        answer = self._stage.client.decide(interrupt["id"], payload)
+        answer = self._stage.client.decide(interrupt, payload)
         self.answered += 1
         if answer.status_code != 200:
             self.refused.append(f"{interrupt['id']}: {answer.status_code} {answer.text[:200]}")

@@ -52,10 +52,10 @@ def last_two(stage: Stage, *, short: bool) -> Report:
     for number in range(rounds):
         asked = run_input(text=f"rehearse:parallel:{random.randint(2, 5)}")
         stage.client.agui(asked)
-        ids = [row["id"] for row in stage.client.pending() if row["thread_id"] == asked["threadId"]]
-        for name in ids[:-2]:
-            stage.client.decide(name, APPROVE).raise_for_status()
-        answers = at_once([partial(stage.client.decide, name, APPROVE) for name in ids[-2:]])
+        rows = [row for row in stage.client.pending() if row["thread_id"] == asked["threadId"]]
+        for row in rows[:-2]:
+            stage.client.decide(row, APPROVE).raise_for_status()
+        answers = at_once([partial(stage.client.decide, row, APPROVE) for row in rows[-2:]])
         statuses = [answer.status_code for answer in answers]
         report.expect(
             that=statuses == [200, 200], otherwise=f"round {number}: answered with {statuses}"

@@ -49,4 +49,4 @@ def call_everything_off(stage: Stage) -> None:
     if not wait_for(all_asked, seconds=30, every=0.05):
         raise TimeoutError("the demo's runs did not come to their questions")
     for interrupt in stage.client.pending():
-        stage.client.decide(interrupt["id"], None, status="cancelled").raise_for_status()
+        stage.client.decide(interrupt, None, status="cancelled").raise_for_status()

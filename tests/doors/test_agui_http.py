@@ -12,6 +12,12 @@ from tests.doors.client import interrupts, numbered, resume, run_input, types
 from tests.support.processes import manage
 
 
+def approval_of(question):
+    """The body of a decision that approves a question as REST has told it."""
+    digest = question["view_digest"]
+    return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
+
+
 def test_the_stream_begins_with_the_protocol_version_and_ends_with_an_outcome(door):
     events = door.run(run_input("rehearse:echo"))
 
@@ -85,7 +91,7 @@ def test_a_client_that_is_connected_follows_a_decision_made_in_the_inbox(door):
     with door.http.stream("GET", path, headers=headers) as following:
         decided = door.post(
             f"/api/interrupts/{question['id']}/decide",
-            json.dumps({"status": "resolved", "payload": {"approved": True}}),
+            json.dumps(approval_of(question)),
         )
         assert decided.status_code == 200
         seen = []
@@ -326,8 +332,7 @@ def test_a_replay_of_a_run_that_is_going_on_follows_it_under_the_clients_own_run
     (question,) = [
         item for item in door.get("/api/interrupts")["results"] if item["thread"] == thread["id"]
     ]
-    decision = {"status": "resolved", "payload": {"approved": True}}
-    door.post(f"/api/interrupts/{question['id']}/decide", json.dumps(decision))
+    door.post(f"/api/interrupts/{question['id']}/decide", json.dumps(approval_of(question)))
 
     events = door.run(resume(asked, runId="mine"))
 
