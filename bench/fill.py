@@ -1,5 +1,5 @@
 """
-Fill a product's database with open interrupts: `python -m bench.fill <number>`.
+Fill a product's database with interrupts: `python -m bench.fill <open> [<decided>]`.
 
 Runs in the environment of the product. What it stores looks as if runs had ended with questions,
 ten each; nothing here goes through the actions, which would take hours.
@@ -20,34 +20,57 @@ from django.db import connection, transaction  # noqa: E402
 
 from agents.rehearsal.tools import send_email  # noqa: E402
 from agents.sdk.schemas import approval_schema  # noqa: E402
-from inbox.models import Agent, Interrupt, Run, Thread, ToolCall  # noqa: E402
+from inbox.domain.likeness import search_text_of, shape_of  # noqa: E402
+from inbox.models import Agent, Decision, Interrupt, Run, Thread, ToolCall  # noqa: E402
 from inbox.models.clock import database_now  # noqa: E402
 
 _PER_RUN = 10
 _RUNS_AT_ONCE = 200
+#: Tools and agents as unlike as in a real inbox: some are everywhere, some are rare.
+_TOOLS = ("send_email", "send_email", "send_email", "execute_payment", "merge_pull_request")
+_RARE_EVERY = 200
+_LETTER = (
+    "Hello Dana, this is about what we agreed on last week. The order has left the warehouse, and "
+    "the carrier says that it will be there on Thursday. If anything is missing, answer this "
+    "message and somebody of the team looks into it. "
+)
 
 
-def fill(number: int) -> None:
-    """Bring the number of open interrupts of the demo's team up to `number`."""
-    agent = Agent.objects.get(slug="rehearsal")
+def fill(number: int, decided: int = 0) -> None:
+    """Bring the numbers of open and of decided interrupts of the demo's team up to these."""
+    common = Agent.objects.get(slug="rehearsal")
+    rare, _ = Agent.objects.get_or_create(
+        slug="bench-rare",
+        defaults={
+            "team_id": common.team_id,
+            "implementation": "rehearsal",
+            "created_at": database_now(),
+        },
+    )
+    for is_open, wanted in ((True, number), (False, decided)):
+        found = Interrupt.objects.filter(team_id=common.team_id)
+        found = found.filter(status="open") if is_open else found.exclude(status="open")
+        _fill((common, rare), wanted - found.count(), is_open=is_open)
+    with connection.cursor() as cursor:
+        # Autovacuum would do it within the minute.
+        cursor.execute("ANALYZE" if connection.vendor == "postgresql" else "PRAGMA optimize")
+
+
+def _fill(agents: Any, missing: int, *, is_open: bool) -> None:
     now = database_now()
-    missing = number - Interrupt.objects.filter(team_id=agent.team_id, status="open").count()
     runs = -(-max(missing, 0) // _PER_RUN)
     offset = int(now.timestamp() * 1000)
     for first in range(0, runs, _RUNS_AT_ONCE):
+        numbers = range(first, min(first + _RUNS_AT_ONCE, runs))
         with transaction.atomic():
-            _store(agent, now, range(first, min(first + _RUNS_AT_ONCE, runs)), offset)
-    if connection.vendor == "postgresql":
-        # Autovacuum would do it within the minute.
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+            _store(agents, now, numbers, offset, is_open=is_open)
 
 
-def _store(agent: Any, now: Any, numbers: range, offset: int) -> None:
+def _store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool) -> None:
     threads = [
         Thread(
-            team_id=agent.team_id,
-            agent=agent,
+            team_id=agents[0].team_id,
+            agent=agents[number % _RARE_EVERY == _RARE_EVERY - 1],
             external_id=f"filled-{offset}-{number}",
             title=f"Filled thread {number}",
             created_at=now,
@@ -69,59 +92,90 @@ def _store(agent: Any, now: Any, numbers: range, offset: int) -> None:
         )
         for thread in threads
     ]
-    calls = [_call(run, place, now) for run in runs for place in range(_PER_RUN)]
+    calls = [
+        _call(run, number * _PER_RUN + place, now)
+        for run, number in zip(runs, numbers, strict=True)
+        for place in range(_PER_RUN)
+    ]
+    rows = [
+        _interrupt(call, index % _PER_RUN, now, is_open=is_open) for index, call in enumerate(calls)
+    ]
     Thread.objects.bulk_create(threads)
     Run.objects.bulk_create(runs)
     ToolCall.objects.bulk_create(calls)
-    Interrupt.objects.bulk_create(
-        _interrupt(agent, call, index % _PER_RUN, now) for index, call in enumerate(calls)
-    )
+    Interrupt.objects.bulk_create(rows)
+    if not is_open:
+        Decision.objects.bulk_create(_decision(row) for row in rows)
 
 
-def _call(run: Any, place: int, now: Any) -> Any:
+def _call(run: Any, number: int, now: Any) -> Any:
+    is_rare = number % (_RARE_EVERY * 10) == 0
+    args = {"body": _LETTER, "subject": f"Invoice {number}", "to": "dana@example.com"}
     return ToolCall(
         thread=run.thread,
         run=run,
-        tool_call_id=f"{run.pk}-t{place}",
-        name="send_email",
-        args=json.dumps({"subject": f"Invoice {place}", "to": "dana@example.com"}),
+        tool_call_id=f"{run.pk}-t{number % _PER_RUN}",
+        name="rare_tool" if is_rare else _TOOLS[number % len(_TOOLS)],
+        args=json.dumps(args),
         proposed_at=now,
     )
 
 
-def _interrupt(agent: Any, call: Any, place: int, now: Any) -> Any:
+def _interrupt(call: Any, place: int, now: Any, *, is_open: bool) -> Any:
     expires = now + timedelta(hours=1 + place)
-    title = f"Send an e-mail to dana@example.com: Invoice {place}"
+    args = json.loads(call.args)
+    title = f"Send an e-mail to dana@example.com: {args['subject']}"
+    schema = approval_schema(send_email)
     body = {
         "id": f"{call.tool_call_id}-i",
         "reason": "tool_call",
         "message": title,
         "toolCallId": call.tool_call_id,
-        "responseSchema": approval_schema(send_email),
+        "responseSchema": schema,
         "expiresAt": expires.isoformat(),
     }
+    agent_id = call.thread.agent_id
     return Interrupt(
-        team_id=agent.team_id,
+        team_id=call.thread.team_id,
+        agent_id=agent_id,
         thread=call.thread,
         run=call.run,
         tool_call=call,
         interrupt_id=body["id"],
         position=place,
-        reason="tool_call",
+        reason="bench:rare" if call.name == "rare_tool" else "tool_call",
+        tool=call.name,
+        shape=shape_of(agent=str(agent_id), tool=call.name, args=args, schema=schema),
+        search_text=search_text_of(title, call.name, args=args),
         title=title,
+        args=call.args,
         body=json.dumps(body),
         view_digest="0" * 64,
+        status="open" if is_open else ("expired" if call.name == "rare_tool" else "resolved"),
         expires_at=expires,
         due_at=expires,
         created_at=now,
+        closed_at=None if is_open else now,
+    )
+
+
+def _decision(row: Any) -> Any:
+    return Decision(
+        interrupt=row,
+        status="resolved",
+        payload='{"approved":true}',
+        actor_kind="human",
+        actor_label="Bench",
+        created_at=row.closed_at,
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.fill", description=__doc__)
     parser.add_argument("number", type=int, help="open interrupts there shall be")
+    parser.add_argument("decided", type=int, nargs="?", default=0, help="and decided ones")
     options = parser.parse_args()
-    fill(options.number)
+    fill(options.number, options.decided)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
 """Storing the questions that a run ended with."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from ag_ui.core import Interrupt as WireInterrupt
 
@@ -9,7 +11,8 @@ from agents.agui.interrupts import parse_expiry
 from inbox.actions import calls
 from inbox.domain import errors
 from inbox.domain.consent import canonical, view_digest
-from inbox.domain.states import InterruptStatus, ToolCallState
+from inbox.domain.likeness import search_text_of, shape_of
+from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
 
@@ -48,8 +51,12 @@ def _interrupt(
     expires_at = (
         min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
     )
+    args = json.loads(call.approved_args) if call else None
+    title = _title(item, call)
+    tool = call.name if call else ""
     return Interrupt(
         team_id=thread.team_id,
+        agent_id=thread.agent_id,
         thread=thread,
         run=run,
         tool_call=call,
@@ -57,7 +64,10 @@ def _interrupt(
         position=position,
         reason=item.reason,
         args=call.approved_args if call else None,
-        title=_title(item, call),
+        title=title,
+        tool=tool,
+        shape=_shape(thread, item, tool, args),
+        search_text=search_text_of(title, item.message or "", tool, args=args),
         body=body,
         view_digest=view_digest(
             {
@@ -71,6 +81,13 @@ def _interrupt(
         due_at=expires_at or NEVER,
         created_at=now,
     )
+
+
+def _shape(thread: Thread, item: WireInterrupt, tool: str, args: Any) -> str:
+    """Only approvals of a call are alike: whatever else is asked has an answer of its own."""
+    if not tool or item.reason != Reason.TOOL_CALL:
+        return ""
+    return shape_of(agent=str(thread.agent_id), tool=tool, args=args, schema=item.response_schema)
 
 
 def _title(item: WireInterrupt, call: ToolCall | None) -> str:

@@ -105,7 +105,7 @@ def record_decisions(
         for interrupt, entry in answered
     ]
     Decision.objects.bulk_create(decisions)
-    _close(answered, closed_as, now)
+    _close(answered, closed_as, actor, now)
     audit.record_all(
         [
             audit.entry(
@@ -125,14 +125,19 @@ def record_decisions(
 
 
 def _close(
-    answered: Sequence[tuple[Interrupt, Entry]], closed_as: InterruptStatus | None, now: datetime
+    answered: Sequence[tuple[Interrupt, Entry]],
+    closed_as: InterruptStatus | None,
+    actor: Actor,
+    now: datetime,
 ) -> None:
     for interrupt, entry in answered:
         interrupt.status = closed_as or CLOSED_BY[entry.status]
         interrupt.closed_at = now
     for status in {interrupt.status for interrupt, _ in answered}:
         rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
-        Interrupt.objects.filter(pk__in=rows).update(status=status, closed_at=now)
+        Interrupt.objects.filter(pk__in=rows).update(
+            status=status, closed_at=now, decided_by=actor.user_id
+        )
     claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()

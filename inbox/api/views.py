@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -14,10 +15,12 @@ from inbox.api import shapes
 from inbox.api.inputs import DecisionInput, StartRunInput
 from inbox.domain.access import Actor
 from inbox.domain.errors import InvalidInput
+from inbox.domain.filters import Filter, State
 from inbox.domain.states import EntryStatus
-from inbox.selectors import agents, interrupts, threads
+from inbox.selectors import agents, interrupts, lists, threads
 
 PAGE = 50
+_STATUSES = {"open": State.OPEN, "closed": State.DECIDED}
 
 
 class Caller:
@@ -98,20 +101,17 @@ class ThreadDetail(Caller, APIView):
 class Interrupts(Caller, APIView):
     def get(self, request: Request) -> Response:
         actor = self.actor(request)
-        status = request.query_params.get("status", "open")
-        if status == "open":
-            after = request.query_params.get("after")
-            rows = interrupts.pending_for(
-                actor, limit=PAGE, after=_cursor(actor, after) if after else None
-            )
-        elif status == "closed":
-            rows = interrupts.decided_for(actor, limit=PAGE)
-        else:
-            raise InvalidInput("`status` is `open` or `closed`.")
-        more = str(rows[-1].pk) if status == "open" and len(rows) == PAGE else None
-        return Response(
-            {"results": [shapes.interrupt_json(row) for row in rows], "next_after": more}
+        after = request.query_params.get("after")
+        found = lists.whole_list_for(
+            actor,
+            _filter(request),
+            now=timezone.now(),
+            limit=PAGE,
+            after=_cursor(actor, after) if after else None,
         )
+        results = [shapes.interrupt_json(row) for row in found.rows]
+        following = str(found.rows[-1].pk) if found.more else None
+        return Response({"results": results, "next_after": following})
 
 
 class InterruptDetail(Caller, APIView):
@@ -139,6 +139,18 @@ def _idempotency_key(request: Request) -> str:
     if len(key) > 150:
         raise InvalidInput("An Idempotency-Key has up to 150 characters.")
     return key
+
+
+def _filter(request: Request) -> Filter:
+    """The same parameters as in the address of a list, `status` from before there were others."""
+    query = request.query_params.dict()
+    status = query.pop("status", "open")
+    if status not in _STATUSES:
+        raise InvalidInput("`status` is `open` or `closed`.")
+    wanted, ignored = Filter.from_query(query, state=_STATUSES[status])
+    if ignored:
+        raise InvalidInput(f"These parameters make no sense: {', '.join(ignored)}.")
+    return wanted
 
 
 def _cursor(actor: Actor, after: str) -> Any:

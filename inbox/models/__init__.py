@@ -10,6 +10,7 @@ from inbox.models.interrupts import Interrupt
 from inbox.models.people import ApiKey, Membership, Team, User
 from inbox.models.threads import Run, Thread
 from inbox.models.toolcalls import ToolCall
+from inbox.models.views import SavedView
 
 __all__ = [
     "Agent",
@@ -22,6 +23,7 @@ __all__ = [
     "Interrupt",
     "Membership",
     "Run",
+    "SavedView",
     "Team",
     "Thread",
     "ToolCall",

@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from inbox.domain.states import InterruptStatus
+from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
@@ -13,6 +15,12 @@ from inbox.models.toolcalls import ToolCall
 
 #: When a question without an expiry is due: a column without nulls sorts by its index everywhere.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+_OPEN = Q(status=InterruptStatus.OPEN)
+
+
+def _first_page(name: str, fields: list[str], condition: Q) -> models.Index:
+    """The index that one list is read from, in its order."""
+    return models.Index(fields=fields, condition=condition, name=name)
 
 
 class Interrupt(models.Model):
@@ -20,11 +28,13 @@ class Interrupt(models.Model):
     One question of a run. Nothing but its state changes after it was asked.
 
     `body` is the AG-UI Interrupt as JSON text; the columns beside it serve lists and checks.
-    `team` repeats the thread's, so that the pending list is one index.
+    `team`, `agent` and `tool` repeat what the thread and the call say, so that the first page of a
+    list is the beginning of an index, whichever of them it is narrowed to.
     """
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
     thread = models.ForeignKey(
         Thread, on_delete=models.PROTECT, related_name="interrupts", db_index=False
     )
@@ -35,6 +45,9 @@ class Interrupt(models.Model):
     interrupt_id = models.CharField(max_length=200)
     position = models.IntegerField(help_text="its place in the outcome, from 0")
     reason = models.CharField(max_length=100)
+    tool = models.CharField(max_length=200, blank=True, help_text="the name of the call's tool")
+    shape = models.CharField(max_length=64, blank=True, help_text="that of requests like this one")
+    search_text = models.TextField(help_text="what a search looks through, casefolded")
     title = models.CharField(max_length=300)
     args = models.TextField(null=True, help_text="the tool's arguments when this was asked")
     body = models.TextField()
@@ -46,25 +59,32 @@ class Interrupt(models.Model):
     due_at = models.DateTimeField(help_text="expires_at, or NEVER: the order of the pending list")
     created_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="whose answer closed it; means nothing while it is open",
+    )
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id")
         ]
         indexes = [
-            models.Index(
-                fields=["team", "due_at", "id"],
-                condition=Q(status=InterruptStatus.OPEN),
-                name="pending_by_expiry",
-            ),
-            models.Index(
-                fields=["expires_at"],
-                condition=Q(status=InterruptStatus.OPEN),
-                name="open_by_expiry",
-            ),
-            models.Index(
-                fields=["team", "-closed_at"],
-                condition=~Q(status=InterruptStatus.OPEN),
-                name="decided_by_time",
-            ),
+            _first_page("pending_by_expiry", ["team", "due_at", "id"], _OPEN),
+            _first_page("pending_by_time", ["team", "status", "id"], _OPEN),
+            _first_page("pending_of_agent", ["team", "agent", "due_at", "id"], _OPEN),
+            _first_page("pending_of_tool", ["team", "tool", "due_at", "id"], _OPEN),
+            _first_page("pending_of_reason", ["team", "reason", "due_at", "id"], _OPEN),
+            _first_page("pending_of_shape", ["team", "shape", "due_at", "id"], _OPEN),
+            _first_page("open_by_expiry", ["expires_at"], _OPEN),
+            _first_page("decided_by_time", ["team", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_by_status", ["team", "status", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_agent", ["team", "agent", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_tool", ["team", "tool", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_of_reason", ["team", "reason", "closed_at", "id"], ~_OPEN),
+            _first_page("decided_by_person", ["team", "decided_by", "closed_at", "id"], ~_OPEN),
+            models.Index(fields=["team", "id"], name="asked_of_a_team"),
         ]

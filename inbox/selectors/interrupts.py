@@ -1,4 +1,4 @@
-"""The inbox: what is asked, and what was answered."""
+"""One interrupt: what is asked, and what was answered."""
 
 import json
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, Prefetch, Q
 
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
@@ -16,10 +16,9 @@ from inbox.domain.states import InterruptStatus, Reason
 from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Thread
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
-from inbox.selectors.access import permissions_in, require, teams_of
+from inbox.selectors.access import permissions_in, require
 from inbox.selectors.teamwork import claim_on, comments_on, withdrawable_by
 
-COUNT_UP_TO = 100
 #: A run may ask a thousand questions; a page lists the first of them and counts the rest.
 SIBLINGS_LISTED = 30
 
@@ -46,29 +45,6 @@ class InterruptDetail:
     @property
     def is_approval(self) -> bool:
         return self.interrupt.reason == Reason.TOOL_CALL
-
-
-def pending_for(
-    actor: Actor, *, limit: int = 50, after: Interrupt | None = None
-) -> Sequence[Interrupt]:
-    """Open interrupts of the actor's teams, the soonest to expire first, then the oldest."""
-    rows = _listed(actor).filter(status=InterruptStatus.OPEN)
-    if after is not None:
-        rows = rows.filter(Q(due_at__gt=after.due_at) | Q(due_at=after.due_at, pk__gt=after.pk))
-    rows = rows.order_by("due_at", "pk")
-    return list(rows[:limit])
-
-
-def decided_for(actor: Actor, *, limit: int = 50) -> Sequence[Interrupt]:
-    """Closed interrupts of the actor's teams, the latest first."""
-    rows = _listed(actor).exclude(status=InterruptStatus.OPEN)
-    return list(rows.order_by("-closed_at", "-pk")[:limit])
-
-
-def count_pending(actor: Actor) -> int:
-    """How many are open, up to COUNT_UP_TO: a badge needs no more, and a count would scan."""
-    rows = Interrupt.objects.filter(team__in=teams_of(actor), status=InterruptStatus.OPEN)
-    return rows.order_by()[:COUNT_UP_TO].count()
 
 
 def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:
@@ -146,17 +122,6 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         comments=comments_on(row),
         may_withdraw=until is not None and now < until,
         withdraw_until=None if until == NEVER else until,
-    )
-
-
-def _listed(actor: Actor) -> "QuerySet[Interrupt]":
-    teams = teams_of(actor)
-    # One team is an equality, which the index of pending interrupts is ordered by.
-    scope = Q(team=teams[0]) if len(teams) == 1 else Q(team__in=teams)
-    return (
-        Interrupt.objects.filter(scope)
-        .select_related("tool_call", "thread__agent", "claim__user")
-        .prefetch_related(_decisions())
     )
 
 

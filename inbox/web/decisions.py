@@ -33,7 +33,10 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
         return _refuse(request, actor, interrupt_id, posted, refusal)
     if is_fragment(request):
         return show_interrupt(request, actor, card_of(actor, interrupt_id))
-    return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]), status=303)
+    address = reverse("interrupt", args=[interrupt_id])
+    # The query is that of the list beside it.
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(f"{address}?{query}" if query else address, status=303)
 
 
 def _decide(actor: Actor, detail: InterruptDetail, posted: Posted) -> None:

@@ -4,24 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor
 from inbox.domain.errors import NotFound
+from inbox.domain.filters import Filter, State
+from inbox.domain.states import InterruptStatus
 from inbox.selectors.agents import agents_for
-from inbox.selectors.interrupts import (
-    decided_for,
-    detail_for,
-    interrupt_for,
-    pending_for,
-    progress_of,
-)
+from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
+from inbox.selectors.lists import list_for
 from inbox.web.answers import Posted
 from inbox.web.cards import Card
-from inbox.web.pages import page, show
+from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_for
+from inbox.web.pages import is_fragment, page, show
 from inbox.web.rows import rows_of
 
 _PAGE = 50
@@ -31,12 +28,13 @@ _RECENT = 5
 @require_safe
 @page
 def pending(request: HttpRequest, actor: Actor) -> HttpResponse:
-    context = pending_list(request, actor)
-    if not context["rows"]:
-        agents = agents_for(actor)
-        context["example_agent"] = agents[0].slug if agents else "rehearsal"
-        context["example_url"] = request.build_absolute_uri("/api/runs")
-    return show(request, actor, "pending.html", context, section="pending")
+    return _show_list(request, actor, State.OPEN, "pending.html")
+
+
+@require_safe
+@page
+def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show_list(request, actor, State.DECIDED, "decided.html")
 
 
 @require_safe
@@ -47,62 +45,22 @@ def interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRes
 
 @require_safe
 @page
-def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
-    context = _decided_list(actor)
-    return show(request, actor, "decided.html", context, section="decided")
-
-
-@require_safe
-@page
 def decided_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    card = card_of(actor, interrupt_id)
-    context = {"card": card, **_decided_list(actor, interrupt_id)}
-    return show(request, actor, "interrupt.html", context, section="decided")
+    return show_interrupt(request, actor, card_of(actor, interrupt_id), state=State.DECIDED)
 
 
 def show_interrupt(
-    request: HttpRequest, actor: Actor, card: Card, *, status: int = 200
+    request: HttpRequest,
+    actor: Actor,
+    card: Card,
+    *,
+    state: State = State.OPEN,
+    status: int = 200,
 ) -> HttpResponse:
-    """The page of an interrupt beside the pending ones."""
-    context = {"card": card, **pending_list(request, actor, card.row.pk)}
-    return show(request, actor, "interrupt.html", context, section="pending", status=status)
-
-
-def pending_list(request: HttpRequest, actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    """What the pending list shows: one page of it, then what was decided last."""
-    found = pending_for(actor, limit=_PAGE + 1, after=_cursor(request, actor))
-    shown, more = found[:_PAGE], len(found) > _PAGE
-    return {
-        "list_title": "Pending",
-        "list_order": "Soonest to expire",
-        "list_url": reverse("pending"),
-        "rows": _rows(actor, shown, current),
-        "recent": _rows(actor, decided_for(actor, limit=_RECENT), current),
-        "next_after": shown[-1].pk if more else None,
-        "next_row": next((row for row in shown if row.pk != current), None),
-    }
-
-
-def _decided_list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    return {
-        "list_title": "Decided",
-        "list_order": "Latest first",
-        "list_url": reverse("decided"),
-        "rows": _rows(actor, decided_for(actor, limit=_PAGE), current, "decided_interrupt"),
-    }
-
-
-def _rows(
-    actor: Actor, found: Sequence[Any], current: UUID | None, link: str = "interrupt"
-) -> list[Any]:
-    return rows_of(
-        found,
-        progress=progress_of(found),
-        me=actor.user_id,
-        now=timezone.now(),
-        current=current,
-        page=link,
-    )
+    """The page of an interrupt beside the list that it was opened from."""
+    asked = asked_of(request, state=state)
+    context = {"card": card, **_list(request, actor, asked, card.row.pk)}
+    return show(request, actor, "interrupt.html", context, section=asked.section, status=status)
 
 
 def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> Card:
@@ -111,9 +69,53 @@ def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> C
     return Card(detail=detail, me=actor.user_id, now=timezone.now(), posted=posted)
 
 
-def _cursor(request: HttpRequest, actor: Actor) -> Any:
+def _show_list(request: HttpRequest, actor: Actor, state: State, template: str) -> HttpResponse:
+    asked = asked_of(request, state=state)
+    if is_spelled_out(request, asked) and not is_fragment(request):
+        return HttpResponseRedirect(asked.page_after(asked.after))
+    context = _list(request, actor, asked)
+    if not context["rows"] and asked.filter == Filter():
+        agents = agents_for(actor)
+        context["example_agent"] = agents[0].slug if agents else "rehearsal"
+        context["example_url"] = request.build_absolute_uri("/api/runs")
+    return show(request, actor, template, context, section=asked.section)
+
+
+def _list(
+    request: HttpRequest, actor: Actor, asked: Asked, current: UUID | None = None
+) -> dict[str, Any]:
+    """What the list shows: one page of it, and what was decided last below what waits."""
+    now = timezone.now()
+    wanted = asked.filter
+    found = list_for(actor, wanted, now=now, limit=_PAGE, after=_cursor(asked, actor))
+    recent: Sequence[Any] = ()
+    if wanted == Filter():
+        recent = list_for(actor, Filter(state=State.DECIDED), now=now, limit=_RECENT).rows
+    rows = rows_of(
+        found.rows,
+        progress=progress_of([row for row in found.rows if row.status == InterruptStatus.OPEN]),
+        me=actor.user_id,
+        now=now,
+        current=current,
+        suffix=asked.suffix,
+        page="decided_interrupt" if wanted.is_closed else "interrupt",
+    )
+    return {
+        "asked": asked,
+        "list_title": asked.title,
+        "list_url": asked.page_after(asked.after),
+        "list_suffix": asked.suffix,
+        "list_selects": () if is_fragment(request) else selects_for(actor, wanted),
+        "rows": rows,
+        "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
+        "next_url": asked.page_after(found.rows[-1].pk) if found.more else "",
+        "next_row": next((row for row in rows if not row.is_current and not row.is_done), None),
+    }
+
+
+def _cursor(asked: Asked, actor: Actor) -> Any:
     """The row after which the page starts; None for the first page and for nonsense."""
     try:
-        return interrupt_for(actor, UUID(request.GET.get("after", "")))
+        return interrupt_for(actor, UUID(asked.after))
     except (ValueError, NotFound):
         return None

@@ -8,13 +8,14 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
 from inbox.domain.access import Actor
 from inbox.domain.errors import Forbidden, NotFound
-from inbox.selectors.interrupts import COUNT_UP_TO, count_pending
 from inbox.selectors.keys import actor_of_user
+from inbox.selectors.lists import COUNT_UP_TO, counts_for
 
 P = ParamSpec("P")
 
@@ -59,16 +60,23 @@ def show(
     status: int = 200,
 ) -> HttpResponse:
     """Render a page; for htmx without its frame, which is all that its live parts need."""
-    count = count_pending(actor)
+    counts = counts_for(actor, now=timezone.now())
     frame = {
         "base": "fragments.html" if is_fragment(request) else "app.html",
         "section": section,
-        "pending_count": "99+" if count >= COUNT_UP_TO else str(count),
+        "pending_count": bounded(counts.pending),
+        "claimed_count": bounded(counts.claimed),
+        "expiring_count": bounded(counts.expiring),
         "me": actor.label,
         "me_initials": initials(actor.label),
         "me_hue": hue(actor.user_id or 0),
     }
     return render(request, template, {**frame, **context}, status=status)
+
+
+def bounded(count: int) -> str:
+    """A count as a badge shows it."""
+    return f"{COUNT_UP_TO - 1}+" if count >= COUNT_UP_TO else str(count)
 
 
 def is_fragment(request: HttpRequest) -> bool:

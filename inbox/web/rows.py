@@ -1,19 +1,21 @@
 """The rows of the lists."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
 
+from inbox.domain.filters import SOON
 from inbox.domain.states import InterruptStatus
+from inbox.selectors.teamwork import claim_on
 from inbox.web.shown import visible
 from inbox.web.verdicts import verdict_of
 
-#: The last ten minutes before an expiry are amber, the last two are red.
-SOON, VERY_SOON = timedelta(minutes=10), timedelta(minutes=2)
+#: What is amber before it expires is red in the end.
+VERY_SOON = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Row:
     """One interrupt in a list."""
 
     id: str
+    key: str  #: of the interrupt
     url: str
     title: str
     tool: str
@@ -32,6 +35,9 @@ class Row:
     tag: str  #: what became of it; "" while it is open
     expires_at: datetime | None  #: only when it is soon
     progress: str  #: "2 of 3 decided", "" for a run that asked one thing
+    claimed_by: str  #: who has taken it, "" for nobody
+    is_mine: bool  #: whether that is whoever looks
+    similar_url: str  #: "" unless others like it wait
     is_current: bool
     is_done: bool
 
@@ -50,40 +56,53 @@ def rows_of(
     me: int | None,
     now: datetime,
     current: UUID | None = None,
+    suffix: str = "",
     page: str = "interrupt",
 ) -> list[Row]:
-    """Build the rows; `progress` counts (decided, asked) for each run."""
-    return [
-        _row(item, *progress.get(item.run_id, (0, 1)), me, now, current, page)
-        for item in interrupts
-    ]
+    """
+    Build the rows; `progress` counts (decided, asked) for each run.
+
+    `suffix` is the query that the address of an interrupt carries. Requests that are alike have one
+    link to all of them: at the first.
+    """
+    rows, shapes = [], set()
+    for item in interrupts:
+        row = _row(item, *progress.get(item.run_id, (0, 1)), me, now)
+        if item.shape in shapes:
+            row = replace(row, similar_url="")
+        shapes.add(item.shape)
+        url = reverse(page, args=[item.pk]) + suffix
+        rows.append(replace(row, url=url, is_current=item.pk == current))
+    return rows
 
 
-def _row(
-    item: Any,
-    decided: int,
-    asked: int,
-    me: int | None,
-    now: datetime,
-    current: UUID | None,
-    page: str,
-) -> Row:
+def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> Row:
     verdict = verdict_of(item, next(iter(item.standing), None), me)
     tone = urgency(item.expires_at, now)
     is_open = item.status == InterruptStatus.OPEN
+    claim = claim_on(item, now) if is_open else None
+    by_me = claim is not None and claim.user_id == me
+    state, icon = ("Claimed", "circle-user") if claim else ("Pending", "circle-dashed")
+    if tone:
+        state, icon = "Expiring", "timer"
+    quiet = "me" if by_me else "quiet"
     return Row(
         id=f"row-{item.pk}",
-        url=reverse(page, args=[item.pk]),
+        key=str(item.pk),
+        url="",
         title=visible(item.title),
-        tool=visible(item.tool_call.name if item.tool_call else item.reason),
-        agent=item.thread.agent.slug,
+        tool=visible(item.tool or item.reason),
+        agent=item.agent.slug,
         at=item.created_at if is_open else item.closed_at,
-        state=verdict.word if verdict else ("Expiring" if tone else "Pending"),
-        icon=verdict.icon if verdict else ("timer" if tone else "circle-dashed"),
-        tone=verdict.tone if verdict else (tone or "quiet"),
+        state=verdict.word if verdict else state,
+        icon=verdict.icon if verdict else icon,
+        tone=verdict.tone if verdict else (tone or quiet),
         tag=verdict.short if verdict else "",
         expires_at=item.expires_at if is_open and tone else None,
         progress=f"{decided} of {asked} decided" if is_open and asked > 1 else "",
-        is_current=item.pk == current,
+        claimed_by=claim.user.display_name if claim else "",
+        is_mine=by_me,
+        similar_url="",
+        is_current=False,
         is_done=not is_open,
     )

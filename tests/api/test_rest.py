@@ -376,3 +376,27 @@ def test_an_unknown_agent_is_404_and_named(api):
 
     assert answer.status_code == 404
     assert "nobody" in answer.json()["message"]
+
+
+def test_the_list_of_interrupts_is_narrowed_like_the_inbox(world, api):
+    start(world, "rehearse:parallel:52")
+    start(world, "rehearse:confirmation")
+
+    def ids(query):
+        answer = api.get(f"/api/interrupts?{query}").json()
+        return [item["id"] for item in answer["results"]], answer["next_after"]
+
+    first, after = ids("tool=send_email&sort=new")
+    second, end = ids(f"tool=send_email&sort=new&after={after}")
+
+    assert (len(first), len(second), end) == (50, 2, None)
+    assert sorted(first + second, reverse=True) == first + second
+    assert len(ids("q=ARCHIVE+threads")[0]) == len(ids("reason=confirmation")[0]) == 1
+    assert ids("agent=nobody") == ids("status=closed") == ids("state=decided") == ([], None)
+
+
+@pytest.mark.parametrize("query", ["sort=up", "state=maybe", "mine=yes", "status=all"])
+def test_a_filter_that_makes_no_sense_is_refused(api, query):
+    answer = api.get(f"/api/interrupts?{query}")
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")

@@ -9,9 +9,11 @@ from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.runs import accept_run
 from inbox.domain import errors
+from inbox.domain.filters import Filter
 from inbox.domain.teamwork import CLAIM_LEASE
 from inbox.models import AuditEntry, Claim
-from inbox.selectors.interrupts import detail_for, pending_for
+from inbox.selectors.interrupts import detail_for
+from inbox.selectors.lists import list_for
 from inbox.selectors.teamwork import claim_on, count_claimed
 from tests import steps
 from tests.steps import approve, call_off, open_interrupts, start
@@ -45,7 +47,7 @@ def test_a_claim_lasts_for_a_lease_and_is_seen_by_the_others(asked, bob, dora):
 
     assert taken.until - taken.claimed_at == CLAIM_LEASE == timedelta(minutes=10)
     assert detail_for(dora, asked.pk).claim.user.display_name == "Bob"
-    (row,) = pending_for(dora)
+    (row,) = list_for(dora, Filter(), now=taken.claimed_at).rows
     assert claim_on(row, taken.claimed_at) == taken
 
 
@@ -55,7 +57,7 @@ def test_the_list_reads_its_claims_with_its_rows(world, bob, dora, django_assert
         claim(interrupt, bob)
 
     with django_assert_max_num_queries(3):
-        rows = pending_for(dora)
+        rows = list_for(dora, Filter(), now=interrupt.created_at).rows
         names = {claim_on(row, row.created_at).user.display_name for row in rows}
 
     assert names == {"Bob"}

@@ -11,14 +11,14 @@ def test_the_soonest_to_expire_comes_first_and_what_never_expires_last(world, re
     never = ask("custom_reason")
     later = ask("tool_call")
     soon = ask("confirmation")
-    _expire_in(soon, timedelta(minutes=5))
+    expire_in(soon, timedelta(minutes=5))
 
-    assert _listed(reads_bob.get("/")) == [str(row.pk) for row in (soon, later, never)]
+    assert listed(reads_bob.get("/")) == [str(row.pk) for row in (soon, later, never)]
 
 
 def test_what_expires_soon_says_so(reads_bob, ask):
-    _expire_in(ask("tool_call"), timedelta(minutes=5))
-    _expire_in(ask("confirmation"), timedelta(minutes=1))
+    expire_in(ask("tool_call"), timedelta(minutes=5))
+    expire_in(ask("confirmation"), timedelta(minutes=1))
 
     page = reads_bob.get("/").content.decode()
 
@@ -39,16 +39,16 @@ def test_a_long_list_goes_on_behind_a_link(world, reads_bob):
     following = re.search(r'href="(/\?after=[^"]+)"', first.content.decode())
     second = reads_bob.get(following.group(1))
 
-    assert len(_listed(first)) == 50
-    assert len(_listed(second)) == 10
-    assert not set(_listed(first)) & set(_listed(second))
+    assert len(listed(first)) == 50
+    assert len(listed(second)) == 10
+    assert not set(listed(first)) & set(listed(second))
 
 
 def test_a_link_to_nowhere_shows_the_list_from_its_start(ask, reads_bob):
     interrupt = ask("tool_call")
 
     for after in ("nonsense", "01a1f997-8ed2-72a5-8089-e7eeec5e324c"):
-        assert _listed(reads_bob.get(f"/?after={after}")) == [str(interrupt.pk)]
+        assert listed(reads_bob.get(f"/?after={after}")) == [str(interrupt.pk)]
 
 
 def test_an_empty_list_says_how_to_get_a_first_item(world, reads_bob):
@@ -65,7 +65,7 @@ def test_decided_items_are_listed_with_who_and_what(world, bob, reads_bob, reads
     deny(second, bob)
     call_off(third, bob)
 
-    assert _listed(reads_bob.get("/decided/")) == [str(row.pk) for row in (third, second, first)]
+    assert listed(reads_bob.get("/decided/")) == [str(row.pk) for row in (third, second, first)]
     page = words(reads_alice.get("/decided/"))
     assert "Bob approved" in page
     assert "Bob rejected" in page
@@ -78,7 +78,7 @@ def test_the_pending_list_ends_with_what_was_decided_last(ask, bob, reads_bob):
 
     page = reads_bob.get("/").content.decode()
 
-    assert _listed(reads_bob.get("/")) == []
+    assert listed(reads_bob.get("/")) == []
     assert f"/interrupts/{interrupt.pk}/" in page.partition("Decided last")[2]
 
 
@@ -87,17 +87,17 @@ def test_a_live_request_gets_the_same_rows_without_the_frame(ask, reads_bob):
 
     page = reads_bob.get("/", live=True)
 
-    assert _listed(page) == [str(interrupt.pk)]
+    assert listed(page) == [str(interrupt.pk)]
     assert b'id="rail"' not in page.content
     assert b'id="pending-count"' in page.content
 
 
-def _listed(response):
+def listed(response):
     """The ids of the rows of the list, in order."""
     rows = re.search(r'<ul id="rows".*?</ul>', response.content.decode(), re.DOTALL)
     return re.findall(r'id="row-([0-9a-f-]{36})"', rows.group())
 
 
-def _expire_in(interrupt, time):
+def expire_in(interrupt, time):
     at = timezone.now() + time
     type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=at, due_at=at)

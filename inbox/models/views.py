@@ -1,0 +1,25 @@
+"""Lists that people come back to."""
+
+from django.conf import settings
+from django.db import models
+
+from inbox.models.fields import id_field
+from inbox.models.people import Team
+
+
+class SavedView(models.Model):
+    """A filter under a name: for whoever saved it, or for a whole team."""
+
+    id = id_field()
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    team = models.ForeignKey(
+        Team, null=True, on_delete=models.PROTECT, related_name="+", help_text="who else has it"
+    )
+    name = models.CharField(max_length=60)
+    query = models.TextField(help_text="as in an address; read anew, and never trusted")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_view_per_name")]

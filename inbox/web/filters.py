@@ -1,0 +1,181 @@
+"""The filter of a list: its address, its form, and what it says in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from inbox.domain.access import Actor
+from inbox.domain.filters import Filter, Sort, State
+from inbox.selectors.lists import choices_for
+from inbox.web.shown import visible
+
+STATES = {
+    State.OPEN: "Pending",
+    State.DECIDED: "Decided",
+    State.CANCELLED: "Cancelled",
+    State.EXPIRED: "Expired",
+    State.ALL: "Everything",
+}
+SORTS = {
+    Sort.DUE: "Soonest to expire",
+    Sort.NEW: "Latest first",
+    Sort.OLD: "Oldest first",
+}
+_LABELS = {
+    "state": "State",
+    "agent": "Agent",
+    "tool": "Tool",
+    "reason": "Reason",
+    "team": "Team",
+    "q": "Search",
+    "sort": "Sort",
+    "mine": "Mine",
+    "expiring": "Expiring",
+}
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One thing that the list is narrowed to, and the address without it."""
+
+    label: str
+    value: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Select:
+    """A drop-down of the filter form."""
+
+    name: str
+    label: str
+    options: Sequence[Option]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address of a list asks for."""
+
+    filter: Filter
+    ignored: Sequence[str]  #: parameters that make no sense, in words
+    after: str  #: the id that the page starts after; "" for the first page
+
+    @property
+    def url(self) -> str:
+        """The address of the whole list."""
+        return list_url(self.filter)
+
+    @property
+    def suffix(self) -> str:
+        """What the address of an interrupt carries, so that the list beside it stays this one."""
+        return _with_query("", self.filter, self.after)
+
+    @property
+    def section(self) -> str:
+        """Which entry of the rail this is."""
+        whole = Filter(state=self.filter.kind)
+        if self.filter == Filter(mine=True):
+            return "claimed"
+        if self.filter == Filter(expiring=True):
+            return "expiring"
+        return "decided" if whole.is_closed else "pending"
+
+    @property
+    def title(self) -> str:
+        named = {"claimed": "Claimed by me", "expiring": "Expiring soon"}
+        return named.get(self.section, STATES[self.filter.state])
+
+    @property
+    def order(self) -> str:
+        return SORTS[self.filter.sort]
+
+    def page_after(self, pk: Any) -> str:
+        """The address of the part of the list after this row, or of its beginning for ""."""
+        return _with_query(_path(self.filter), self.filter, str(pk))
+
+    @property
+    def chips(self) -> list[Chip]:
+        """One for each thing that can be taken away."""
+        wanted = self.filter
+        texts = {
+            "agent": wanted.agent,
+            "tool": wanted.tool,
+            "reason": wanted.reason,
+            "team": wanted.team,
+            "mine": "mine" if wanted.mine else "",
+            "expiring": "in the next ten minutes" if wanted.expiring else "",
+            "text": wanted.text,
+        }
+        if wanted.state is not wanted.kind:
+            texts = {"state": STATES[wanted.state], **texts}
+        return [
+            Chip(
+                label="Search" if name == "text" else _LABELS[name],
+                value=visible(value),
+                url=list_url(wanted.without(name)),
+            )
+            for name, value in texts.items()
+            if value
+        ]
+
+
+def asked_of(request: HttpRequest, *, state: State) -> Asked:
+    """What this address asks for; nonsense in it is ignored, and named."""
+    wanted, ignored = Filter.from_query(request.GET.dict(), state=state)
+    return Asked(wanted, [_LABELS[name] for name in ignored], request.GET.get("after", ""))
+
+
+def list_url(wanted: Filter) -> str:
+    """The one address of a list: whatever stands in it by default is left out."""
+    return _with_query(_path(wanted), wanted, "")
+
+
+def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
+    """Whether a form sent fields that the address of its list can do without."""
+    needless = [name for name in ("state", "sort") if f"{name}=" not in asked.url]
+    sent = request.GET.dict()
+    return not asked.ignored and ("" in sent.values() or any(name in sent for name in needless))
+
+
+def selects_for(actor: Actor, wanted: Filter) -> list[Select]:
+    """The drop-downs, with what there is to choose from; what is chosen is always among it."""
+    choices = choices_for(actor, state=wanted.kind)
+    names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
+    found = [_select("state", STATES.items(), wanted.state)]
+    for name, values in names.items():
+        options = [("", "Any"), *((value, visible(value)) for value in values)]
+        found.append(_select(name, options, getattr(wanted, name)))
+    if len(choices.teams) > 1 or wanted.team:
+        found.append(_select("team", [("", "Any"), *choices.teams], wanted.team))
+    sorts = [item for item in SORTS.items() if wanted.is_open or item[0] is not Sort.DUE]
+    return [*found, _select("sort", sorts, wanted.sort)]
+
+
+def _select(name: str, options: Any, chosen: str) -> Select:
+    pairs = [(str(value), label) for value, label in options]
+    if chosen not in dict(pairs):
+        pairs.append((chosen, visible(chosen)))
+    return Select(
+        name, _LABELS[name], [Option(value, label, value == chosen) for value, label in pairs]
+    )
+
+
+def _path(wanted: Filter) -> str:
+    return reverse("decided" if wanted.is_closed else "pending")
+
+
+def _with_query(path: str, wanted: Filter, after: str) -> str:
+    parts = [wanted.to_query(), urlencode({"after": after}) if after else ""]
+    query = "&".join(part for part in parts if part)
+    return f"{path}?{query}" if query else path
