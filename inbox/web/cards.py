@@ -17,6 +17,7 @@ from inbox.web.activity import Line, lines_of
 from inbox.web.answers import Posted
 from inbox.web.rows import urgency
 from inbox.web.shown import has_hidden, json_text, pretty, visible
+from inbox.web.together import Notice, Together, together_of
 from inbox.web.verdicts import Verdict, verdict_of
 
 
@@ -51,6 +52,7 @@ class Card:
     now: datetime
     posted: Posted | None = None  #: an answer that was refused
     refused: Refused | None = None
+    notice: Notice | None = None  #: why something besides an answer was not done
 
     @property
     def row(self) -> Any:
@@ -67,6 +69,10 @@ class Card:
     def kind(self) -> str:
         """Which form asks for the answer."""
         return kind_of(self.detail)
+
+    @cached_property
+    def together(self) -> Together:
+        return together_of(self.detail, self.me)
 
     @cached_property
     def verdict(self) -> Verdict | None:

@@ -26,6 +26,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
         _decide(actor, detail_for(actor, interrupt_id), posted)
     except (
         errors.AlreadyDecided,
+        errors.Claimed,
         errors.InterruptExpired,
         errors.InvalidPayload,
         errors.ViewChanged,
@@ -70,6 +71,14 @@ def _refused(status: str, refusal: errors.Refusal) -> Refused:
         return Refused(410, "This has expired.", "Your answer was not sent.", [])
     if status != InterruptStatus.OPEN:
         return Refused(409, "", "Your answer was not sent.", [])
+    if isinstance(refusal, errors.Claimed):
+        return Refused(
+            409,
+            refusal.message,
+            "Your answer was not sent, and is still in the form. Take the request over, or wait "
+            "until it is free.",
+            [],
+        )
     if isinstance(refusal, errors.ViewChanged):
         return Refused(
             409,

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inbox.web import accounts, decisions, lists, threads
+from inbox.web import accounts, decisions, lists, teamwork, threads
 
 urlpatterns = [
     path("login/", accounts.SignIn.as_view(), name="login"),
@@ -13,6 +13,11 @@ urlpatterns = [
     path("decided/<uuid:interrupt_id>/", lists.decided_interrupt, name="decided_interrupt"),
     path("interrupts/<uuid:interrupt_id>/", lists.interrupt, name="interrupt"),
     path("interrupts/<uuid:interrupt_id>/decide", decisions.decide_interrupt, name="decide"),
+    path("interrupts/<uuid:interrupt_id>/claim", teamwork.claim, name="claim"),
+    path("interrupts/<uuid:interrupt_id>/release", teamwork.release, name="release"),
+    path("interrupts/<uuid:interrupt_id>/renew", teamwork.renew, name="renew"),
+    path("interrupts/<uuid:interrupt_id>/withdraw", teamwork.withdraw, name="withdraw"),
+    path("interrupts/<uuid:interrupt_id>/comment", teamwork.comment, name="comment"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
 ]

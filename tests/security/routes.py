@@ -39,6 +39,11 @@ GET  decided/                                    302 200 200 200 200 200 302 302
 GET  decided/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  interrupts/<uuid:interrupt_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/claim        302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -102,6 +107,8 @@ class Route:
                 answer = {"status": "resolved", "payload": {"approved": True}}
                 return {**answer, "view_digest": things.view_digest}
             return {"action": "approve", "view_digest": things.view_digest}
+        if self.pattern.endswith("/comment"):
+            return {"text": "a word among reviewers"}
         if self.pattern == "api/runs":
             return {"agent": things.slug, "message": "rehearse:echo"}
         return {}

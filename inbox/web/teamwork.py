@@ -1,0 +1,102 @@
+"""What reviewers do with a request besides answering it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
+from inbox.actions.comments import comment_on
+from inbox.actions.withdrawals import withdraw_decision
+from inbox.domain import errors
+from inbox.domain.access import Actor
+from inbox.web.lists import card_of, show_interrupt
+from inbox.web.pages import is_fragment, page
+from inbox.web.together import Notice
+
+_SAID_ON_THE_PAGE = (
+    errors.AlreadyDecided,
+    errors.AlreadyResumed,
+    errors.Claimed,
+    errors.InterruptExpired,
+    errors.InvalidInput,
+    errors.NotClaimed,
+)
+
+
+@require_POST
+@page
+def claim(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    act = partial(claim_interrupt, take_over=request.POST.get("take_over") == "1")
+    return _answer(request, actor, interrupt_id, act)
+
+
+@require_POST
+@page
+def release(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    return _answer(request, actor, interrupt_id, release_claim)
+
+
+@require_POST
+@page
+def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    """For the page of whoever works on it, every few minutes: there is nothing to show."""
+    try:
+        renew_claim(interrupt_id=interrupt_id, actor=actor)
+    except _SAID_ON_THE_PAGE as refusal:
+        return _refuse(request, actor, interrupt_id, refusal)
+    return HttpResponse(status=204)
+
+
+@require_POST
+@page
+def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    return _answer(request, actor, interrupt_id, withdraw_decision)
+
+
+@require_POST
+@page
+def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    # Browsers send every newline of a text area as CRLF.
+    text = request.POST.get("text", "").replace("\r\n", "\n")
+    return _answer(request, actor, interrupt_id, partial(comment_on, text=text), text)
+
+
+def _answer(
+    request: HttpRequest,
+    actor: Actor,
+    interrupt_id: UUID,
+    act: Callable[..., Any],
+    text: str = "",
+) -> HttpResponse:
+    """Do it and show the interrupt as it is then; what was refused says why, and keeps `text`."""
+    try:
+        act(interrupt_id=interrupt_id, actor=actor)
+    except _SAID_ON_THE_PAGE as refusal:
+        return _refuse(request, actor, interrupt_id, refusal, text)
+    if is_fragment(request):
+        return show_interrupt(request, actor, card_of(actor, interrupt_id))
+    return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]), status=303)
+
+
+def _refuse(
+    request: HttpRequest,
+    actor: Actor,
+    interrupt_id: UUID,
+    refusal: errors.Refusal,
+    text: str = "",
+) -> HttpResponse:
+    notice = Notice(refusal.message, text)
+    card = replace(card_of(actor, interrupt_id), notice=notice)
+    return show_interrupt(request, actor, card, status=_status(refusal))
+
+
+def _status(refusal: errors.Refusal) -> int:
+    if isinstance(refusal, errors.InvalidInput):
+        return 422
+    return 410 if isinstance(refusal, errors.InterruptExpired) else 409

@@ -1,0 +1,77 @@
+"""One interrupt as a team shares it: who has it, what was said, what can be taken back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from inbox.selectors.interrupts import InterruptDetail
+from inbox.web.pages import hue, initials
+from inbox.web.shown import visible
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """Whoever works on it."""
+
+    by: str
+    is_mine: bool
+    until: datetime
+    initials: str
+    hue: int
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A comment of a reviewer."""
+
+    id: str
+    who: str
+    text: str
+    at: datetime
+    initials: str
+    hue: int
+
+
+@dataclass(frozen=True)
+class Together:
+    claim: Claimed | None
+    remarks: Sequence[Remark]
+    may_withdraw: bool
+    withdraw_until: datetime | None  #: None as long as other answers of the set are missing
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Why something was not done; a comment that was not taken is kept in `text`."""
+
+    message: str
+    text: str = ""
+
+
+def together_of(detail: InterruptDetail, me: int | None) -> Together:
+    """What the page shows of it to the user `me`."""
+    claim = detail.claim
+    return Together(
+        claim=Claimed(
+            by=visible(claim.user.display_name),
+            is_mine=claim.user_id == me,
+            until=claim.until,
+            initials=initials(claim.user.display_name),
+            hue=hue(claim.user_id),
+        )
+        if claim
+        else None,
+        remarks=[
+            Remark(
+                id=f"comment-{row.pk}",
+                who="You" if row.user_id == me else visible(row.user.display_name),
+                text=visible(row.text),
+                at=row.created_at,
+                initials=initials(row.user.display_name),
+                hue=hue(row.user_id),
+            )
+            for row in detail.comments
+        ],
+        may_withdraw=detail.may_withdraw,
+        withdraw_until=detail.withdraw_until,
+    )
