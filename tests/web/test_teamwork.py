@@ -73,7 +73,7 @@ def test_releasing_gives_it_back(first, post, reads_bob):
 
     assert response.status_code == 303
     assert not Claim.objects.exists()
-    assert "Claimed by" not in reads_bob.open(first)
+    assert "Claimed by you" not in reads_bob.open(first)
 
 
 def test_renewing_has_nothing_to_show_until_somebody_took_it_over(first, post, dora):
