@@ -43,6 +43,11 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
     )
 
 
+def decides_somewhere(actor: Actor) -> bool:
+    """Whether there is a team in which the actor may decide."""
+    return bool(teams_of(actor, Permission.DECIDE))
+
+
 def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
     """
     Raise unless the actor has the permission in the team.

@@ -108,12 +108,13 @@ def choices_for(actor: Actor, *, state: State) -> Choices:
 
 def similar_count(interrupt: Interrupt) -> int:
     """How many others of the same shape are open in the team, up to COUNT_UP_TO."""
+    return similar_to(interrupt).exclude(pk=interrupt.pk)[:COUNT_UP_TO].count()
+
+
+def similar_to(interrupt: Interrupt) -> "QuerySet[Interrupt]":
+    """The open ones of its team that have its shape; nothing is like a request without one."""
     if not interrupt.shape:
-        return 0
-    return _similar(interrupt).exclude(pk=interrupt.pk)[:COUNT_UP_TO].count()
-
-
-def _similar(interrupt: Interrupt) -> "QuerySet[Interrupt]":
+        return Interrupt.objects.none()
     return Interrupt.objects.filter(_OPEN, team=interrupt.team_id, shape=interrupt.shape).order_by(
         "due_at", "pk"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,6 +13,7 @@ from inbox.domain.filters import Filter, Sort, State
 from inbox.selectors.lists import choices_for
 from inbox.web.shown import visible
 
+_LONGEST_QUERY = 8_000
 STATES = {
     State.OPEN: "Pending",
     State.DECIDED: "Decided",
@@ -77,6 +78,10 @@ class Asked:
         return list_url(self.filter)
 
     @property
+    def query(self) -> str:
+        return self.filter.to_query()
+
+    @property
     def suffix(self) -> str:
         """What the address of an interrupt carries, so that the list beside it stays this one."""
         return _with_query("", self.filter, self.after)
@@ -139,6 +144,13 @@ def asked_of(request: HttpRequest, *, state: State) -> Asked:
 def list_url(wanted: Filter) -> str:
     """The one address of a list: whatever stands in it by default is left out."""
     return _with_query(_path(wanted), wanted, "")
+
+
+def list_before(request: HttpRequest) -> Filter:
+    """The list that a page of review was opened from; it comes along as a query in `list`."""
+    sent = request.GET if request.method == "GET" else request.POST
+    wanted, _ = Filter.from_query(dict(parse_qsl(sent.get("list", "")[:_LONGEST_QUERY])))
+    return wanted
 
 
 def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:

@@ -12,6 +12,7 @@ from inbox.domain.access import Actor
 from inbox.domain.errors import NotFound
 from inbox.domain.filters import Filter, State
 from inbox.domain.states import InterruptStatus
+from inbox.selectors.access import decides_somewhere
 from inbox.selectors.agents import agents_for
 from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
 from inbox.selectors.lists import list_for
@@ -98,6 +99,7 @@ def _list(
         now=now,
         current=current,
         suffix=asked.suffix,
+        may_pick=decides_somewhere(actor),
         page="decided_interrupt" if wanted.is_closed else "interrupt",
     )
     return {

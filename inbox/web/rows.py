@@ -38,6 +38,7 @@ class Row:
     claimed_by: str  #: who has taken it, "" for nobody
     is_mine: bool  #: whether that is whoever looks
     similar_url: str  #: "" unless others like it wait
+    can_pick: bool
     is_current: bool
     is_done: bool
 
@@ -57,13 +58,15 @@ def rows_of(
     now: datetime,
     current: UUID | None = None,
     suffix: str = "",
+    may_pick: bool = False,
     page: str = "interrupt",
 ) -> list[Row]:
     """
     Build the rows; `progress` counts (decided, asked) for each run.
 
-    `suffix` is the query that the address of an interrupt carries. Requests that are alike have one
-    link to all of them: at the first.
+    `suffix` is the query that the address of an interrupt carries, `may_pick` whether open ones can
+    be chosen to be decided together. Requests that are alike have one link to all of them, at the
+    first.
     """
     rows, shapes = [], set()
     for item in interrupts:
@@ -72,7 +75,8 @@ def rows_of(
             row = replace(row, similar_url="")
         shapes.add(item.shape)
         url = reverse(page, args=[item.pk]) + suffix
-        rows.append(replace(row, url=url, is_current=item.pk == current))
+        can_pick = may_pick and not row.is_done
+        rows.append(replace(row, url=url, is_current=item.pk == current, can_pick=can_pick))
     return rows
 
 
@@ -102,7 +106,8 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         progress=f"{decided} of {asked} decided" if is_open and asked > 1 else "",
         claimed_by=claim.user.display_name if claim else "",
         is_mine=by_me,
-        similar_url="",
+        similar_url=reverse("similar", args=[item.pk]) if is_open and item.similar else "",
+        can_pick=False,
         is_current=False,
         is_done=not is_open,
     )

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inbox.web import accounts, decisions, lists, teamwork, threads
+from inbox.web import accounts, bulk, decisions, lists, teamwork, threads
 
 urlpatterns = [
     path("login/", accounts.SignIn.as_view(), name="login"),
@@ -18,6 +18,10 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/renew", teamwork.renew, name="renew"),
     path("interrupts/<uuid:interrupt_id>/withdraw", teamwork.withdraw, name="withdraw"),
     path("interrupts/<uuid:interrupt_id>/comment", teamwork.comment, name="comment"),
+    path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),
+    path("review/", bulk.review, name="review"),
+    path("review/decide", bulk.decide_ticked, name="decide_ticked"),
+    path("review/withdraw", bulk.withdraw_decided, name="withdraw_decided"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
 ]

@@ -44,6 +44,10 @@ POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302
 POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
+GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
+POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -73,6 +77,8 @@ class Things:
 
 
 _IDS = ("interrupt_id", "thread_id", "run_id")
+#: Addresses that get the thing's id in the body.
+_IN_THE_BODY = ("api/runs", "review/decide", "review/withdraw")
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ class Route:
 
     @property
     def names_a_thing(self) -> bool:
-        return ":" in self.pattern or self.pattern == "api/runs"
+        return ":" in self.pattern or self.pattern in _IN_THE_BODY
 
     @property
     def is_api(self) -> bool:
@@ -102,16 +108,20 @@ class Route:
 
     def body(self, things: Things) -> dict[str, Any]:
         """A body with which whoever is allowed to call succeeds."""
-        if self.pattern.endswith("/decide"):
-            if self.is_api:
-                answer = {"status": "resolved", "payload": {"approved": True}}
-                return {**answer, "view_digest": things.view_digest}
-            return {"action": "approve", "view_digest": things.view_digest}
-        if self.pattern.endswith("/comment"):
-            return {"text": "a word among reviewers"}
-        if self.pattern == "api/runs":
-            return {"agent": things.slug, "message": "rehearse:echo"}
-        return {}
+        digest = things.view_digest
+        if self.is_api and self.pattern.endswith("/decide"):
+            return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
+        bodies: dict[str, dict[str, Any]] = {
+            "decide": {
+                "action": "approve",
+                "view_digest": digest,
+                "item": f"{things.interrupt_id}:{digest}",
+            },
+            "withdraw": {"id": things.interrupt_id},
+            "comment": {"text": "a word among reviewers"},
+            "runs": {"agent": things.slug, "message": "rehearse:echo"},
+        }
+        return bodies.get(self.pattern.rpartition("/")[2], {})
 
 
 def _parse(table: str) -> list[Route]:

@@ -136,7 +136,7 @@ def asked(world, as_agent):
 def pages_of(reader, run, *interrupts):
     paths = ["/", "/decided/", "/threads/", f"/threads/{run.thread_id}/"]
     for row in interrupts:
-        paths += [f"/interrupts/{row.pk}/", f"/decided/{row.pk}/"]
+        paths += [f"/interrupts/{row.pk}/", f"/decided/{row.pk}/", f"/similar/{row.pk}/"]
     found = {path: reader.get(path) for path in paths}
     assert {page.status_code for page in found.values()} == {200}
     return {path: page.content.decode() for path, page in found.items()}

@@ -1,0 +1,67 @@
+"""Requests that are reviewed together, with everything that a decision on them consents to."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Prefetch
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
+from inbox.models import Decision, Interrupt
+from inbox.selectors.access import require, teams_of
+from inbox.selectors.lists import similar_to
+
+#: As many as a person can go through on one page.
+MOST_TOGETHER = 50
+
+
+@dataclass(frozen=True)
+class Review:
+    """What is on one page of review."""
+
+    rows: Sequence[Interrupt]  #: each with `may_decide`, its tool call, claim and run
+    more: bool  #: whether others would belong to it
+
+
+def review_for(actor: Actor, interrupt_ids: Sequence[UUID]) -> Review:
+    """Those of up to MOST_TOGETHER interrupts that the actor may see, in the order given."""
+    return _review(actor, interrupt_ids)
+
+
+def similar_for(actor: Actor, interrupt_id: UUID) -> Review:
+    """
+    An interrupt and the open ones like it in its team, the soonest to expire first.
+
+    Raises:
+        NotFound.
+    """
+    row = Interrupt.objects.filter(pk=interrupt_id).first()
+    if row is None:
+        raise NotFound()
+    require(actor, row.team_id, Permission.READ)
+    others = similar_to(row).exclude(pk=row.pk)
+    found = list(others.values_list("pk", flat=True)[:MOST_TOGETHER])
+    return _review(actor, [row.pk, *found])
+
+
+def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> Review:
+    shown = list(dict.fromkeys(interrupt_ids))[:MOST_TOGETHER]
+    rows = (
+        Interrupt.objects.filter(pk__in=shown, team__in=teams_of(actor))
+        .select_related("agent", "team", "tool_call", "claim__user", "run__resumed_by")
+        .defer("search_text", "run__input", "run__resume", "run__checkpoint", "tool_call__result")
+        .prefetch_related(
+            Prefetch(
+                "decisions", queryset=Decision.objects.filter(withdrawn_at=None), to_attr="standing"
+            )
+        )
+    )
+    decides_in = set(teams_of(actor, Permission.DECIDE))
+    by_id = {row.pk: row for row in rows}
+    for row in by_id.values():
+        row.may_decide = row.team_id in decides_in  # type: ignore[attr-defined]
+    return Review(
+        rows=[by_id[pk] for pk in shown if pk in by_id],
+        more=len(set(interrupt_ids)) > MOST_TOGETHER,
+    )

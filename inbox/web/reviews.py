@@ -1,0 +1,207 @@
+"""Requests side by side: what those that are alike have in common, and where they differ."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+
+from inbox.domain.likeness import differing, leaves_of
+from inbox.domain.schemas import APPROVAL
+from inbox.domain.states import InterruptStatus, Reason
+from inbox.selectors.teamwork import claim_on
+from inbox.web.rows import urgency
+from inbox.web.shown import has_hidden, json_text, visible
+from inbox.web.verdicts import verdict_of
+
+#: A value that is longer is read on the page of its request: nothing that can be ticked is folded.
+LONGEST_VALUE = 1_000
+_BEGINNING = 200
+_MOST_PLACES = 40
+#: Above this many differing values a request is a list of them, not a line of a table.
+_MOST_COLUMNS = 4
+_METADATA = ""  # no argument has this place
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value, at its place in the arguments."""
+
+    place: str
+    text: str
+    is_absent: bool = False
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One request on a page of review."""
+
+    key: str
+    box: str  #: what its check box sends: the id, and the digest of what is shown here
+    url: str
+    title: str
+    message: str  #: the agent's whole message, "" where the title says it
+    asked_at: datetime
+    expires_at: datetime | None
+    urgency: str
+    claimed_by: str
+    is_mine: bool
+    cells: Sequence[Cell]
+    blocked: str  #: why it cannot be ticked, "" if it can
+    is_ticked: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Requests of one shape: what is the same in all of them stands once."""
+
+    tool: str
+    agent: str
+    team: str
+    common: Sequence[Cell]
+    columns: Sequence[str]
+    items: Sequence[Item]
+
+    @property
+    def is_table(self) -> bool:
+        return len(self.items) > 1 and len(self.columns) <= _MOST_COLUMNS
+
+
+def groups_of(
+    rows: Iterable[Any], *, me: int | None, now: datetime, ticked: Collection[UUID] = ()
+) -> list[Group]:
+    """Those that are alike together, in the order of the first of each."""
+    alike: dict[Any, list[Any]] = {}
+    for row in rows:
+        alike.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
+    return [_group(found, me, now, ticked) for found in alike.values()]
+
+
+def why_not(row: Any, *, me: int | None, now: datetime) -> str:
+    """Why this request is not decided together with others; "" if it may be."""
+    verdict = verdict_of(row, next(iter(row.standing), None), me)
+    claim = claim_on(row, now)
+    reasons = (
+        (verdict is not None, f"{verdict.short}." if verdict else ""),
+        (not row.may_decide, "You look on in this team: its reviewers and admins decide."),
+        (row.expires_at is not None and row.expires_at <= now, "The time for an answer is over."),
+        (
+            claim is not None and claim.user_id != me,
+            f"{claim.user.display_name} has claimed this." if claim else "",
+        ),
+        (not _is_plain_approval(row), "This asks for more than yes or no."),
+        (_has_hidden(row), "There are hidden characters in this: look at it by itself."),
+        (_is_long(row), "Not everything fits here: open it to read all of it."),
+        (_is_changed(row), "Another answer has changed these arguments: look at it by itself."),
+    )
+    return next((words for applies, words in reasons if applies), "")
+
+
+def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
+    values = [_values(row) for row in rows]
+    places = list(dict.fromkeys(place for one in values for place in one))
+    columns = differing(values) if len(rows) > 1 else places
+    common = [place for place in places if place not in columns]
+    first = rows[0]
+    return Group(
+        tool=visible(first.tool or first.reason),
+        agent=first.agent.slug,
+        team=first.team.name,
+        common=[_cell(values[0], place) for place in common],
+        columns=[_label(place) for place in columns],
+        items=[
+            _item(row, [_cell(value, place) for place in columns], me, now, ticked)
+            for row, value in zip(rows, values, strict=True)
+        ],
+    )
+
+
+def _item(
+    row: Any, cells: list[Cell], me: int | None, now: datetime, ticked: Collection[UUID]
+) -> Item:
+    blocked = why_not(row, me=me, now=now)
+    claim = claim_on(row, now)
+    title, message = visible(row.title), visible(_asked(row).get("message") or "")
+    return Item(
+        key=str(row.pk),
+        box=f"{row.pk}:{row.view_digest}",
+        url=reverse("interrupt", args=[row.pk]),
+        title=title,
+        message="" if message == title else message[:LONGEST_VALUE],
+        asked_at=row.created_at,
+        expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
+        urgency=urgency(row.expires_at, now),
+        claimed_by=claim.user.display_name if claim else "",
+        is_mine=claim is not None and claim.user_id == me,
+        cells=cells[:_MOST_PLACES],
+        blocked=blocked,
+        is_ticked=not blocked and row.pk in ticked,
+    )
+
+
+def _asked(row: Any) -> dict[str, Any]:
+    asked: dict[str, Any] = json.loads(row.body)
+    return asked
+
+
+def _values(row: Any) -> dict[str, Any]:
+    """Everything that differs from request to request, by its place."""
+    found = leaves_of(json.loads(row.args) if row.args else {})
+    metadata = _asked(row).get("metadata")
+    return {**found, _METADATA: metadata} if metadata else found
+
+
+def _label(place: str) -> str:
+    return "Metadata" if place == _METADATA else visible(place)
+
+
+def _cell(values: dict[str, Any], place: str) -> Cell:
+    if place not in values:
+        return Cell(_label(place), "", is_absent=True)
+    text = _text(values[place])
+    is_cut = len(text) > LONGEST_VALUE
+    return Cell(_label(place), text[:_BEGINNING] if is_cut else text, is_cut=is_cut)
+
+
+def _text(value: Any) -> str:
+    """Text as it reads, anything else as JSON; a text that looks like JSON is in quotes."""
+    if isinstance(value, str) and not _reads_as_json(value):
+        return visible(value)
+    return json_text(value)
+
+
+def _reads_as_json(text: str) -> bool:
+    if not text.strip():
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text.startswith('"')
+    return True
+
+
+def _is_plain_approval(row: Any) -> bool:
+    if row.reason != Reason.TOOL_CALL or row.tool_call is None:
+        return False
+    schema = _asked(row).get("responseSchema") or APPROVAL
+    required = schema.get("required", ()) if isinstance(schema, dict) else ()
+    return set(required) <= {"approved"}
+
+
+def _has_hidden(row: Any) -> bool:
+    values = json.dumps([_values(row), row.tool], ensure_ascii=False)
+    return has_hidden(values) or has_hidden(_asked(row).get("message") or "")
+
+
+def _is_long(row: Any) -> bool:
+    values = _values(row)
+    texts = [_asked(row).get("message") or "", *map(_text, values.values()), *values]
+    return len(values) > _MOST_PLACES or any(len(text) > LONGEST_VALUE for text in texts)
+
+
+def _is_changed(row: Any) -> bool:
+    return row.tool_call is not None and row.tool_call.approved_args != row.args
