@@ -20,6 +20,8 @@ from django.db import transaction
 log = structlog.get_logger(__name__)
 
 GROUP = "rings"
+#: Who has which page open; processes tell each other, and nobody stores it.
+PRESENCE_GROUP = "presence"
 #: Committed rows travel with the ring as a hint, up to this many characters.
 HINT_CHARACTERS = 64_000
 _MAX_UNSENT = 1_000

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from inbox.domain.access import ActorKind
-from inbox.web.pages import hue, initials
+from inbox.domain.faces import hue, initials
 from inbox.web.shown import visible
 
 _SAYS = {

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 
 from inbox.domain.access import Actor
 from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
 
@@ -82,13 +83,3 @@ def bounded(count: int) -> str:
 def is_fragment(request: HttpRequest) -> bool:
     """Whether htmx asks, which takes parts out of the answer and needs no frame around them."""
     return bool(request.htmx)  # type: ignore[attr-defined]
-
-
-def initials(name: str) -> str:
-    words = name.split()
-    return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper()
-
-
-def hue(number: int) -> int:
-    """Which of the four colours of avatars somebody has."""
-    return number % 4 + 1

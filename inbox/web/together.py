@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from inbox.domain.faces import hue, initials
 from inbox.selectors.interrupts import InterruptDetail
-from inbox.web.pages import hue, initials
 from inbox.web.shown import visible
 
 

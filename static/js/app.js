@@ -6,6 +6,9 @@ const APART_MS = 150;
 const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
 const SIGNED_OUT = 4401;
+const NOT_ALLOWED = 4403;
+/** A claim lasts for ten minutes. */
+const RENEW_MS = 4 * 60_000;
 
 const main = document.querySelector("#main");
 /** What the server sent for each part, by id: only what differs from it is swapped. */
@@ -277,6 +280,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   readForm();
   showTimes();
   showCopyButtons();
+  showPresence();
   document.querySelector("#banner > *")?.focus();
 });
 
@@ -295,10 +299,18 @@ let failures = 0;
 function connect() {
   const address = new URL("/ws/live/", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  if (main.dataset.thread) address.searchParams.set("thread", main.dataset.thread);
+  for (const name of ["thread", "interrupt"]) {
+    if (main.dataset[name]) address.searchParams.set(name, main.dataset[name]);
+  }
   const socket = new WebSocket(address);
   socket.addEventListener("message", ({ data }) => {
-    if (JSON.parse(data).type === "hello") {
+    const poke = JSON.parse(data);
+    if (poke.type === "presence") {
+      present = poke;
+      showPresence();
+      return;
+    }
+    if (poke.type === "hello") {
       failures = 0;
       say("on", "Live");
     }
@@ -307,11 +319,50 @@ function connect() {
   });
   socket.addEventListener("close", ({ code }) => {
     say("lost", code === SIGNED_OUT ? "Signed out" : "Reconnecting");
+    // Signed out in another tab, or out of a team: the answer says which.
+    if (code === NOT_ALLOWED) refresh();
     const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** failures);
     failures += 1;
     setTimeout(connect, most * (0.5 + Math.random() / 2));
   });
 }
+
+// -- who else is there, and holding on to what I have claimed -------------------------------------
+
+let present = { here: [], online: 0 };
+
+function showPresence() {
+  const place = document.querySelector("#presence");
+  if (!place) return;
+  const names = present.here.map(({ name }) => name);
+  const faces = present.here.map(({ initials, hue }) => {
+    const face = document.createElement("span");
+    face.className = `av av-${hue}`;
+    face.textContent = initials;
+    face.ariaHidden = "true";
+    return face;
+  });
+  const text = document.createElement("span");
+  const pattern = names.length === 1 ? place.dataset.one : place.dataset.many;
+  text.textContent = pattern.replace("{names}", new Intl.ListFormat(document.documentElement.lang).format(names));
+  place.replaceChildren(...(names.length ? [...faces, text] : []));
+}
+
+/** The form's own token may be too old by now; the cookie's never is. */
+async function renew() {
+  const address = document.querySelector("#claim[data-renew]")?.dataset.renew;
+  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
+  if (!address || !cookie) return;
+  try {
+    const headers = { "X-CSRFToken": cookie[1], "HX-Request": "true" };
+    const answer = await fetch(address, { method: "POST", headers });
+    if (!answer.ok) refresh();
+  } catch {
+    // The connection is down: the claim outlasts two more tries.
+  }
+}
+
+setInterval(renew, RENEW_MS);
 
 function say(state, words) {
   const live = document.querySelector("#live");

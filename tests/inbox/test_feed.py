@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from inbox import feed
-from inbox.feed import Row, follow
+from inbox.feed import Row, follow, tails
+from inbox.feed.hubs import Hub, hub
 
 THREAD = uuid4()
 
@@ -45,21 +46,22 @@ def ring(rows, *, with_rows=True):
         "seq": rows[-1].seq,
         "rows": [list(row) for row in rows] if with_rows else [],
     }
-    feed._hub()._dispatch(message)
+    hub()._dispatch(message)
 
 
 @pytest.fixture
 async def log(monkeypatch):
     kept = Log()
-    monkeypatch.setattr(feed, "_read", kept.read)
-    monkeypatch.setattr(feed._Hub, "listen", lambda hub: None)
+    monkeypatch.setattr(tails, "_read", kept.read)
+    monkeypatch.setattr(Hub, "listen", lambda hub: None)
     return kept
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Look without a ring after a moment instead of two seconds."""
-    monkeypatch.setattr(feed, "SAFETY_POLL_SECONDS", 0.05)
+    for module in (feed, tails):
+        monkeypatch.setattr(module, "SAFETY_POLL_SECONDS", 0.05)
 
 
 async def collect(stream, count):
@@ -152,7 +154,7 @@ async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log, see
     following = asyncio.create_task(collect(follow(THREAD, 10), 2))
     await settle()
     log.gate.clear()
-    feed._hub()._tails[str(THREAD)]._dirty = True
+    hub()._tails[str(THREAD)]._dirty = True
     ring([Row(10, "run", "STEP_STARTED", "{}")])  # old news: the log is read, and held up
     await settle()
 
@@ -189,7 +191,7 @@ async def test_a_read_that_fails_does_not_stop_the_next_follower(log):
 
 
 async def test_a_follower_far_behind_reads_the_log_for_itself(log, monkeypatch):
-    monkeypatch.setattr(feed, "_KEPT_ROWS", 2)
+    monkeypatch.setattr(tails, "_KEPT_ROWS", 2)
     log.write(*range(1, 7))
     ahead = asyncio.create_task(collect(follow(THREAD, 5), 2))
     await settle()
@@ -209,7 +211,7 @@ async def test_nothing_is_kept_of_a_thread_that_nobody_follows(log):
 
     await stream.aclose()
 
-    assert feed._hub()._tails == {}
+    assert hub()._tails == {}
 
 
 async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick):
@@ -239,13 +241,3 @@ async def test_a_run_is_followed_to_its_terminal_event_and_no_further(log):
     seqs = [row.seq async for chunk in feed.follow_run(THREAD, "mine", 0) for row in chunk]
 
     assert seqs == [2, 3]
-
-
-async def test_a_team_is_told_of_its_own_threads_only(log):
-    async with feed.watch_teams(["ours"]) as changes:
-        for team in ("theirs", "ours"):
-            feed._hub()._dispatch({"type": "ring.team", "team": team, "thread": team})
-
-        assert changes.get_nowait() == "ours"
-        assert changes.empty()
-    assert feed._hub().watchers == []
