@@ -19,6 +19,8 @@ from inbox.forms.values import ABSENT, field_id, plain_newlines, same, strings
 
 FORM_TAB = "form"
 JSON_TAB = "json"
+#: Says in a post that the fields start from what the agent wrote; no JSON text is like it.
+AS_WRITTEN = "="
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,9 @@ class Form:
         return (self.root,)
 
     @property
-    def base_text(self) -> str | None:
-        """The base, for the next post; None if it is what the agent wrote."""
-        if same(self.base, self.source.value):
-            return None
-        return _json_text(self.base)
+    def base_text(self) -> str:
+        """The base, for the next post."""
+        return AS_WRITTEN if same(self.base, self.source.value) else _json_text(self.base)
 
     @property
     def folded(self) -> Sequence[str]:
@@ -192,7 +192,8 @@ def _check(reader: Reader, root: Node, source: _Source, value: Any) -> None:
         if not reader.wrong and not source.leave_out:
             reader.blame(root, (), wording.enter(root))
     elif source.value is ABSENT or not same(value, source.value):
-        blame_faults(reader, schema=source.schema, value=value, leave_out=source.leave_out)
+        probe = reader.with_empty_groups(value)
+        blame_faults(reader, schema=source.schema, value=probe, leave_out=source.leave_out)
         if not root.is_empty:
             blame_empty_groups(reader)
 
@@ -213,6 +214,8 @@ def _base(source: _Source, post: Posted) -> Any:
     """What the fields started from when the page was made."""
     text = post.text(f"{source.name}.base")
     if text is None:
+        raise strict_json.JsonRejected(wording.FORM_NOT_ARRIVED)
+    if text == AS_WRITTEN:
         return source.value
     return strict_json.loads(text) if text else ABSENT
 

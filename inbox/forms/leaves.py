@@ -5,17 +5,18 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from inbox.domain.shown import json_text, visible
+from inbox.domain.shown import json_text
 from inbox.forms import wording
 from inbox.forms.nodes import Node, Option
 from inbox.forms.shapes import NotPlain
-from inbox.forms.values import ABSENT, field_id, fits_a_control, number_text, same
+from inbox.forms.values import ABSENT, field_id, fits_a_control, number_text
 
 if TYPE_CHECKING:
     from inbox.forms.planner import Planner
 
 MOST_RADIOS = 6
 MOST_BOXES = 50
+LONGEST_OPTION = 200
 #: Texts that are longer, or may become longer, get a text area (rule 6).
 LONG_LINE = 90
 LONG_LIMIT = 160
@@ -56,16 +57,14 @@ def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: 
     if len(values) > planner.options_left:
         raise NotPlain
     planner.options_left -= len(values)
-    titles = flat.get("enumTitles") or [""] * len(values)
-    mixed = not all(isinstance(item, str) for item in values)
-    is_boolean = values == [True, False] and isinstance(values[0], bool)
-    found = _place(values, value)
-    options = []
-    for number, item in enumerate(values):
-        label = titles[number] or wording.value_text(item, mixed=mixed, is_boolean=is_boolean)
-        # What the agent wrote stays as it was written: `1.0` is not turned into the enum's `1`.
-        options.append(Option(str(number), label, value if number == found else item))
-    if value is not ABSENT and found is None:
+    # An option of which one sees only the beginning could not be told from its like.
+    if any(_is_too_long(planner, item) for item in [*values, value]):
+        raise NotPlain
+    if node.nullable and node.original is None:
+        value = None
+    found = _place(planner, values, value)
+    options = _offered(flat, found, value)
+    if found is None and value is not ABSENT and not (node.nullable and value is None):
         options.append(Option(AS_WRITTEN, wording.as_written(json_text(value)), value))
     if node.nullable and not any(option.data is None for option in options):
         options.append(Option(NULL, wording.NO_VALUE, None))
@@ -74,14 +73,33 @@ def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: 
         options.append(Option(UNSET, wording.NOT_SET, ABSENT))
     elif node.kind == "select":
         options.insert(0, Option(UNSET, wording.CHOOSE, ABSENT))
-    wanted = None if node.nullable and node.original is None else value
-    chosen = next((o.value for o in options if same(o.data, wanted)), None)
-    if chosen is None and wanted is ABSENT:
-        chosen = UNSET if node.optional or node.kind == "select" else None
+    # One that is not there has no option in a required choice of radios: none of them is set.
+    held = (option.value for option in options if option.data is value)
+    chosen = str(found) if found is not None else next(held, None)
     node.shown = UNSET if chosen is None else chosen
     if planner.posted and planner.posted.has(node.name):
         chosen = planner.posted.text(node.name)
     node.options = _marked(node.name, options, {chosen})
+
+
+def _offered(flat: Mapping[str, Any], found: int | None, value: Any) -> list[Option]:
+    values = flat["enum"]
+    titles = flat.get("enumTitles") or [""] * len(values)
+    mixed = not all(isinstance(item, str) for item in values)
+    is_boolean = values == [True, False] and isinstance(values[0], bool)
+    options = []
+    for number, item in enumerate(values):
+        label = titles[number] or wording.value_text(item, mixed=mixed, is_boolean=is_boolean)
+        # What the agent wrote stays as it was written: `1.0` is not turned into the enum's `1`.
+        options.append(Option(str(number), label, value if number == found else item))
+    return options
+
+
+def _is_too_long(planner: "Planner", value: Any) -> bool:
+    if value is ABSENT:
+        return False
+    text = value if isinstance(value, str) else planner.schemas.values.text(value)
+    return len(text) > LONGEST_OPTION
 
 
 def plan_many(planner: "Planner", node: Node, flat: Mapping[str, Any], value: Any) -> bool:
@@ -93,10 +111,12 @@ def plan_many(planner: "Planner", node: Node, flat: Mapping[str, Any], value: An
         values = planner.schemas.flat(items).get("enum", ())
     except NotPlain:
         return False
+    if any(_is_too_long(planner, item) for item in values):
+        return False
     if not 0 < len(values) <= min(MOST_BOXES, planner.options_left, planner.fields_left):
         return False
     originals = [] if value is ABSENT else value
-    places = [_place(values, item) for item in originals]
+    places = [_place(planner, values, item) for item in originals]
     if None in places or len(set(places)) < len(places):
         return False
     planner.options_left -= len(values)
@@ -131,14 +151,9 @@ def _marked(name: str, options: list[Option], chosen: set[Any]) -> list[Option]:
     ]
 
 
-def _place(values: list[Any], value: Any) -> int | None:
-    if value is ABSENT:
-        return None
-    if isinstance(value, str | bool):
-        places = (n for n, item in enumerate(values) if type(item) is type(value) and item == value)
-    else:
-        places = (n for n, item in enumerate(values) if same(item, value))
-    return next(places, None)
+def _place(planner: "Planner", values: list[Any], value: Any) -> int | None:
+    known = planner.schemas.values
+    return next((n for n, item in enumerate(values) if known.same(item, value)), None)
 
 
 def _is_long(text: str, schema: Mapping[str, Any]) -> bool:
@@ -164,6 +179,3 @@ def _is_minute_in_utc(text: str) -> bool:
         )
     except ValueError:
         return False
-
-
-__all__ = ["plan_choice", "plan_many", "plan_number", "plan_text", "visible"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from inbox.domain.shown import has_hidden, visible
@@ -79,12 +80,12 @@ class Node:
     def id(self) -> str:
         return field_id(self.name)
 
-    @property
+    @cached_property
     def folds(self) -> bool:
         """Whether it holds more than one sees at a glance of what the agent wrote."""
         return self.kind in ("area", "json", "fixed") and is_long(self.shown)
 
-    @property
+    @cached_property
     def hidden(self) -> str:
         """The agent's text with what cannot be seen spelled out, if there is such."""
         if self.kind in ("text", "area") and isinstance(self.original, str):
@@ -115,7 +116,13 @@ class Node:
     @property
     def can_be_emptied(self) -> bool:
         """Whether a group or list that is not there yet can be given with nothing in it."""
-        return self.state == "auto" and not self.schema.get("required")
+        needs = ("required", "minItems", "minProperties")
+        return self.state == "auto" and not any(map(self.schema.get, needs))
+
+    @property
+    def first_step(self) -> str:
+        """What adding a list means that is not there: a first item, or the agent's again."""
+        return "put" if self.original or not self.takes_rows else "add"
 
     @property
     def can_be_dropped(self) -> bool:

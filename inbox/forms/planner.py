@@ -155,7 +155,7 @@ class Planner:
             flat.update(merged)
             if nulls:
                 self._set_nullable(node)
-            node.choices.append((keyword, nulls[0] if node.is_null else some[0]))
+            node.choices.append((keyword, nulls[0] if nulls and node.is_null else some[0]))
             node.schema = flat
             self._shape(node, flat, depth, leave_out)
             return True
@@ -209,10 +209,10 @@ class Planner:
 
     def _plan_titled_enum(self, node: Node, flat: dict[str, Any], branches: list[Any]) -> bool:
         """`oneOf` of constants with titles is how schemas give the values of an enum names."""
-        parts = [branch for branch in branches if isinstance(branch, Mapping) and "const" in branch]
-        if len(parts) < len(branches):
+        parts = [self._flat_or_empty(branch) for branch in branches]
+        if not all("const" in part or self._is_null(part) for part in parts):
             return False
-        flat["enum"] = [part["const"] for part in parts]
+        flat["enum"] = [part.get("const") for part in parts]
         flat["enumTitles"] = [title_of(part) for part in parts]
         return True
 

@@ -25,6 +25,8 @@ class Reader:
     posted: Posted
     places: dict[Path, list[Node]] = field(default_factory=dict)
     wrong: list[tuple[Path, Node]] = field(default_factory=list)
+    #: Groups that have to be there and of which nothing was said: not sent, but asked about.
+    empty: list[tuple[Path, Any]] = field(default_factory=list)
 
     def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
         self.places.setdefault(path, []).append(node)
@@ -44,6 +46,12 @@ class Reader:
         node.problems.append(message)
         self.wrong.append((path, node))
         return ABSENT
+
+    def with_empty_groups(self, value: Any) -> Any:
+        """The value as if groups that have to be there were: what they lack is found in them."""
+        for path, group in sorted(self.empty, key=lambda item: len(item[0])):
+            value = _with(value, path, group)
+        return value
 
     # -- one value ------------------------------------------------------------------------------
 
@@ -99,13 +107,13 @@ class Reader:
             return self.blame(node, path, str(error))
 
     def _choice(self, node: Node, path: Path) -> Any:
+        if not self.posted.has(f"{node.name}@here"):
+            return self.blame(node, path, wording.NOT_ARRIVED)
         posted = self.posted.text(node.name)
         if posted is None:
             # A radio that was set cannot be unset, and a select always says something.
             was_set = node.kind == "select" or any(o.value == node.shown for o in node.options)
-            if was_set or not self.posted.has(f"{node.name}@here"):
-                return self.blame(node, path, wording.NOT_ARRIVED)
-            return ABSENT
+            return self.blame(node, path, wording.NOT_ARRIVED) if was_set else ABSENT
         for option in node.options:
             if option.value == posted:
                 return option.data
@@ -132,8 +140,10 @@ class Reader:
     def _fixed(self, node: Node, path: Path, parent: Node | None) -> Any:
         if node.original is not ABSENT:
             return node.original
-        needed = node.required or (parent is not None and parent.is_in_branch)
         if "const" in node.schema:
+            # Whoever wrote the object wrote it without: only an object made here gets it.
+            is_new = parent is None or parent.original is ABSENT
+            needed = is_new and (node.required or (parent is not None and parent.is_in_branch))
             return node.schema["const"] if needed else ABSENT
         if node.required:
             self.blame(node, path, wording.LEFT_OUT)
@@ -162,8 +172,11 @@ class Reader:
             value = self.read(child, (*path, child.key), parent=node)
             if value is ABSENT:
                 continue
+            if child.is_empty:
+                self.empty.append(((*path, child.key), value))
+                continue
             found[child.key] = value
-            says_something |= child.kind != "fixed" and not _is_empty_group(child, value)
+            says_something |= child.kind != "fixed"
         if node.takes_rows:
             found |= self._pairs(node, path, found)
         if node.state == "auto" and not says_something and not node.rows:
@@ -223,10 +236,15 @@ def _in_utc(text: str) -> str:
     return f"{text}:00Z" if text.count(":") == 1 else f"{text}Z"
 
 
-def _is_empty_group(node: Node, value: Any) -> bool:
-    if node.kind == "branch":
-        return bool(node.fields) and _is_empty_group(node.fields[0], value)
-    return node.kind == "group" and node.is_empty
+def _with(value: Any, path: Path, member: Any) -> Any:
+    if not path:
+        return member
+    first, *rest = path
+    if isinstance(value, list) and isinstance(first, int) and first < len(value):
+        return [*value[:first], _with(value[first], tuple(rest), member), *value[first + 1 :]]
+    if isinstance(value, dict) and (not rest or first in value):
+        return {**value, first: _with(value.get(first), tuple(rest), member)}
+    return value
 
 
 def _in_order(found: dict[str, Any], original: Any) -> dict[str, Any]:

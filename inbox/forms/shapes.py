@@ -4,10 +4,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from inbox.forms.values import has_type, same
+from inbox.forms.values import Comparer, has_type, same
 
 #: How much one plan may look at; the work gate bounds validation, this bounds planning.
 MAX_STEPS = 20_000
+_FEW_PAIRS = 400
 
 #: Keywords that a form cannot show: such a node is asked for as JSON (rule 3).
 NOT_SHOWN = {
@@ -36,6 +37,7 @@ class Schemas:
     def __init__(self, root: Any) -> None:
         self._root = root
         self._steps = 0
+        self.values = Comparer()
 
     def flat(self, schema: Any) -> dict[str, Any]:
         """
@@ -53,7 +55,7 @@ class Schemas:
         except NotPlain:
             return False
         offered = [flat["const"]] if "const" in flat else flat.get("enum")
-        if offered is not None and not any(self._same(option, value) for option in offered):
+        if offered is not None and not any(self._offers(option, value) for option in offered):
             return False
         types = types_of(flat)
         if types and not any(has_type(value, name) for name in types):
@@ -92,6 +94,7 @@ class Schemas:
             return {}
         if not isinstance(schema, Mapping):
             raise NotPlain
+        self._count(len(schema) + len(schema.get("required", ())))
         flat = {key: value for key, value in schema.items() if key not in _LOOKED_THROUGH}
         target = schema.get("$ref")
         if isinstance(target, str):
@@ -114,12 +117,12 @@ class Schemas:
                 raise NotPlain
         return node
 
-    def _same(self, one: Any, other: Any) -> bool:
+    def _offers(self, option: Any, value: Any) -> bool:
         self._count()
-        return (type(one) is type(other) and one == other) or same(one, other)
+        return self.values.same(option, value)
 
-    def _count(self) -> None:
-        self._steps += 1
+    def _count(self, steps: int = 1) -> None:
+        self._steps += steps
         if self._steps > MAX_STEPS:
             raise NotPlain
 
@@ -156,18 +159,20 @@ _IMPLIED = (
 
 def _merge(flat: dict[str, Any], other: Mapping[str, Any]) -> None:
     for key, value in other.items():
-        if key not in flat or (type(flat[key]) is type(value) and flat[key] == value):
-            flat.setdefault(key, value)
-        elif key not in _ANNOTATIONS:
+        if key not in flat:
+            flat[key] = value
+        elif key not in _ANNOTATIONS and flat[key] is not value:
             flat[key] = _both(key, flat[key], value)
 
 
 def _both(key: str, one: Any, other: Any) -> Any:
     """What holds if both values of a keyword hold."""
     join = _JOINS.get(key)
-    if join is None:
-        raise NotPlain
-    return join(one, other)
+    if join is not None:
+        return join(one, other)
+    if isinstance(one, str | int | float) and same(one, other):
+        return one
+    raise NotPlain
 
 
 def _joined_properties(one: Any, other: Any) -> dict[str, Any]:
@@ -192,7 +197,9 @@ def _common(one: Any, other: Any) -> Any:
         others = [*others, "integer"]
     if "number" in ones and "integer" in others:
         ones = [*ones, "integer"]
-    if len(ones) * len(others) > MAX_STEPS:
+    # Compared pair by pair: a few plain values, or it is no form.
+    few = len(ones) * len(others) <= _FEW_PAIRS
+    if not few or any(isinstance(value, dict | list) for value in [*ones, *others]):
         raise NotPlain
     common = [value for value in ones if any(same(value, item) for item in others)]
     if not common:

@@ -43,11 +43,36 @@ ABSENT: Final[Any] = _Absent()
 
 def same(one: Any, other: Any) -> bool:
     """Whether both are the same JSON: `1` and `true` differ, `1` and `1.0` do not."""
-    if one is other:
-        return True
-    if one is ABSENT or other is ABSENT:
-        return False
-    return _text(one) == _text(other)
+    return Comparer().same(one, other)
+
+
+class Comparer:
+    """
+    Compares the same values many times, as enums make it necessary.
+
+    A list or object is written out once: an enum of 2,000 objects against a value of two megabytes
+    would otherwise take minutes. What is compared must outlive the comparer.
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[int, str] = {}
+
+    def same(self, one: Any, other: Any) -> bool:
+        if one is other:
+            return True
+        if one is ABSENT or other is ABSENT:
+            return False
+        if isinstance(one, str) or isinstance(other, str):
+            return type(one) is type(other) and bool(one == other)
+        return self.text(one) == self.text(other)
+
+    def text(self, value: Any) -> str:
+        """The canonical text of a value."""
+        if not isinstance(value, dict | list):
+            return _text(value)
+        if id(value) not in self._texts:
+            self._texts[id(value)] = _text(value)
+        return self._texts[id(value)]
 
 
 def type_of(value: Any) -> str:

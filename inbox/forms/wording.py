@@ -10,6 +10,8 @@ from inbox.forms.values import ABSENT
 if TYPE_CHECKING:
     from inbox.forms.nodes import Node, Option
 
+MOST_OF_A_DEFAULT = 200
+
 YES = "Yes"
 NO = "No"
 ROOT = "Answer"
@@ -54,9 +56,10 @@ def help_for(node: "Node") -> list[str]:
         sentences.append(text.format(pattern=visible(pattern[:300])))
     if "default" in schema and node.original is ABSENT:
         default = schema["default"]
-        text = visible(default) if isinstance(default, str) else json_text(default)
-        if default not in (None, "") and len(text) <= 200:
-            sentences.append(_DEFAULT.format(default=text))
+        if isinstance(default, str | int | float) and default != "":
+            text = value_text(default, mixed=False, is_boolean=isinstance(default, bool))
+            if len(text) <= MOST_OF_A_DEFAULT:
+                sentences.append(_DEFAULT.format(default=text))
     return sentences
 
 
@@ -70,7 +73,7 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
 
 
 def as_written(text: str) -> str:
-    return f"{text[:200]} (as the agent wrote it)"
+    return f"{text} (as the agent wrote it)"
 
 
 def branch_option(number: int, flat: Mapping[str, Any]) -> "Option":

@@ -1,0 +1,1 @@
+"""Schemas and values by where they come from."""
