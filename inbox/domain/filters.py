@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
+
+from inbox.domain.errors import InvalidInput
 
 #: What expires sooner than this is expiring: amber in every list.
 SOON = timedelta(minutes=10)
 #: As long as the longest tool name; agents and teams have shorter ones.
 LONGEST_NAME = 200
 LONGEST_SEARCH = 200
+LONGEST_QUERY = 8_000
+LONGEST_VIEW_NAME = 60
 MOST_WORDS = 10
 
 
@@ -91,6 +95,18 @@ class Filter:
         ]
         return urlencode(pairs)
 
+    def to_whole_query(self) -> str:
+        """The filter as a query that means the same at every address: its state is always named."""
+        rest = self.to_query()
+        if "state=" not in rest:
+            rest = "&".join(part for part in (urlencode({"state": self.state}), rest) if part)
+        return rest
+
+    @classmethod
+    def from_text(cls, query: str) -> "Filter":
+        """Read a filter from the text of a query, which may be anything."""
+        return cls.from_query(dict(parse_qsl(query[:LONGEST_QUERY])))[0]
+
     @classmethod
     def from_query(
         cls, query: Mapping[str, str], *, state: State = State.OPEN
@@ -113,6 +129,14 @@ class Filter:
             sort=Sort(read.one_of("sort", Sort, Sort.DUE)),
         )
         return found, read.ignored
+
+
+def check_view_name(name: str) -> None:
+    """Raise InvalidInput unless a view may have this name."""
+    if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
+        raise InvalidInput(
+            f"The name of a view has 1 to {LONGEST_VIEW_NAME} characters, all of them visible."
+        )
 
 
 _PARAMETERS = {

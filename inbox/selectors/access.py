@@ -5,7 +5,7 @@ from uuid import UUID
 
 from inbox.domain.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.domain.errors import Forbidden, NotFound
-from inbox.models import ApiKey, Membership
+from inbox.models import ApiKey, Membership, Team
 
 
 def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
@@ -41,6 +41,15 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
             user_id=actor.user_id, role__in=roles, user__is_active=True
         ).values_list("team_id", flat=True)
     )
+
+
+def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
+    """The teams of a person by name, with what they may do in each."""
+    if actor.user_id is None:
+        return []
+    found = Membership.objects.filter(user_id=actor.user_id, user__is_active=True)
+    rows = found.select_related("team").order_by("team__name", "pk")
+    return [(row.team, ROLE_PERMISSIONS[Role(row.role)]) for row in rows]
 
 
 def decides_somewhere(actor: Actor) -> bool:

@@ -12,11 +12,11 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 
-from inbox.domain.access import Actor
+from inbox.domain.access import Actor, Permission
 from inbox.domain.filters import SOON, Filter, Sort, State
 from inbox.domain.states import InterruptStatus
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
-from inbox.selectors.access import teams_of
+from inbox.selectors.access import memberships_of, teams_of
 from inbox.selectors.teamwork import count_claimed
 
 #: A badge needs no more than this, and counting everything would scan it.
@@ -65,6 +65,7 @@ class Choices:
     tools: Sequence[str]
     reasons: Sequence[str]
     teams: Sequence[tuple[str, str]]  #: slug and name
+    decides_in: Sequence[tuple[str, str]]  #: those of the teams in which the actor decides
 
 
 def list_for(
@@ -94,15 +95,16 @@ def counts_for(actor: Actor, *, now: datetime) -> Counts:
 
 def choices_for(actor: Actor, *, state: State) -> Choices:
     """The agents and teams of the actor, and the tools and reasons that occur in the list."""
-    teams = Team.objects.filter(pk__in=teams_of(actor)).order_by("name")[:NAMES_UP_TO]
-    agents = Agent.objects.filter(team__in=teams_of(actor)).order_by("slug")
-    found = [team.pk for team in teams]
+    teams = memberships_of(actor)[:NAMES_UP_TO]
+    found = [team.pk for team, _ in teams]
+    agents = Agent.objects.filter(team__in=found).order_by("slug")
     is_open = state is not State.DECIDED
     return Choices(
         agents=list(agents.values_list("slug", flat=True)[:NAMES_UP_TO]),
         tools=_names("tool", found, is_open=is_open),
         reasons=_names("reason", found, is_open=is_open),
-        teams=[(team.slug, team.name) for team in teams],
+        teams=[(team.slug, team.name) for team, _ in teams],
+        decides_in=[(team.slug, team.name) for team, may in teams if Permission.DECIDE in may],
     )
 
 

@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
 
-from inbox.domain.access import Actor
 from inbox.domain.filters import Filter, Sort, State
-from inbox.selectors.lists import choices_for
+from inbox.selectors.lists import Choices
 from inbox.web.shown import visible
 
-_LONGEST_QUERY = 8_000
 STATES = {
     State.OPEN: "Pending",
     State.DECIDED: "Decided",
@@ -82,6 +80,10 @@ class Asked:
         return self.filter.to_query()
 
     @property
+    def whole_query(self) -> str:
+        return self.filter.to_whole_query()
+
+    @property
     def suffix(self) -> str:
         """What the address of an interrupt carries, so that the list beside it stays this one."""
         return _with_query("", self.filter, self.after)
@@ -147,10 +149,9 @@ def list_url(wanted: Filter) -> str:
 
 
 def list_before(request: HttpRequest) -> Filter:
-    """The list that a page of review was opened from; it comes along as a query in `list`."""
+    """The list that a page was opened from; it comes along as a query in `list`."""
     sent = request.GET if request.method == "GET" else request.POST
-    wanted, _ = Filter.from_query(dict(parse_qsl(sent.get("list", "")[:_LONGEST_QUERY])))
-    return wanted
+    return Filter.from_text(sent.get("list", ""))
 
 
 def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
@@ -160,9 +161,8 @@ def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
     return not asked.ignored and ("" in sent.values() or any(name in sent for name in needless))
 
 
-def selects_for(actor: Actor, wanted: Filter) -> list[Select]:
+def selects_of(choices: Choices, wanted: Filter) -> list[Select]:
     """The drop-downs, with what there is to choose from; what is chosen is always among it."""
-    choices = choices_for(actor, state=wanted.kind)
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
     found = [_select("state", STATES.items(), wanted.state)]
     for name, values in names.items():

@@ -15,10 +15,10 @@ from inbox.domain.states import InterruptStatus
 from inbox.selectors.access import decides_somewhere
 from inbox.selectors.agents import agents_for
 from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
-from inbox.selectors.lists import list_for
+from inbox.selectors.lists import choices_for, list_for
 from inbox.web.answers import Posted
 from inbox.web.cards import Card
-from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_for
+from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_of
 from inbox.web.pages import is_fragment, page, show
 from inbox.web.rows import rows_of
 
@@ -107,11 +107,20 @@ def _list(
         "list_title": asked.title,
         "list_url": asked.page_after(asked.after),
         "list_suffix": asked.suffix,
-        "list_selects": () if is_fragment(request) else selects_for(actor, wanted),
+        **({} if is_fragment(request) else _tools(actor, wanted)),
         "rows": rows,
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
         "next_url": asked.page_after(found.rows[-1].pk) if found.more else "",
         "next_row": next((row for row in rows if not row.is_current and not row.is_done), None),
+    }
+
+
+def _tools(actor: Actor, wanted: Filter) -> dict[str, Any]:
+    """What the forms above the list offer; they are not part of what a live page reads again."""
+    choices = choices_for(actor, state=wanted.kind)
+    return {
+        "list_selects": selects_of(choices, wanted),
+        "shareable_teams": choices.decides_in,
     }
 
 

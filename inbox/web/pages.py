@@ -17,6 +17,7 @@ from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
+from inbox.web.viewlinks import links_of
 
 P = ParamSpec("P")
 
@@ -62,12 +63,15 @@ def show(
 ) -> HttpResponse:
     """Render a page; for htmx without its frame, which is all that its live parts need."""
     counts = counts_for(actor, now=timezone.now())
+    views = [] if is_fragment(request) else links_of(actor, context.get("asked"))
     frame = {
         "base": "fragments.html" if is_fragment(request) else "app.html",
         "section": section,
         "pending_count": bounded(counts.pending),
         "claimed_count": bounded(counts.claimed),
         "expiring_count": bounded(counts.expiring),
+        "views": views,
+        "current_view": next((view for view in views if view.is_current), None),
         "me": actor.label,
         "me_initials": initials(actor.label),
         "me_hue": hue(actor.user_id or 0),

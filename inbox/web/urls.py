@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inbox.web import accounts, bulk, decisions, lists, teamwork, threads
+from inbox.web import accounts, bulk, decisions, lists, teamwork, threads, views
 
 urlpatterns = [
     path("login/", accounts.SignIn.as_view(), name="login"),
@@ -22,6 +22,9 @@ urlpatterns = [
     path("review/", bulk.review, name="review"),
     path("review/decide", bulk.decide_ticked, name="decide_ticked"),
     path("review/withdraw", bulk.withdraw_decided, name="withdraw_decided"),
+    path("views/save", views.save, name="save_view"),
+    path("views/<uuid:view_id>/share", views.share, name="share_view"),
+    path("views/<uuid:view_id>/delete", views.delete, name="delete_view"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
 ]

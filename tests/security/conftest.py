@@ -19,8 +19,10 @@ def callers(world):
 
 @pytest.fixture
 def things(world, bob):
-    """One of each thing of the team: an open question, one that was answered, and a busy run."""
+    """One of each thing of the team: an open and an answered question, a busy run, a view."""
     from inbox.actions.runs import accept_run
+    from inbox.actions.views import save_view
+    from inbox.domain.filters import Filter
     from tests.steps import request
 
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
@@ -29,12 +31,14 @@ def things(world, bob):
     busy = accept_run(
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
+    view = save_view(name="view", wanted=Filter(mine=True), actor=bob, team_id=world.team.pk)
     return Things(
         interrupt_id=str(asked.pk),
         thread_id=str(asked.thread_id),
         run_id=str(busy.run.pk),
         slug="rehearsal",
         view_digest=asked.view_digest,
+        view_id=str(view.pk),
     )
 
 

@@ -48,6 +48,9 @@ GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302
 GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
 POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
 POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
+POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -69,6 +72,7 @@ class Things:
     slug: str
     view_digest: str = ""
     external_id: str = ""
+    view_id: str = ""
 
     @classmethod
     def missing(cls, **more: str) -> "Things":
@@ -76,7 +80,7 @@ class Things:
         return cls(slug="thin-air9", **{name: str(uuid4()) for name in _IDS}, **more)
 
 
-_IDS = ("interrupt_id", "thread_id", "run_id")
+_IDS = ("interrupt_id", "thread_id", "run_id", "view_id")
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = ("api/runs", "review/decide", "review/withdraw")
 
@@ -118,6 +122,7 @@ class Route:
                 "item": f"{things.interrupt_id}:{digest}",
             },
             "withdraw": {"id": things.interrupt_id},
+            "save": {"name": "mine"},
             "comment": {"text": "a word among reviewers"},
             "runs": {"agent": things.slug, "message": "rehearse:echo"},
         }

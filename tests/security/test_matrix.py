@@ -72,7 +72,7 @@ def test_an_outsider_cannot_tell_what_is_there_from_what_is_not(route, callers, 
 def as_asked(answer, asked, things):
     """All of an answer; where it repeats what was asked for, as if the same thing had been."""
     whole = f"{answer.status_code} {dict(answer.headers)} {answer.content.decode()}"
-    for name in ("slug", "interrupt_id", "thread_id", "run_id"):
+    for name in ("slug", "interrupt_id", "thread_id", "run_id", "view_id"):
         whole = whole.replace(getattr(asked, name) or " ", getattr(things, name) or " ")
     return re.sub(r"\d\d:\d\d:\d\d GMT", "", whole)
 

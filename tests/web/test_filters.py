@@ -158,7 +158,7 @@ def test_a_page_of_many_takes_no_more_queries_than_a_page_of_few(
 ):
     start(world, "rehearse:parallel:60")
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         reads_bob.get("/")
     with django_assert_max_num_queries(14):
         reads_bob.get("/", live=True)

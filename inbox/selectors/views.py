@@ -1,0 +1,28 @@
+"""The views that an actor has: their own, and those of their teams."""
+
+from collections.abc import Sequence
+
+from django.db.models import Q
+
+from inbox.domain.access import Actor, Permission
+from inbox.models import SavedView
+from inbox.selectors.access import teams_of
+
+_LISTED = 50
+
+
+def views_for(actor: Actor) -> Sequence[SavedView]:
+    """By name, each with its team, its owner and whether the actor `may_change` it."""
+    if actor.user_id is None:
+        return []
+    has = Q(user=actor.user_id) | Q(team__in=teams_of(actor))
+    rows = list(
+        SavedView.objects.filter(has)
+        .select_related("team", "user")
+        .order_by("name", "pk")[:_LISTED]
+    )
+    foreign = any(row.user_id != actor.user_id for row in rows)
+    administers = teams_of(actor, Permission.ADMIN) if foreign else []
+    for row in rows:
+        row.may_change = row.user_id == actor.user_id or row.team_id in administers  # type: ignore[attr-defined]
+    return rows
