@@ -101,11 +101,10 @@ def queue_run(
         status=RunStatus.QUEUED,
         resumes=resumes,
         input=input_text,
-        resume=json.dumps(wire_entries(entries)),
         first_seq=thread.next_seq,
         queued_at=now,
         started_by=started_by[:160],
-        **(columns or {}),
+        **{"resume": json.dumps(wire_entries(entries)), **(columns or {})},
     )
     if resumes is not None and resumes.resume_at is not None:
         resumes.resume_at = None

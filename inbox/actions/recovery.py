@@ -58,7 +58,9 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
         _fail(thread, run, now)
     elif doubtful:
-        _put_doubt_to_a_person(thread, run, doubtful, now)
+        put_doubt_to_a_person(
+            thread, run, doubtful, now, "The worker died while {tool} was running. Did it happen?"
+        )
     else:
         _queue_again(run, now)
     audit.record(
@@ -97,10 +99,15 @@ def _fail(thread: Thread, run: Run, now: datetime) -> None:
     )
 
 
-def _put_doubt_to_a_person(
-    thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime
+def put_doubt_to_a_person(
+    thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime, message: str
 ) -> None:
-    interrupts = [_doubt(run, call) for call in doubtful]
+    """
+    End the run with the question, for each of these calls, whether it happened.
+
+    The caller holds the lock; `message` has a place for the `{tool}`.
+    """
+    interrupts = [_doubt(run, call, message.format(tool=call.name)) for call in doubtful]
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
@@ -110,11 +117,11 @@ def _put_doubt_to_a_person(
     ask(thread=thread, run=run, interrupts=interrupts, now=now)
 
 
-def _doubt(run: Run, call: ToolCall) -> WireInterrupt:
+def _doubt(run: Run, call: ToolCall, message: str) -> WireInterrupt:
     return WireInterrupt(
         id=f"{run.pk}-doubt-{call.pk}",
         reason=Reason.OUTCOME_UNKNOWN,
-        message=f"The worker died while {call.name} was running. Did it happen?",
+        message=message,
         tool_call_id=call.tool_call_id,
         response_schema=DOUBT_SCHEMA,
     )

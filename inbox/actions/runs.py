@@ -104,7 +104,7 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
     questions = [question for _, question in rows]
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
     if resumed_by and is_replay(entries=request.entries, questions=questions):
-        return Accepted(resumed_by, replayed=True)
+        return Accepted(last_try(resumed_by), replayed=True)
     fresh = check_resume(entries=request.entries, questions=questions, now=now)
     if resumed_by:
         raise errors.AlreadyDecided("This run was already resumed, with other answers.")
@@ -151,6 +151,13 @@ def waiting_run(thread: Thread) -> Run | None:
     """The interrupted run that nothing has resumed: while it waits, no other run can start."""
     run = latest_run(thread)
     return run if run and run.status == RunStatus.INTERRUPTED else None
+
+
+def last_try(run: Run) -> Run:
+    """The run that does this one's work now: itself, or the last retry of it."""
+    while (retry := getattr(run, "retried_by", None)) is not None:
+        run = retry
+    return run
 
 
 def _check_free(thread: Thread) -> None:

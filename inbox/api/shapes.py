@@ -38,6 +38,7 @@ def run_json(run: Any, terminal: str = "") -> dict[str, Any]:
         "attempt": run.attempt,
         "error_code": run.error_code or None,
         "resumes": str(run.resumes_id) if run.resumes_id else None,
+        "retries": str(run.retries_id) if run.retries_id else None,
         "started_by": run.started_by,
         "queued_at": run.queued_at,
         "started_at": run.started_at,

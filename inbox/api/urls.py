@@ -10,6 +10,7 @@ urlpatterns = [
     path("runs", views.Runs.as_view()),
     path("runs/<uuid:run_id>", views.RunDetail.as_view()),
     path("runs/<uuid:run_id>/cancel", views.RunCancel.as_view()),
+    path("runs/<uuid:run_id>/retry", views.RunRetry.as_view()),
     path("threads", views.Threads.as_view()),
     path("threads/<uuid:thread_id>", views.ThreadDetail.as_view()),
     path("interrupts", views.Interrupts.as_view()),

@@ -65,6 +65,13 @@ class RunCancel(Caller, APIView):
         return Response(shapes.run_json(run, threads.terminal_of(run)))
 
 
+class RunRetry(Caller, APIView):
+    def post(self, request: Request, run_id: UUID) -> Response:
+        accepted = engine.retry(run_id, self.actor(request))
+        answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
+        return Response(answer, status=202)
+
+
 class Agents(Caller, APIView):
     def get(self, request: Request) -> Response:
         rows = agents.agents_for(self.actor(request))

@@ -8,11 +8,14 @@ import structlog
 from django.db import InterfaceError, OperationalError
 
 from agents import registry
+from inbox.actions.retries import retry_run
+from inbox.actions.runs import Accepted
 from inbox.actions.work import Hold, claim_run, fail_unreadable_run
+from inbox.domain.access import Actor
 from inbox.domain.errors import LeaseLost
 from inbox.engine.driver import Driver
 from inbox.models import Run
-from inbox.selectors.work import load_assignment
+from inbox.selectors.work import implementation_of, load_assignment
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +49,8 @@ def execute(run_id: UUID) -> None:
 
 def _drive(run: Run, hold: Hold, bound: Any) -> str:
     try:
-        driver = Driver(load_assignment(run), hold, stopping, bound)
+        restartable = is_restartable(run.thread.agent.implementation)
+        driver = Driver(load_assignment(run, restartable=restartable), hold, stopping, bound)
     except (OperationalError, InterfaceError):
         raise
     except Exception:
@@ -62,6 +66,17 @@ def is_restartable(implementation: str) -> bool:
         return registry.get(implementation).restartable
     except registry.UnknownAgent:
         return False
+
+
+def retry(run_id: UUID, actor: Actor) -> Accepted:
+    """
+    Try a failed run again; see `retry_run`, which has to know what its agent can do.
+
+    Raises:
+        NotFound, Forbidden, RetryRefused.
+    """
+    restartable = is_restartable(implementation_of(run_id))
+    return retry_run(run_id=run_id, actor=actor, restartable=restartable)
 
 
 def description_of(implementation: str) -> str:

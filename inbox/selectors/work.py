@@ -4,6 +4,7 @@ import json
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
 
@@ -35,13 +36,13 @@ class Assignment:
     checkpoint: Any
     known_tool_calls: Sequence[str]
     calls_of_others: Container[str]  #: those of earlier runs, which must not be emitted again
-    is_resume: bool
+    is_resume: bool  #: or the retry of a run: the client has to be shown where it goes on
     stopped: bool  #: a person said "stop" about a doubtful outcome
 
 
 @dataclass
 class _Lineage:
-    """A run, and the runs in doubt that it continues, back to the one whose work they all do."""
+    """A run, and those that it continues or retries, back to the one whose work they all do."""
 
     runs: list[Run]
     questions: Questions = field(default_factory=list)  #: what the oldest of them answers
@@ -53,13 +54,19 @@ class _Lineage:
         return self.runs[-1]
 
 
-def load_assignment(run: Run) -> Assignment:
-    """Everything about a claimed run, from committed rows only."""
+def load_assignment(run: Run, *, restartable: bool) -> Assignment:
+    """
+    Everything about a claimed run, from committed rows only.
+
+    What a failed run said is not said again by a restartable agent that retries it. Any other
+    starts anew, with the same answers, and under ids of its own.
+    """
     thread = run.thread
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
     lineage = _lineage_of(run)
-    ours = {one.pk for one in lineage.runs}
+    known_to_agent = lineage if restartable else _Lineage([run])
+    ours = {one.pk for one in known_to_agent.runs}
     calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
     conversation = conversation_before(run, thread)
     for event, _ in own:
@@ -68,29 +75,34 @@ def load_assignment(run: Run) -> Assignment:
     return Assignment(
         thread_id=thread.external_id,
         run_id=run.external_id,
-        run_key=str(lineage.origin.pk),
+        run_key=str(known_to_agent.origin.pk),
         implementation=thread.agent.implementation,
         given=given,
         conversation=conversation,
         own_events=[event for event, _ in own],
-        replayed=[event for event, from_agent in [*lineage.events, *own] if from_agent],
+        replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
         answers=_answers(lineage.questions),
         checkpoint=json.loads(answered.checkpoint) if answered else None,
         known_tool_calls=[name for name, _ in calls],
         calls_of_others={name for name, run_id in calls if run_id not in ours},
-        is_resume=run.resumes is not None,
+        is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
     )
 
 
 def _lineage_of(run: Run) -> _Lineage:
     """
-    A run that was interrupted by a doubt about an effect is continued, not answered.
+    A run that was interrupted by a doubt about an effect is continued, not answered, and so is a
+    failed one that is tried again.
 
     The agent is driven with the same answers as before, and the journal knows what happened.
     """
     lineage = _Lineage([run])
-    while (before := lineage.origin.resumes) is not None:
+    while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
+        if lineage.origin.retries is not None:
+            lineage.events = [*committed_events(before), *lineage.events]
+            lineage.runs.append(before)
+            continue
         lineage.questions = load_questions(before)
         if any(row.reason != Reason.OUTCOME_UNKNOWN for row, _ in lineage.questions):
             break
@@ -125,3 +137,9 @@ def _answers(questions: Questions) -> list[Answer]:
             )
         )
     return answers
+
+
+def implementation_of(run_id: UUID) -> str:
+    """The registry name of a run's agent, "" for no run; whoever asks decides who may know."""
+    found = Run.objects.filter(pk=run_id).values_list("thread__agent__implementation", flat=True)
+    return found.first() or ""

@@ -88,6 +88,8 @@ class RunLine:
     at: datetime
     attempt: int
     error: str
+    retry_url: str = ""  #: only where it can be tried again
+    cancel_url: str = ""  #: only while it is going on
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,8 @@ def story_of(
         if not (message["role"] == "tool" and message["toolCallId"] in known)
     ]
     shown = told if everything else told[-_MESSAGES_SHOWN:]
-    lines = [_run(run, errors.get(run.pk, "")) for run in runs]
+    last = runs[-1] if runs else None
+    lines = [_run(run, errors.get(run.pk, ""), is_last=run is last) for run in runs]
     return Story(
         messages=[_message(number, message, known) for number, message in shown],
         unshown=len(told) - len(shown),
@@ -184,7 +187,7 @@ def _ask(row: Any, me: int | None) -> Ask:
     )
 
 
-def _run(run: Any, error: str) -> RunLine:
+def _run(run: Any, error: str, *, is_last: bool) -> RunLine:
     word, icon, tone = _RUN_STATES[RunStatus(run.status)]
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
@@ -197,6 +200,10 @@ def _run(run: Any, error: str) -> RunLine:
         at=run.started_at or run.queued_at,
         attempt=run.attempt,
         error=": ".join(part for part in (run.error_code, visible(message)) if part),
+        retry_url=reverse("retry", args=[run.pk])
+        if is_last and run.status == RunStatus.FAILED
+        else "",
+        cancel_url=reverse("cancel", args=[run.pk]) if _is_active(run) else "",
     )
 
 

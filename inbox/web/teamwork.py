@@ -1,4 +1,4 @@
-"""What reviewers do with a request besides answering it."""
+"""What people do with requests and runs besides answering."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,13 +10,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from inbox import engine
 from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.comments import comment_on
+from inbox.actions.runs import cancel_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
 from inbox.domain.access import Actor
+from inbox.selectors.threads import run_for
 from inbox.web.lists import card_of, show_interrupt
 from inbox.web.pages import is_fragment, page
+from inbox.web.threads import show_thread
 from inbox.web.together import Notice
 
 _SAID_ON_THE_PAGE = (
@@ -65,6 +69,31 @@ def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespo
     # Browsers send every newline of a text area as CRLF.
     text = request.POST.get("text", "").replace("\r\n", "\n")
     return _answer(request, actor, interrupt_id, partial(comment_on, text=text), text)
+
+
+@require_POST
+@page
+def retry(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
+    return _answer_on_thread(request, actor, run_id, partial(engine.retry, run_id, actor))
+
+
+@require_POST
+@page
+def cancel(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
+    act = partial(cancel_run, run_id=run_id, actor=actor)
+    return _answer_on_thread(request, actor, run_id, act)
+
+
+def _answer_on_thread(
+    request: HttpRequest, actor: Actor, run_id: UUID, act: Callable[[], Any]
+) -> HttpResponse:
+    """Do it and go to the thread of the run; what was refused says why on its page."""
+    thread_id = run_for(actor, run_id).thread_id
+    try:
+        act()
+    except (errors.RetryRefused, errors.RunEnded) as refusal:
+        return show_thread(request, actor, thread_id, notice=refusal.message, status=409)
+    return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
 
 
 def _answer(

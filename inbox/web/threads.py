@@ -25,6 +25,13 @@ def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_safe
 @page
 def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
+    return show_thread(request, actor, thread_id)
+
+
+def show_thread(
+    request: HttpRequest, actor: Actor, thread_id: UUID, *, notice: str = "", status: int = 200
+) -> HttpResponse:
+    """The page of a thread; `notice` says why something was not done."""
     found = threads.thread_for(actor, thread_id)
     story = story_of(
         messages=threads.messages_so_far(found),
@@ -40,9 +47,10 @@ def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
         "title": visible(found.title) or "Untitled thread",
         "external_id": visible(found.external_id),
         "story": story,
+        "notice": notice,
         **_list(actor, found.pk),
     }
-    return show(request, actor, "thread.html", context, section="threads")
+    return show(request, actor, "thread.html", context, section="threads", status=status)
 
 
 def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:

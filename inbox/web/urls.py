@@ -25,6 +25,8 @@ urlpatterns = [
     path("views/save", views.save, name="save_view"),
     path("views/<uuid:view_id>/share", views.share, name="share_view"),
     path("views/<uuid:view_id>/delete", views.delete, name="delete_view"),
+    path("runs/<uuid:run_id>/retry", teamwork.retry, name="retry"),
+    path("runs/<uuid:run_id>/cancel", teamwork.cancel, name="cancel"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
 ]

@@ -168,6 +168,26 @@ def test_a_run_is_cancelled(api):
     assert answer.json()["terminal_event"]["outcome"] == {"type": "cancelled"}
 
 
+def test_a_failed_run_is_tried_again(api):
+    run = drive(start_run(api, "error"))
+
+    answer = api.post(f"/api/runs/{run.pk}/retry")
+    again = api.post(f"/api/runs/{run.pk}/retry")
+
+    assert (answer.status_code, again.status_code) == (202, 202)
+    assert (answer.json()["retries"], answer.json()["status"]) == (str(run.pk), "queued")
+    assert (answer.json()["replayed"], again.json()["replayed"]) == (False, True)
+    assert again.json()["id"] == answer.json()["id"]
+
+
+def test_a_run_that_has_not_failed_is_not_tried_again(api):
+    run = drive(start_run(api, "echo"))
+
+    answer = api.post(f"/api/runs/{run.pk}/retry")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "RETRY_REFUSED")
+
+
 def test_agents_tell_their_capabilities(api):
     (agent,) = api.get("/api/agents").json()["results"]
     assert agent["url"] == "/agui/rehearsal/"

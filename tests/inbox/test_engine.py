@@ -388,7 +388,9 @@ def test_a_worker_whose_run_was_cancelled_writes_nothing_more(world, as_agent, a
     run, hold = claimed
 
     with pytest.raises(engine.LeaseLost):
-        engine.Driver(engine.load_assignment(run), hold, threading.Event(), engine.log).drive()
+        engine.Driver(
+            engine.load_assignment(run, restartable=True), hold, threading.Event(), engine.log
+        ).drive()
 
     assert steps.reread(accepted.run).status == "cancelled"
     assert steps.event_types(accepted.run) == ["RUN_STARTED", "RUN_FINISHED"]
@@ -606,7 +608,7 @@ def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice
         agent=world.agent, request=request("rehearse:echo", thread_id="t1"), actor=alice
     )
     with monkeypatch.context() as broken:
-        broken.setattr(engine, "load_assignment", lambda run: 1 / 0)
+        broken.setattr(engine, "load_assignment", lambda run, **_: 1 / 0)
         engine.execute(accepted.run.pk)
 
     assert steps.reread(accepted.run).error_code == "PROTOCOL_VIOLATION"

@@ -7,14 +7,22 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions import claims, decisions, grace, withdrawals
+from inbox.actions import claims, decisions, grace, retries, withdrawals
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
 from inbox.actions.people import set_grace
+from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain.access import SEED
-from inbox.domain.errors import AlreadyDecided, AlreadyResumed, Claimed, InterruptExpired
+from inbox.domain.errors import (
+    AlreadyDecided,
+    AlreadyResumed,
+    Claimed,
+    InterruptExpired,
+    RetryRefused,
+    ThreadBusy,
+)
 from inbox.models import Claim, Decision, Run
 from inbox.models.clock import database_now
 from tests import steps
@@ -270,3 +278,50 @@ def test_without_the_lock_only_the_constraint_keeps_two_sweepers_from_resuming_t
     assert meeting.met
     assert [type(error).__name__ for error in failures(outcomes)] == ["IntegrityError"]
     assert resumes(interrupt) == 1
+
+
+def broken_run(world):
+    run = steps.start(world, "rehearse:error")
+    assert run.status == "failed"
+    return run
+
+
+def test_a_run_that_four_people_retry_at_once_is_retried_once(committed_world, race_bob):
+    for _ in range(rounds(short=20, long=100)):
+        run = broken_run(committed_world)
+
+        outcomes = at_once([partial(engine.retry, run.pk, race_bob)] * 4)
+
+        assert failures(outcomes) == []
+        assert sorted(accepted.replayed for accepted in outcomes) == [False, True, True, True]
+        assert Run.objects.filter(retries=run).count() == 1
+
+
+def test_without_the_lock_only_the_constraints_keep_a_run_from_being_retried_twice(
+    committed_world, race_bob, monkeypatch, without_the_lock
+):
+    run = broken_run(committed_world)
+    meeting = meet_at(monkeypatch, retries, "queue_run")
+
+    outcomes = at_once([partial(engine.retry, run.pk, race_bob)] * 2)
+
+    assert meeting.met
+    assert [type(error).__name__ for error in failures(outcomes)] == ["IntegrityError"]
+    assert Run.objects.filter(retries=run).count() == 1
+
+
+def test_a_retry_and_a_new_input_exclude_each_other(committed_world, race_bob):
+    for _ in range(rounds(short=20, long=100)):
+        run = broken_run(committed_world)
+        say = partial(
+            accept_run,
+            agent=committed_world.agent,
+            request=steps.request("rehearse:echo", thread_id=run.thread.external_id),
+            actor=race_bob,
+        )
+
+        outcomes = at_once([partial(engine.retry, run.pk, race_bob), say])
+
+        (refused,) = failures(outcomes)
+        assert isinstance(refused, RetryRefused | ThreadBusy)
+        assert run.thread.runs.count() == 2

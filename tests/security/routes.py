@@ -25,6 +25,7 @@ GET  api/runs                                    401 200 200 200 200 200 401 200
 POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
+POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
 GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
@@ -51,6 +52,8 @@ POST review/withdraw                             302 404 403 200 200 404 302 302
 POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
 POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302 302 302 302 302 302
 POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/retry                    302 404 409 409 409 404 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/cancel                   302 404 303 303 303 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """

@@ -169,3 +169,47 @@ def test_a_viewer_sees_who_has_it_and_has_no_buttons(first, dora, reads_alice):
     assert "Claimed by Dora" in page
     assert "Take over" not in page
     assert "claim-form" not in page
+
+
+@pytest.fixture
+def broken(world):
+    run = start(world, "rehearse:error")
+    assert run.status == "failed"
+    return run
+
+
+def press(reader, run, name):
+    return reader.client.post(f"/runs/{run.pk}/{name}")
+
+
+def test_a_failed_run_is_tried_again_from_the_page_of_its_thread(broken, reads_alice):
+    page = f"/threads/{broken.thread_id}/"
+    assert f'action="/runs/{broken.pk}/retry"' in reads_alice.get(page).content.decode()
+
+    response = press(reads_alice, broken, "retry")
+
+    assert (response.status_code, response.url) == (303, page)
+    shown = reads_alice.get(page).content.decode()
+    assert "/retry" not in shown
+    assert f'action="/runs/{broken.retried_by.pk}/cancel"' in shown
+
+
+def test_what_cannot_be_tried_again_says_why_on_the_page_of_the_thread(world, reads_alice):
+    run = start(world, "rehearse:echo")
+
+    response = press(reads_alice, run, "retry")
+
+    assert response.status_code == 409
+    assert "Only a failed run is tried again" in words(response)
+
+
+def test_a_run_is_cancelled_from_the_page_of_its_thread(broken, reads_alice):
+    press(reads_alice, broken, "retry")
+
+    response = press(reads_alice, broken.retried_by, "cancel")
+    again = press(reads_alice, broken, "cancel")
+
+    assert response.status_code == 303
+    assert reread(broken.retried_by).status == "cancelled"
+    assert again.status_code == 409
+    assert "there is nothing to cancel" in words(again)

@@ -1,0 +1,102 @@
+"""Trying a failed run again, with the same input and the same decisions."""
+
+import json
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from inbox import notify
+from inbox.actions import audit
+from inbox.actions.locking import lock_thread
+from inbox.actions.questions import queue_run
+from inbox.actions.recovery import put_doubt_to_a_person
+from inbox.actions.runs import Accepted, latest_run, new_external_id
+from inbox.domain import errors
+from inbox.domain.access import Actor, Permission
+from inbox.domain.states import RunStatus, ToolCallState
+from inbox.models import Run, Thread, ToolCall
+from inbox.selectors.access import require
+
+
+@transaction.atomic(durable=True)
+def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
+    """
+    Queue a run that does a failed one's work once more.
+
+    It continues from the interrupted run that the failed one resumed: its checkpoint, the same
+    answers, and the results of tools that were settled. A restartable agent goes on where the
+    failed run stopped; any other starts anew. A `once` call that may have happened is put to a
+    person first: then the retry is interrupted before it begins, and goes on with what they say.
+
+    Safe to replay: a run is retried once, and the run that retries it is returned.
+
+    Raises:
+        NotFound, Forbidden.
+        RetryRefused: the run has not failed, another one came after it, or an agent that would
+            start anew has made a call that must not be made twice.
+    """
+    thread, now = lock_thread(runs=run_id)
+    require(actor, thread.team_id, Permission.RUN)
+    failed = Run.objects.select_related("retried_by").get(pk=run_id)
+    retry: Run | None = getattr(failed, "retried_by", None)
+    if retry is not None:
+        return Accepted(retry, replayed=True)
+    _check_retry(thread, failed)
+    doubtful = list(_begun_once(thread, failed).filter(state=ToolCallState.IN_DOUBT))
+    if not restartable:
+        _check_nothing_of_its_own(thread, failed)
+    retry = queue_run(
+        thread=thread,
+        now=now,
+        external_id=new_external_id(),
+        input_text=_input(failed, restartable=restartable),
+        started_by=actor.label,
+        columns={
+            "retries": failed,
+            "resume": failed.resume,
+            "parent_external_id": failed.parent_external_id,
+        },
+    )
+    audit.record(
+        action="run.retried",
+        actor=actor,
+        now=now,
+        thread=thread,
+        run=retry,
+        retries=str(failed.pk),
+    )
+    if doubtful:
+        put_doubt_to_a_person(
+            thread, retry, doubtful, now, "It is not known whether {tool} happened. Did it?"
+        )
+        notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return Accepted(retry, replayed=False)
+
+
+def _check_retry(thread: Thread, run: Run) -> None:
+    if run.status != RunStatus.FAILED:
+        raise errors.RetryRefused(f"Only a failed run is tried again; this one is {run.status}.")
+    if latest_run(thread) != run:
+        raise errors.RetryRefused("This thread has gone on since the run failed.")
+
+
+def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
+    """An agent that starts anew proposes its calls under new ids, which nobody can recognise."""
+    own = _begun_once(thread, run).filter(run=run).first()
+    if own is not None:
+        raise errors.RetryRefused(
+            f"{own.name} must not be called twice, and this agent would start anew."
+        )
+
+
+def _begun_once(thread: Thread, run: Run) -> QuerySet[ToolCall]:
+    """The `once` calls that were begun since the run was first driven."""
+    since = run.started_at or run.queued_at
+    begun = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
+    return begun.order_by("pk")
+
+
+def _input(run: Run, *, restartable: bool) -> str:
+    """The same input; who goes on where the failed run stopped finds its state in the thread."""
+    return json.dumps({**json.loads(run.input), "state": None}) if restartable else run.input
