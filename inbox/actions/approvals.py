@@ -101,7 +101,7 @@ def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
 def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:
     outcome = answer.get("outcome") if entry.status is EntryStatus.RESOLVED else "stop"
     if outcome == "happened":
-        result = answer.get("result")
+        result = answer.get("result", "")
         call.state = ToolCallState.SETTLED
         call.result = result if isinstance(result, str) else canonical(result)
         call.settled_at = now

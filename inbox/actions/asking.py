@@ -47,7 +47,7 @@ def _interrupt(
     position: int,
     now: datetime,
 ) -> Interrupt:
-    body = canonical(item.model_dump(mode="json", by_alias=True, exclude_none=True))
+    asked = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     expires_at = (
         min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
     )
@@ -68,10 +68,11 @@ def _interrupt(
         tool=tool,
         shape=_shape(thread, item, tool, args),
         search_text=search_text_of(title, item.message or "", tool, args=args),
-        body=body,
+        # In the agent's order, which is that of the form's fields; only the digest is canonical.
+        body=json.dumps(asked, ensure_ascii=False),
         view_digest=view_digest(
             {
-                "interrupt": body,
+                "interrupt": canonical(asked),
                 "tool": call.name if call else None,
                 "args": call.approved_args if call else None,
             }

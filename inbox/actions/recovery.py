@@ -1,6 +1,7 @@
 """What becomes of a run whose worker is gone."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from ag_ui.core import (
@@ -24,20 +25,29 @@ from inbox.domain.states import Reason, RunStatus
 from inbox.models import Run, Thread, ToolCall
 
 MAX_ATTEMPTS = 3
+
+
+def _outcome(name: str, title: str, **more: Any) -> dict[str, Any]:
+    known = {"outcome": {"const": name}, **more}
+    return {"title": title, "type": "object", "properties": known, "required": ["outcome"]}
+
+
+#: How a person clears up whether a tool that was started did its work.
 DOUBT_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "outcome": {
-            "title": "What happened",
-            "oneOf": [
-                {"const": "happened", "title": "It happened, with this result"},
-                {"const": "did_not_happen", "title": "It did not happen: run it"},
-                {"const": "stop", "title": "Stop"},
-            ],
-        },
-        "result": {"title": "Result", "description": "What the tool answered, if it happened"},
-    },
-    "required": ["outcome"],
+    "oneOf": [
+        _outcome(
+            "happened",
+            "It happened, with this result",
+            result={
+                "title": "Result",
+                "description": "What the tool answered, letter for letter",
+                "type": "string",
+                "maxLength": 100_000,
+            },
+        ),
+        _outcome("did_not_happen", "It did not happen: run it"),
+        _outcome("stop", "Stop"),
+    ],
 }
 
 

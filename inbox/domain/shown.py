@@ -2,11 +2,13 @@
 
 import json
 import re
-import unicodedata
 from typing import Any
 
-#: Format, control, private, unassigned and surrogate characters, line and paragraph separators.
-_HIDDEN = {"Cf", "Cc", "Co", "Cn", "Cs", "Zl", "Zp"}
+from inbox.domain.suspicion import is_hidden
+
+#: A longer text folds: nobody reads as far by scrolling past it.
+FOLD_CHARACTERS, FOLD_LINES = 2_000, 40
+
 _MAY_HIDE = re.compile(r"[^\x20-\x7e\n\t]")
 
 
@@ -27,7 +29,13 @@ def json_text(value: Any) -> str:
 
 def has_hidden(text: str) -> bool:
     """Whether `json_text` or `visible` had to spell something out."""
-    return any(_is_hidden(char) for char in _MAY_HIDE.findall(text.replace("\r\n", "\n")))
+    text = text.replace("\r\n", "\n")
+    return any(is_hidden(text, match.start()) for match in _MAY_HIDE.finditer(text))
+
+
+def is_long(text: str) -> bool:
+    """Whether a text has to be opened to be read."""
+    return len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES
 
 
 def pretty(text: str) -> str:
@@ -38,17 +46,13 @@ def pretty(text: str) -> str:
         return visible(text)
 
 
-def _is_hidden(char: str) -> bool:
-    return unicodedata.category(char) in _HIDDEN
-
-
 def _spelled(match: re.Match[str]) -> str:
     char = match.group()
-    return f"⟨U+{ord(char):04X}⟩" if _is_hidden(char) else char
+    return f"⟨U+{ord(char):04X}⟩" if is_hidden(match.string, match.start()) else char
 
 
 def _escaped(match: re.Match[str]) -> str:
     char = match.group()
-    if not _is_hidden(char):
+    if not is_hidden(match.string, match.start()):
         return char
     return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else json.dumps(char)[1:-1]

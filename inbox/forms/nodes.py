@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from inbox.domain.shown import has_hidden, visible
-from inbox.forms.values import ABSENT, field_id, is_long
+from inbox.domain.shown import has_hidden, is_long, visible
+from inbox.forms.values import ABSENT, field_id
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from inbox.domain.consent import canonical
-from inbox.domain.shown import visible
+from inbox.domain.shown import has_hidden, visible
 
-#: More text than this is folded, and has to be opened before it counts as read.
-FOLD_CHARACTERS = 2_000
-FOLD_LINES = 40
 #: A key is part of the names of fields; longer ones make the object JSON.
 LONGEST_KEY = 200
 
@@ -101,16 +98,16 @@ def plain_newlines(text: str) -> str:
 
 
 def fits_a_control(text: str) -> bool:
-    """Whether a control gives the text back as it was: browsers change control characters."""
-    return not any(_is_lost(char) for char in text)
+    """
+    Whether a control shows the text as it is and gives it back as it was.
+
+    Browsers change control characters, and what cannot be seen has to be spelled out.
+    """
+    return not has_hidden(text) and not any(_is_lost(char) for char in text)
 
 
 def is_key_for_a_name(key: str) -> bool:
     return len(key) <= LONGEST_KEY and "\n" not in key and fits_a_control(key)
-
-
-def is_long(text: str) -> bool:
-    return len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES
 
 
 def strings(value: Any) -> Iterator[str]:

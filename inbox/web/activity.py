@@ -8,7 +8,7 @@ from typing import Any
 
 from inbox.domain.access import ActorKind
 from inbox.domain.faces import hue, initials
-from inbox.web.shown import visible
+from inbox.domain.shown import visible
 
 _SAYS = {
     "run.started": "started the run",

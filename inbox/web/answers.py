@@ -1,99 +1,98 @@
-"""What a reviewer posted, read as an answer to what was asked."""
+"""What a reviewer posted, read as the answer to what was asked."""
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.agui import strict_json
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.states import EntryStatus
+from inbox.forms import ABSENT, Form, Problem
+from inbox.web.sheets import NOTE_ID, Posted, Sheet
+
+SEEN_ID = "f-seen"
 
 
-@dataclass(frozen=True)
-class Posted:
-    """The fields of the decision form as they came; texts have plain newlines."""
+class AnswerWrong(InvalidPayload):
+    """The form cannot be read as an answer; `problems` say which field has to change."""
 
-    action: str = ""
-    args: str | None = None
-    answer: str = ""
-    reason: str = ""
-    outcome: str = ""
-    result: str = ""
-    view_digest: str = ""
-
-    @classmethod
-    def of(cls, post: Mapping[str, str]) -> "Posted":
-        names = ("action", "args", "answer", "reason", "outcome", "result", "view_digest")
-        # Browsers send every newline of a text area as CRLF.
-        return cls(**{name: post[name].replace("\r\n", "\n") for name in names if name in post})
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].message)
+        self.problems = problems
 
 
-def read_answer(posted: Posted, *, kind: str, offered: str | None) -> tuple[EntryStatus, Any]:
+def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
     """
-    The status and payload of the answer.
-
-    `offered` is the text of the arguments as the page showed it: text that equals it was not
-    touched, and what was not touched is not sent.
+    The status and payload of the answer that was posted.
 
     Raises:
-        InvalidPayload: `problems` name the field that has to change.
+        AnswerWrong: a field has to change, or something has to be looked at first.
     """
-    match posted.action:
-        case "cancel":
+    match (posted.action, sheet.decides):
+        case ("cancel", False):
             return EntryStatus.CANCELLED, None
-        case "approve" if kind == "approval":
-            return EntryStatus.RESOLVED, _approval(posted, offered)
-        case "reject" if kind == "approval":
-            return EntryStatus.RESOLVED, {"approved": False, **_reason(posted)}
-        case "answer" if kind == "doubt":
-            return EntryStatus.RESOLVED, _outcome(posted)
-        case "answer" if kind == "free" and not posted.answer.strip():
-            return EntryStatus.RESOLVED, None
-        case "answer":
-            return EntryStatus.RESOLVED, _json("answer", posted.answer)
+        case ("approve", True):
+            return EntryStatus.RESOLVED, _approval(sheet, posted)
+        case ("reject", True):
+            more = _read(sheet.answer, posted)
+            return EntryStatus.RESOLVED, _payload({"approved": False}, more, sheet, posted)
+        case ("answer", False):
+            _check_looked_at(sheet, posted)
+            return EntryStatus.RESOLVED, _answer(sheet, posted)
     raise InvalidPayload("Choose one of the buttons: this is no answer to what was asked.")
 
 
-def _approval(posted: Posted, offered: str | None) -> dict[str, Any]:
-    edited = {}
-    if posted.args is not None and offered is not None and posted.args != offered:
-        args = _json("args", posted.args)
-        if not isinstance(args, dict):
-            raise _wrong("args", "Arguments are a JSON object: { … }.")
-        if _text("args", args) != canonical(json.loads(offered)):
-            edited = {"editedArgs": args}
-    return {"approved": True, **edited, **_reason(posted)}
+def _answer(sheet: Sheet, posted: Posted) -> Any:
+    """The value that was asked for; where the agent asks for none in particular, None will do."""
+    if sheet.answer is None:
+        return None
+    reading = sheet.answer.read(posted.data)
+    if sheet.detail.schema is None and reading.value is ABSENT:
+        return None
+    if reading.problems:
+        raise AnswerWrong(reading.problems)
+    return reading.value
 
 
-def _reason(posted: Posted) -> dict[str, str]:
-    return {"reason": posted.reason} if posted.reason.strip() else {}
+def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
+    _check_looked_at(sheet, posted)
+    answer: dict[str, Any] = {"approved": True}
+    if sheet.args is not None:
+        args = _read(sheet.args, posted)
+        # What nobody changed is not sent: the tool gets exactly what the agent wrote.
+        if canonical(args) != canonical(sheet.offered):
+            answer["editedArgs"] = args
+    return _payload(answer, _read(sheet.answer, posted), sheet, posted)
 
 
-def _outcome(posted: Posted) -> dict[str, str]:
-    if not posted.outcome:
-        raise _wrong("outcome", "Choose what happened.")
-    # A tool's result is text, whatever it holds, so it is passed on as it was typed.
-    result = {"result": posted.result} if posted.outcome == "happened" else {}
-    return {"outcome": posted.outcome, **result}
+def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) -> dict[str, Any]:
+    note = posted.note if sheet.takes_note else ""
+    if sheet.needs_note and not note.strip():
+        raise AnswerWrong(
+            [Problem(NOTE_ID, "/reason", "Note", "Write a note: the agent asks why.")]
+        )
+    said = {"reason": note} if note.strip() else {}
+    return {**answer, **(more if isinstance(more, Mapping) else {}), **said}
 
 
-def _json(field: str, text: str) -> Any:
-    if not text.strip():
-        raise _wrong(field, "There is no answer yet: nothing is sent in your place.")
-    try:
-        return strict_json.loads(text)
-    except strict_json.JsonRejected as error:
-        raise _wrong(field, str(error)) from error
+def _read(form: Form | None, posted: Posted) -> Any:
+    if form is None:
+        return ABSENT
+    reading = form.read(posted.data)
+    if reading.problems:
+        raise AnswerWrong(reading.problems)
+    return reading.value
 
 
-def _text(field: str, value: Any) -> str:
-    try:
-        return canonical(value)
-    except ValueError as error:
-        raise _wrong(field, str(error)) from error
-
-
-def _wrong(field: str, message: str) -> InvalidPayload:
-    return InvalidPayload(message, field=field)
+def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
+    """Refuse a yes to what nobody looked at: long values that are folded, texts that deceive."""
+    problems = [
+        Problem(field_id, "", "A long value", "Open it and read it before you approve.")
+        for field_id in sheet.folded
+        if field_id not in posted.opened
+    ]
+    if sheet.findings and not posted.has_seen:
+        problems.append(
+            Problem(SEEN_ID, "", "Hidden characters", "Look at them and say so before you approve.")
+        )
+    if problems:
+        raise AnswerWrong(problems)

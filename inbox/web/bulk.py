@@ -12,13 +12,13 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox.actions.bulk import Result, decide_many, withdraw_many
 from inbox.domain.access import Actor
 from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.selectors.reviews import MOST_TOGETHER, review_for, similar_for
 from inbox.selectors.teamwork import withdrawable_by
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
 from inbox.web.reviews import Group, groups_of, why_not
-from inbox.web.shown import visible
 from inbox.web.verdicts import verdict_of
 
 _NOTE_CHARACTERS = 2_000

@@ -9,16 +9,20 @@ from typing import Any
 
 from django.urls import reverse
 
-from inbox.actions.recovery import DOUBT_SCHEMA
-from inbox.domain.schemas import APPROVAL
-from inbox.domain.states import InterruptStatus, Reason
+from inbox.domain.shown import is_long, json_text, pretty, visible
+from inbox.domain.states import InterruptStatus, ToolCallState
+from inbox.domain.suspicion import Finding
+from inbox.forms import ABSENT
 from inbox.selectors.interrupts import InterruptDetail
 from inbox.web.activity import Line, lines_of
-from inbox.web.answers import Posted
+from inbox.web.changes import ShownChange, shown_changes
 from inbox.web.rows import urgency
-from inbox.web.shown import has_hidden, json_text, pretty, visible
+from inbox.web.sheets import Posted, Sheet
 from inbox.web.together import Notice, Together, together_of
 from inbox.web.verdicts import Verdict, verdict_of
+
+#: How many messages of the thread the page of an interrupt shows.
+_TAIL = 6
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,22 @@ class Sibling:
 
 
 @dataclass(frozen=True)
+class Said:
+    """A message of the conversation before the question."""
+
+    who: str
+    icon: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Refused:
-    """Why the answer was not taken; what the person wrote is kept in `posted`."""
+    """Why the answer was not taken; what the person wrote is kept in the sheet."""
 
     status: int
     title: str
     message: str
-    problems: Sequence[tuple[str, str]]  #: (the field to go to, what is wrong with it)
+    problems: Sequence[tuple[str, str, str]] = ()  #: (id of the field, its label, what is wrong)
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class Card:
     detail: InterruptDetail
     me: int | None
     now: datetime
-    posted: Posted | None = None  #: an answer that was refused
+    posted: Posted | None = None  #: an answer that was refused, or is only looked at
     refused: Refused | None = None
     notice: Notice | None = None  #: why something besides an answer was not done
 
@@ -66,9 +79,19 @@ class Card:
         return "open" if self.detail.may_decide else "looking"
 
     @property
-    def kind(self) -> str:
-        """Which form asks for the answer."""
-        return kind_of(self.detail)
+    def bar_mode(self) -> str:
+        """As `mode`, but `claimed` while another reviewer works on it."""
+        claim = self.together.claim
+        return "claimed" if self.mode == "open" and claim and not claim.is_mine else self.mode
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        return Sheet(self.detail, self.posted)
+
+    @property
+    def shows_forms(self) -> bool:
+        """Whether there is something to fill in, or something filled in that was not sent."""
+        return self.mode == "open" or self.posted is not None
 
     @cached_property
     def together(self) -> Together:
@@ -115,53 +138,45 @@ class Card:
         return json_text(value) if value else ""
 
     @cached_property
-    def offered(self) -> str | None:
-        """The text of the arguments, exactly as the form offers it."""
-        return offered_args(self.detail)
+    def conversation(self) -> list[Said]:
+        """The last messages of the thread, as far as people wrote or read them."""
+        messages = json.loads(self.row.thread.messages)
+        said = [message for message in messages if _text_of(message).strip()]
+        return [_said(message) for message in said[-_TAIL:]]
+
+    @cached_property
+    def changes(self) -> list[ShownChange]:
+        """What the reviewer would change, or what was changed by the decision that stands."""
+        if self.sheet.offered is ABSENT:
+            return []
+        if self.verdict and self.posted is None:
+            return self._decided_changes
+        edited = self.sheet.edited
+        return [] if edited is ABSENT else shown_changes(self.sheet.offered, edited)
 
     @property
-    def args(self) -> str | None:
-        """What the arguments' field holds: what the person wrote, or what is offered."""
-        written = self.posted.args if self.posted else None
-        return self.offered if written is None else written
+    def is_unreadable(self) -> bool:
+        """Whether what is in the form is no value yet, so that changes cannot be told."""
+        return self.sheet.offered is not ABSENT and self.sheet.edited is ABSENT
 
     @property
-    def args_lines(self) -> int:
-        return min(max((self.args or "").count("\n") + 1, 4), 24)
+    def edits_text(self) -> str:
+        """What the reviewer wrote, as JSON to copy."""
+        edited = self.sheet.edited
+        return json_text(edited) if self.posted and edited is not ABSENT else ""
+
+    @property
+    def args_are_long(self) -> bool:
+        return is_long(self.sheet.offered_text)
+
+    @property
+    def findings(self) -> list[tuple[str, str, str]]:
+        """Where a suspicious character is, what sort it is of, and what it is."""
+        return [_found(finding) for finding in self.sheet.findings]
 
     @property
     def wrong_fields(self) -> set[str]:
-        return {field for field, _ in self.refused.problems} if self.refused else set()
-
-    @property
-    def may_edit(self) -> bool:
-        """Whether the agent takes other arguments than its own."""
-        schema = self.detail.schema or {}
-        known = schema.get("properties", {})
-        return "editedArgs" in known or schema.get("additionalProperties", True) is not False
-
-    @property
-    def wants_more(self) -> bool:
-        """Whether the agent's own approval asks for more than the buttons can say."""
-        return bool(
-            set((self.detail.schema or {}).get("required", ())) - set(APPROVAL["properties"])
-        )
-
-    @property
-    def schema(self) -> str:
-        return json_text(self.detail.schema) if self.detail.schema is not None else ""
-
-    @property
-    def choices(self) -> list[tuple[str, str]]:
-        """The outcomes to choose from, for a doubt about an effect."""
-        schema: Any = DOUBT_SCHEMA
-        options = schema["properties"]["outcome"]["oneOf"]
-        return [(option["const"], option["title"]) for option in options]
-
-    @property
-    def has_hidden(self) -> bool:
-        args = json.dumps(self.detail.args, ensure_ascii=False)
-        return any(map(has_hidden, (self._message, _last_words(self.row), args)))
+        return {field for field, _, _ in self.refused.problems} if self.refused else set()
 
     @property
     def siblings(self) -> list[Sibling]:
@@ -188,6 +203,32 @@ class Card:
         return pretty(call.result) if call and call.result is not None else None
 
     @property
+    def executed(self) -> str:
+        """The arguments that the tool was really called with, "" while it was not."""
+        call = self.row.tool_call
+        return pretty(call.approved_args) if call and call.started_at else ""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the tool took, None while that is not known."""
+        call = self.row.tool_call
+        if not (call and call.started_at and call.settled_at):
+            return None
+        return float((call.settled_at - call.started_at).total_seconds())
+
+    @property
+    def is_not_run(self) -> bool:
+        call = self.row.tool_call
+        return bool(call and call.state == ToolCallState.NOT_RUN)
+
+    @property
+    def _decided_changes(self) -> list[ShownChange]:
+        decision = self.detail.decision
+        answer = json.loads(decision.payload) if decision and decision.payload else None
+        edited = answer.get("editedArgs") if isinstance(answer, dict) else None
+        return [] if edited is None else shown_changes(json.loads(self.row.args), edited)
+
+    @property
     def _message(self) -> str:
         return self.detail.asked.get("message") or ""
 
@@ -203,33 +244,6 @@ class Card:
         )
 
 
-def kind_of(detail: InterruptDetail) -> str:
-    """
-    Which form asks for the answer.
-
-    `approval` of a tool call, `doubt` about an effect, `boolean`, `json` by a schema, or `free`.
-    """
-    if detail.is_approval:
-        return "approval"
-    # An agent may use our reason with a schema of its own.
-    if detail.interrupt.reason == Reason.OUTCOME_UNKNOWN and detail.schema == DOUBT_SCHEMA:
-        return "doubt"
-    if detail.schema is None:
-        return "free"
-    return "boolean" if detail.schema.get("type") == "boolean" else "json"
-
-
-def offered_args(detail: InterruptDetail) -> str | None:
-    """The arguments that an approval lets run, as the text that the form offers."""
-    row = detail.interrupt
-    if row.tool_call is None:
-        return None
-    # Closed ones show what was proposed: what was made of it is in the answer that was sent.
-    is_open = row.status == InterruptStatus.OPEN
-    text = row.tool_call.approved_args if is_open else row.tool_call.args
-    return json_text(json.loads(text))
-
-
 def _last_words(row: Any) -> str:
     """The last thing that the agent said before it asked, as far as the thread knows."""
     said = ""
@@ -242,3 +256,25 @@ def _last_words(row: Any) -> str:
         if call_id and any(call["id"] == call_id for call in message.get("toolCalls") or ()):
             return said
     return said if call_id is None and row.status == InterruptStatus.OPEN else ""
+
+
+def _text_of(message: Any) -> str:
+    """What a person or the agent said in a message, "" for tools, instructions and pictures."""
+    content = message.get("content")
+    if message["role"] not in ("user", "assistant"):
+        return ""
+    return content if isinstance(content, str) else ""
+
+
+def _said(message: Any) -> Said:
+    is_user = message["role"] == "user"
+    return Said(
+        who="User" if is_user else "Agent",
+        icon="user" if is_user else "bot",
+        text=visible(_text_of(message)),
+    )
+
+
+def _found(finding: Finding) -> tuple[str, str, str]:
+    where = " / ".join(visible(str(part)) for part in finding.path)
+    return where, finding.kind, visible(finding.what)

@@ -1,29 +1,31 @@
-"""Taking a decision from the form."""
+"""Taking a decision from the form, or showing the form again with one item more."""
 
 from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions import decide
 from inbox.domain import errors
 from inbox.domain.access import Actor
 from inbox.domain.states import InterruptStatus
-from inbox.selectors.interrupts import InterruptDetail, detail_for
-from inbox.web.answers import Posted, read_answer
-from inbox.web.cards import Refused, kind_of, offered_args
-from inbox.web.lists import card_of, show_interrupt
+from inbox.selectors.interrupts import detail_for
+from inbox.web.answers import AnswerWrong, read_answer
+from inbox.web.cards import Card, Refused
+from inbox.web.lists import card_of, next_address, show_interrupt
 from inbox.web.pages import is_fragment, page
+from inbox.web.sheets import Posted, Sheet
 
 
 @require_POST
 @page
 def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    posted = Posted.of(request.POST)
+    posted = Posted(request.POST)
+    if posted.is_draft:
+        return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
     try:
-        _decide(actor, detail_for(actor, interrupt_id), posted)
+        _decide(actor, interrupt_id, posted)
     except (
         errors.AlreadyDecided,
         errors.Claimed,
@@ -32,23 +34,29 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
         errors.ViewChanged,
     ) as refusal:
         return _refuse(request, actor, interrupt_id, posted, refusal)
-    if is_fragment(request):
-        return show_interrupt(request, actor, card_of(actor, interrupt_id))
-    address = reverse("interrupt", args=[interrupt_id])
-    # The query is that of the list beside it.
-    query = request.META.get("QUERY_STRING", "")
-    return HttpResponseRedirect(f"{address}?{query}" if query else address, status=303)
+    return _go(request, next_address(request, actor, interrupt_id))
 
 
-def _decide(actor: Actor, detail: InterruptDetail, posted: Posted) -> None:
-    status, payload = read_answer(posted, kind=kind_of(detail), offered=offered_args(detail))
+def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
+    detail = detail_for(actor, interrupt_id)
+    if not detail.may_decide:
+        # Before what is wrong with the answer: it would not be taken in any case.
+        raise errors.Forbidden("This needs the permission to decide.")
+    status, payload = read_answer(Sheet(detail, posted), posted)
     decide(
-        interrupt_id=detail.interrupt.pk,
+        interrupt_id=interrupt_id,
         status=status,
         payload=payload,
         view_digest=posted.view_digest,
         actor=actor,
     )
+
+
+def _go(request: HttpRequest, address: str) -> HttpResponse:
+    """Open a page after something was done."""
+    if is_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    return HttpResponseRedirect(address, status=303)
 
 
 def _refuse(
@@ -60,49 +68,37 @@ def _refuse(
 ) -> HttpResponse:
     """Show the interrupt as it is now, why the answer was not taken, and what the person wrote."""
     card = card_of(actor, interrupt_id, posted)
-    refused = _refused(card.row.status, refusal)
-    card = replace(card, refused=refused)
-    return show_interrupt(request, actor, card, status=refused.status)
+    refused = _refused(card, refusal)
+    return show_interrupt(request, actor, replace(card, refused=refused), status=refused.status)
 
 
-def _refused(status: str, refusal: errors.Refusal) -> Refused:
+def _refused(card: Card, refusal: errors.Refusal) -> Refused:
     # Who was too late has nothing left to correct, whatever else was wrong with the answer.
-    if status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
-        return Refused(410, "This has expired.", "Your answer was not sent.", [])
-    if status != InterruptStatus.OPEN:
-        return Refused(409, "", "Your answer was not sent.", [])
+    if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
+        return Refused(410, "This has expired.", "Your answer was not sent.")
+    if card.row.status != InterruptStatus.OPEN:
+        return Refused(409, "", "Your answer was not sent.")
     if isinstance(refusal, errors.Claimed):
         return Refused(
             409,
             refusal.message,
             "Your answer was not sent, and is still in the form. Take the request over, or wait "
             "until it is free.",
-            [],
         )
     if isinstance(refusal, errors.ViewChanged):
         return Refused(
             409,
             "What is asked has changed since you opened this page.",
             "Your answer was not sent. Look at it again: what you wrote is still in the form.",
-            [],
         )
-    return Refused(422, "This answer was not sent.", refusal.message, _problems(refusal))
+    return Refused(422, "This answer was not sent.", refusal.message, _problems(card, refusal))
 
 
-def _problems(refusal: errors.Refusal) -> list[tuple[str, str]]:
+def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]:
     """Each problem with the field that it is about."""
-    field = refusal.detail.get("field")
-    if field:
-        return [(field, refusal.message)]
+    if isinstance(refusal, AnswerWrong):
+        return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
     return [
-        (
-            _field_of(problem["pointer"]),
-            f"{problem['pointer'] or 'The answer'}: {problem['message']}",
-        )
+        (card.sheet.field_of(problem["pointer"]), problem["pointer"], problem["message"])
         for problem in refusal.detail.get("problems", ())
     ]
-
-
-def _field_of(pointer: str) -> str:
-    first = pointer.split("/")[1] if pointer else ""
-    return {"editedArgs": "args", "reason": "reason", "outcome": "outcome"}.get(first, "answer")

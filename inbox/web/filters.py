@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from inbox.domain.filters import Filter, Sort, State
+from inbox.domain.shown import visible
 from inbox.selectors.lists import Choices
-from inbox.web.shown import visible
 
 STATES = {
     State.OPEN: "Pending",

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -16,11 +17,12 @@ from inbox.selectors.access import decides_somewhere
 from inbox.selectors.agents import agents_for
 from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
 from inbox.selectors.lists import choices_for, list_for
-from inbox.web.answers import Posted
 from inbox.web.cards import Card
 from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_of
 from inbox.web.pages import is_fragment, page, show
 from inbox.web.rows import rows_of
+from inbox.web.sheets import Posted
+from inbox.web.toasts import address_with_toast
 
 _PAGE = 50
 _RECENT = 5
@@ -122,6 +124,19 @@ def _tools(actor: Actor, wanted: Filter) -> dict[str, Any]:
         "list_selects": selects_of(choices, wanted),
         "shareable_teams": choices.decides_in,
     }
+
+
+def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
+    """The address of what waits next in this list, which says what was just decided."""
+    asked = asked_of(request, state=State.OPEN)
+    wanted = asked.filter if asked.filter.is_open else Filter()
+    row, now = interrupt_for(actor, interrupt_id), timezone.now()
+    found = list_for(actor, wanted, now=now, limit=1, after=row).rows
+    found = found or list_for(actor, wanted, now=now, limit=1).rows
+    if not found:
+        return address_with_toast(asked.url, interrupt_id)
+    address = reverse("interrupt", args=[found[0].pk])
+    return address_with_toast(f"{address}{asked.suffix}", interrupt_id)
 
 
 def _cursor(asked: Asked, actor: Actor) -> Any:

@@ -1,5 +1,6 @@
 """What every page has: somebody signed in, the rail, and refusals as pages."""
 
+import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
@@ -17,7 +18,9 @@ from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
+from inbox.web.toasts import DONE, toast_of
 from inbox.web.viewlinks import links_of
+from inbox.web.words import words
 
 P = ParamSpec("P")
 
@@ -72,6 +75,9 @@ def show(
         "expiring_count": bounded(counts.expiring),
         "views": views,
         "current_view": next((view for view in views if view.is_current), None),
+        "live_url": _live_url(request),
+        "toast": toast_of(request, actor) if DONE in request.GET else None,
+        "words": json.dumps(words()),
         "me": actor.label,
         "me_initials": initials(actor.label),
         "me_hue": hue(actor.user_id or 0),
@@ -82,6 +88,13 @@ def show(
 def bounded(count: int) -> str:
     """A count as a badge shows it."""
     return f"{COUNT_UP_TO - 1}+" if count >= COUNT_UP_TO else str(count)
+
+
+def _live_url(request: HttpRequest) -> str:
+    """What the page reads again when something changes: its own address, and no toast once more."""
+    query = request.GET.copy()
+    query.pop(DONE, None)
+    return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
 def is_fragment(request: HttpRequest) -> bool:

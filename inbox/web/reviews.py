@@ -11,10 +11,11 @@ from django.urls import reverse
 
 from inbox.domain.likeness import differing, leaves_of
 from inbox.domain.schemas import APPROVAL
+from inbox.domain.shown import json_text, visible
 from inbox.domain.states import InterruptStatus, Reason
+from inbox.domain.suspicion import findings
 from inbox.selectors.teamwork import claim_on
 from inbox.web.rows import urgency
-from inbox.web.shown import has_hidden, json_text, visible
 from inbox.web.verdicts import verdict_of
 
 #: A value that is longer is read on the page of its request: nothing that can be ticked is folded.
@@ -94,7 +95,7 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
             f"{claim.user.display_name} has claimed this." if claim else "",
         ),
         (not _is_plain_approval(row), "This asks for more than yes or no."),
-        (_has_hidden(row), "There are hidden characters in this: look at it by itself."),
+        (_deceives(row), "Some characters of this deceive: look at it by itself."),
         (_is_long(row), "Not everything fits here: open it to read all of it."),
         (_is_changed(row), "Another answer has changed these arguments: look at it by itself."),
     )
@@ -192,9 +193,8 @@ def _is_plain_approval(row: Any) -> bool:
     return set(required) <= {"approved"}
 
 
-def _has_hidden(row: Any) -> bool:
-    values = json.dumps([_values(row), row.tool], ensure_ascii=False)
-    return has_hidden(values) or has_hidden(_asked(row).get("message") or "")
+def _deceives(row: Any) -> bool:
+    return bool(findings([row.tool, _values(row), _asked(row)]))
 
 
 def _is_long(row: Any) -> bool:

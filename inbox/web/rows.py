@@ -9,9 +9,9 @@ from uuid import UUID
 from django.urls import reverse
 
 from inbox.domain.filters import SOON
+from inbox.domain.shown import visible
 from inbox.domain.states import InterruptStatus
 from inbox.selectors.teamwork import claim_on
-from inbox.web.shown import visible
 from inbox.web.verdicts import verdict_of
 
 #: What is amber before it expires is red in the end.

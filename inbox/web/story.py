@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.urls import reverse
 
+from inbox.domain.shown import json_text, pretty, visible
 from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
-from inbox.web.shown import json_text, pretty, visible
 from inbox.web.verdicts import verdict_of
 
 _MESSAGES_SHOWN = 200

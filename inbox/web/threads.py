@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor
+from inbox.domain.shown import visible
 from inbox.selectors import interrupts, threads
 from inbox.web.pages import page, show
-from inbox.web.shown import visible
 from inbox.web.story import story_of
 
 _THREADS = 100

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from inbox.domain.faces import hue, initials
+from inbox.domain.shown import visible
 from inbox.selectors.interrupts import InterruptDetail
-from inbox.web.shown import visible
 
 
 @dataclass(frozen=True)

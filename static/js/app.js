@@ -14,41 +14,53 @@ const main = document.querySelector("#main");
 /** What the server sent for each part, by id: only what differs from it is swapped. */
 const served = new Map();
 
+/** The texts of this script, in the reader's language. */
+const words = JSON.parse(main.dataset.words);
+const { lang } = document.documentElement;
+
+/** A text with its `{names}` filled in. */
+function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 // -- times: the server writes UTC, the reader sees their own zone ---------------------------------
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const fullTime = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const clockTime = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const shortDate = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const shortMoment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const fullTime = new Intl.DateTimeFormat(lang, { dateStyle: "full", timeStyle: "long" });
+const clockTime = new Intl.DateTimeFormat(lang, { timeStyle: "medium" });
+const shortDate = new Intl.DateTimeFormat(lang, { day: "numeric", month: "short" });
+const shortMoment = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+const relative = new Intl.RelativeTimeFormat(lang, { numeric: "auto", style: "short" });
+
+/** A length of time in its largest unit: "4m". */
+function span(milliseconds) {
+  const [size, unit] = milliseconds < hour ? [minute, "minute"] : [hour, "hour"];
+  const count = Math.floor(milliseconds / size);
+  return new Intl.NumberFormat(lang, { style: "unit", unit, unitDisplay: "narrow" }).format(count);
+}
 
 const spellings = {
   age(at) {
     const passed = Date.now() - at;
-    if (passed < minute) return "now";
-    if (passed < hour) return `${Math.floor(passed / minute)}m`;
-    if (passed < day) return `${Math.floor(passed / hour)}h`;
-    return shortDate.format(at);
+    if (passed < minute) return words.now;
+    return passed < day ? span(passed) : shortDate.format(at);
   },
   ago(at) {
     const passed = Date.now() - at;
-    if (passed < minute) return "just now";
-    if (passed < hour) return `${Math.floor(passed / minute)} min ago`;
-    if (passed < day) return `${Math.floor(passed / hour)} h ago`;
+    if (passed < minute) return relative.format(0, "second");
+    if (passed < hour) return relative.format(-Math.floor(passed / minute), "minute");
+    if (passed < day) return relative.format(-Math.floor(passed / hour), "hour");
     return shortMoment.format(at);
   },
   left(at) {
     const left = at - Date.now();
-    if (left <= 0) return "now";
-    if (left < 10 * minute) {
-      const seconds = Math.floor(left / 1000);
-      return `in ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    }
-    if (left < hour) return `in ${Math.floor(left / minute)} min`;
-    if (left < day) return `in ${Math.floor(left / hour)} h`;
-    return shortMoment.format(at);
+    if (left <= 0) return words.now;
+    if (left >= day) return shortMoment.format(at);
+    if (left >= 10 * minute) return fill(words.left, { time: span(left) });
+    const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
+    return fill(words.left, { time: `${Math.floor(left / minute)}:${seconds}` });
   },
   clock(at) {
     return Date.now() - at < day ? clockTime.format(at) : shortMoment.format(at);
@@ -68,26 +80,30 @@ function showTimes() {
 
 function showCopyButtons() {
   if (!navigator.clipboard) return;
-  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = false;
+  for (const button of document.querySelectorAll("[data-copy], [data-close]")) button.hidden = false;
 }
 
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy);
-  const fields = [...source.querySelectorAll("textarea")].map((field) => field.value);
-  await navigator.clipboard.writeText(fields.length ? fields.join("\n\n") : source.textContent);
-  button.lastElementChild.textContent = "Copied";
+  await navigator.clipboard.writeText(source ? source.textContent : location.href);
+  button.lastElementChild.textContent = words.copied;
 }
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy]");
-  if (button) copy(button);
+  const button = event.target.closest("[data-copy], [data-close]");
+  if (button?.dataset.copy) copy(button);
+  if (button?.dataset.close) document.getElementById(button.dataset.close)?.remove();
 });
 
-// -- the form: what is unsent, and what the buttons say -------------------------------------------
+// -- the form: what is unsent, and what it would change ------------------------------------------
 
 function isChanged(field) {
-  if (field.type === "radio") return field.checked !== field.defaultChecked;
-  return "defaultValue" in field && field.type !== "hidden" && field.value !== field.defaultValue;
+  if (field.type === "hidden" || field.type === "submit") return false;
+  if (field.type === "radio" || field.type === "checkbox") {
+    return field.name !== "opened" && field.checked !== field.defaultChecked;
+  }
+  if (field.options) return [...field.options].some((one) => one.selected !== one.defaultSelected);
+  return "defaultValue" in field && field.value !== field.defaultValue;
 }
 
 function readForm() {
@@ -95,37 +111,73 @@ function readForm() {
   if (!form) return;
   const unsent = "kept" in form.dataset || [...form.elements].some(isChanged);
   form.toggleAttribute("data-unsent", unsent);
-  const args = form.querySelector("#f-args");
-  const offered = form.querySelector("#offered");
-  if (!args || !offered) return;
-  const edited = args.value !== offered.textContent;
-  form.toggleAttribute("data-edited", edited);
-  const label = form.querySelector("#approve-label");
-  if (label) label.textContent = edited ? nameChanges(offered.textContent, args.value) : "Approve";
 }
 
-function nameChanges(before, after) {
+let looking;
+let drafting;
+
+/** Ask the server what the form would change, a moment after the last key. */
+function lookAtChanges(form) {
+  clearTimeout(looking);
+  looking = setTimeout(draft, 250, form, "look", ["changes", "approve-label"]);
+}
+
+/** Post the form without deciding, and take these parts of the answer: the latest request counts. */
+async function draft(form, operation, parts) {
+  clearTimeout(looking);
+  drafting?.abort();
+  drafting = new AbortController();
+  const body = new FormData(form);
+  body.set("draft", operation);
   try {
-    const number = countChanges(JSON.parse(before), JSON.parse(after));
-    if (number > 0) return `Approve with ${number} ${number === 1 ? "change" : "changes"}`;
-  } catch {
-    // Not JSON yet: the server says what is wrong with it when it is sent.
+    // Not `form.action`: that is the buttons of this name.
+    const response = await fetch(form.getAttribute("action"), {
+      method: "POST",
+      body,
+      headers: { "HX-Request": "true", "X-CSRFToken": csrfToken() },
+      signal: drafting.signal,
+    });
+    if (!response.ok) return report(response.status);
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const id of parts) {
+      const part = fresh.getElementById(id);
+      if (part) document.getElementById(id)?.replaceWith(part);
+    }
+  } catch (problem) {
+    if (problem.name !== "AbortError") report(0);
   }
-  return "Approve with changes";
 }
 
-function countChanges(before, after) {
-  const isTree = (value) => typeof value === "object" && value !== null;
-  if (!isTree(before) || !isTree(after)) return before === after ? 0 : 1;
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].reduce((sum, key) => sum + countChanges(before[key], after[key]), 0);
+/** Add or remove an item, choose a branch, change to JSON and back: the rest stays as typed. */
+async function restructure(form, button) {
+  const { id } = button;
+  await draft(form, button.value, ["answer", "changes", "approve-label"]);
+  form.dataset.kept = "";
+  readForm();
+  const next = document.getElementById(id) ?? document.querySelector("#answer [autofocus]");
+  (next ?? firstField())?.focus();
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (event.submitter?.name !== "draft") return;
+    event.preventDefault();
+    event.stopPropagation();
+    restructure(event.target, event.submitter);
+  },
+  true,
+);
+
+function firstField() {
+  return document.querySelector("#answer :is(input, textarea, select):enabled:not([type=hidden])");
 }
 
 /** Somebody else decided: what was written stays to be read and copied, and cannot be sent. */
 function lock(form) {
   for (const field of form.elements) {
-    if (field.dataset.copy) continue;
-    if (field.matches("textarea, input:not([type=radio])")) field.readOnly = true;
+    if (field.dataset.copy || field.matches("fieldset")) continue;
+    if (field.matches("textarea, input:not([type=radio], [type=checkbox])")) field.readOnly = true;
     else field.disabled = true;
   }
 }
@@ -134,7 +186,20 @@ function isUnsent() {
   return document.querySelector("#decision[data-unsent]") !== null;
 }
 
-document.addEventListener("input", readForm);
+document.addEventListener("input", ({ target }) => {
+  readForm();
+  if (target.form?.id === "decision" && target.closest("#answer")) lookAtChanges(target.form);
+});
+
+// What is folded counts as read once it was opened.
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!target.open || !target.matches("[data-fold]")) return;
+    for (const box of target.querySelectorAll("[name=opened]")) box.checked = true;
+  },
+  true,
+);
 
 window.addEventListener("beforeunload", (event) => {
   if (document.querySelector("#decision[data-unsent] #bar[data-mode=open] button:enabled")) {
@@ -205,19 +270,21 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
 
 let timer;
 let readAt = 0;
+let apart = APART_MS;
 let isReading = false;
 let isStale = false;
 
 /** Read the page again soon: one request at a time, however many pokes come in. */
 function refresh() {
   isStale = true;
-  if (!isReading) timer ??= setTimeout(read, Math.max(0, readAt + APART_MS - Date.now()));
+  if (!isReading) timer ??= setTimeout(read, Math.max(0, readAt + apart - Date.now()));
 }
 
 async function read() {
   timer = undefined;
   isStale = false;
   isReading = true;
+  const began = Date.now();
   const parts = Array.from(document.querySelectorAll("[data-live]"), (part) => `#${part.id}`);
   const scroller = scrollerAtItsEnd();
   try {
@@ -231,9 +298,13 @@ async function read() {
   }
   showTimes();
   showCopyButtons();
+  showPresence();
+  noteRows();
   scroller?.scrollTo({ top: scroller.scrollHeight });
   isReading = false;
   readAt = Date.now();
+  // A page that takes long to build, as of a long text that is being written, is asked for less.
+  apart = Math.max(APART_MS, 2 * (readAt - began));
   if (isStale) refresh();
 }
 
@@ -250,27 +321,35 @@ function scrollerAtItsEnd() {
 // -- sending --------------------------------------------------------------------------------------
 
 const problems = {
-  0: "There is no connection to the server. Your text is still here.",
-  401: "You are signed out. Sign in in another tab, then send this again: your text is still here.",
-  403: "You are not allowed to decide this, or the page is too old. Your text is still here.",
-  404: "This is not there any more, or not yours to see.",
+  0: words.noConnection,
+  401: words.mustSignIn,
+  403: words.notAllowed,
+  404: words.notThere,
 };
 
 function report(status) {
   const problem = document.querySelector("#problem");
   if (!problem) return;
-  problem.textContent =
-    problems[status] ?? "The server had a problem. See whether this was decided before you try again.";
+  problem.textContent = problems[status] ?? words.broken;
   problem.hidden = false;
 }
 
+/** The token of a form is too old once its reader has signed in again in another tab. */
+function csrfToken() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
+}
+
 document.addEventListener("htmx:configRequest", (event) => {
-  // The token of the form is too old once its reader has signed in again in another tab.
-  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
-  if (event.detail.verb === "post" && cookie) {
+  if (event.detail.verb === "post" && csrfToken()) {
     delete event.detail.parameters.csrfmiddlewaretoken;
-    event.detail.headers["X-CSRFToken"] = cookie[1];
+    event.detail.headers["X-CSRFToken"] = csrfToken();
   }
+});
+
+// What was sent is not unsent any more: the next page opens without a question.
+document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+  const form = document.querySelector("#decision");
+  if (form && detail.xhr.getResponseHeader("HX-Redirect")) delete form.dataset.unsent;
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {
@@ -288,13 +367,124 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
   document.addEventListener(name, (event) => {
     const status = event.detail.xhr?.status ?? 0;
     if (event.detail.requestConfig?.verb === "post") report(status);
-    if (status === 401) say("lost", "Signed out");
+    if (status === 401) say("lost", words.signedOut);
+  });
+}
+
+// -- keys -----------------------------------------------------------------------------------------
+
+const KEYS_OFF = "signoff.keys-off";
+/** The first key of a pair (`g p`), for as long as the second may follow. */
+let pair = "";
+
+const keys = {
+  j: () => move(1),
+  k: () => move(-1),
+  "/": () => focusOn("#search"),
+  e: () => firstField()?.focus(),
+  d: () => focusOn("#changes-title"),
+  a: () => focusOn("#decide-buttons button:nth-of-type(1)"),
+  r: () => focusOn("#decide-buttons button:nth-of-type(2)"),
+  c: () => press("[data-key=c]"),
+  u: () => press("[data-key=u]"),
+  x: () => select(document.activeElement.closest(".row")),
+  g: () => {
+    pair = "g";
+    setTimeout(() => (pair = ""), 1000);
+  },
+  "g p": () => press("[data-key='g p']"),
+  "g d": () => press("[data-key='g d']"),
+  "g t": () => press("[data-key='g t']"),
+  "g r": () => press("[data-key='g r']"),
+  "?": () => document.querySelector("#keys")?.showModal(),
+};
+
+/** Whether a person can see it: no key acts on what is off screen. */
+function isOnScreen(element) {
+  if (!element?.checkVisibility()) return false;
+  const box = element.getBoundingClientRect();
+  const pane = element.closest(".list-scroll, .detail-scroll")?.getBoundingClientRect();
+  const top = Math.max(0, pane?.top ?? 0);
+  const bottom = Math.min(innerHeight, pane?.bottom ?? innerHeight);
+  return box.bottom > top && box.top < bottom;
+}
+
+function focusOn(selector) {
+  const element = document.querySelector(selector);
+  if (!element?.checkVisibility()) return;
+  element.focus();
+  element.scrollIntoView({ block: "nearest" });
+}
+
+function press(selector) {
+  const element = document.querySelector(selector);
+  if (element?.checkVisibility()) element.click();
+}
+
+/** Move the focus along the rows, from the focused or the open one. */
+function move(step) {
+  const links = [...document.querySelectorAll(".row-title")].filter((one) => one.checkVisibility());
+  const here = links.indexOf(document.activeElement);
+  const open = links.findIndex((link) => link.closest("[aria-current]"));
+  const next = here >= 0 ? here + step : open >= 0 && step ? open + step : 0;
+  links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
+}
+
+/** Select a row for a decision on many; one that was scrolled away only comes back into sight. */
+function select(row) {
+  if (!row) return;
+  const wasOnScreen = isOnScreen(row);
+  row.scrollIntoView({ block: "nearest" });
+  if (wasOnScreen) row.querySelector("input[type=checkbox]")?.click();
+}
+
+/** Send what is focused, else what the form is for. */
+function send() {
+  const focused = document.activeElement.closest("#decide-buttons button");
+  const button = focused ?? document.querySelector("#decide-buttons button");
+  if (isOnScreen(button)) button.click();
+}
+
+/** Leave the field, else go back to the list. */
+function leave(field) {
+  if (document.querySelector("dialog[open], [popover]:popover-open")) return;
+  if (field) field.blur();
+  else document.querySelector("[data-key=Escape]")?.click();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const field = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    send();
+  } else if (event.key === "Escape") {
+    leave(field);
+  } else if (isPlain && !field && !localStorage.getItem(KEYS_OFF)) {
+    if (document.querySelector("dialog[open]")) return;
+    const act = keys[pair ? `${pair} ${event.key}` : event.key];
+    pair = "";
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+});
+
+const keysSwitch = document.querySelector("#keys-on");
+if (keysSwitch) {
+  keysSwitch.checked = !localStorage.getItem(KEYS_OFF);
+  keysSwitch.addEventListener("change", () => {
+    if (keysSwitch.checked) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
   });
 }
 
 // -- the socket: it only says that it is worth reading again --------------------------------------
 
 let failures = 0;
+/** Who else looks at the same request, and how many people are there at all. */
+let presence = { here: [], online: 1 };
 
 function connect() {
   const address = new URL("/ws/live/", location.href);
@@ -306,19 +496,19 @@ function connect() {
   socket.addEventListener("message", ({ data }) => {
     const poke = JSON.parse(data);
     if (poke.type === "presence") {
-      present = poke;
+      presence = poke;
       showPresence();
       return;
     }
     if (poke.type === "hello") {
       failures = 0;
-      say("on", "Live");
+      say("on", words.live);
     }
     // Also after hello: something may have changed before anybody listened.
     refresh();
   });
   socket.addEventListener("close", ({ code }) => {
-    say("lost", code === SIGNED_OUT ? "Signed out" : "Reconnecting");
+    say("lost", code === SIGNED_OUT ? words.signedOut : words.reconnecting);
     // Signed out in another tab, or out of a team: the answer says which.
     if (code === NOT_ALLOWED) refresh();
     const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** failures);
@@ -329,32 +519,19 @@ function connect() {
 
 // -- who else is there, and holding on to what I have claimed -------------------------------------
 
-let present = { here: [], online: 0 };
+let isAtWork = false;
 
-function showPresence() {
-  const place = document.querySelector("#presence");
-  if (!place) return;
-  const names = present.here.map(({ name }) => name);
-  const faces = present.here.map(({ initials, hue }) => {
-    const face = document.createElement("span");
-    face.className = `av av-${hue}`;
-    face.textContent = initials;
-    face.ariaHidden = "true";
-    return face;
-  });
-  const text = document.createElement("span");
-  const pattern = names.length === 1 ? place.dataset.one : place.dataset.many;
-  text.textContent = pattern.replace("{names}", new Intl.ListFormat(document.documentElement.lang).format(names));
-  place.replaceChildren(...(names.length ? [...faces, text] : []));
+for (const name of ["input", "keydown", "pointerdown", "scroll"]) {
+  document.addEventListener(name, () => (isAtWork = true), { capture: true, passive: true });
 }
 
-/** The form's own token may be too old by now; the cookie's never is. */
+/** A claim lasts as long as its holder works on it, and not as long as a page is left open. */
 async function renew() {
-  const address = document.querySelector("#claim[data-renew]")?.dataset.renew;
-  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
-  if (!address || !cookie) return;
+  const address = document.querySelector("#claim")?.dataset.renew;
+  if (!address || !isAtWork) return;
+  isAtWork = false;
   try {
-    const headers = { "X-CSRFToken": cookie[1], "HX-Request": "true" };
+    const headers = { "X-CSRFToken": csrfToken(), "HX-Request": "true" };
     const answer = await fetch(address, { method: "POST", headers });
     if (!answer.ok) refresh();
   } catch {
@@ -364,11 +541,60 @@ async function renew() {
 
 setInterval(renew, RENEW_MS);
 
-function say(state, words) {
+function say(state, text) {
   const live = document.querySelector("#live");
   live.dataset.state = state;
-  const text = live.querySelector("#live-text");
-  if (text.textContent !== words) text.textContent = words;
+  const shown = live.querySelector("#live-text");
+  if (shown.textContent !== text) shown.textContent = text;
+}
+
+function showPresence() {
+  const { here, online } = presence;
+  if (document.querySelector("#live").dataset.state === "on") {
+    say("on", online > 1 ? fill(words.online, { count: online }) : words.live);
+  }
+  const place = document.querySelector("#presence");
+  if (!place) return;
+  const faces = here.slice(0, 4).map(({ initials, hue }) => {
+    const face = document.createElement("span");
+    face.className = `av av-${hue}`;
+    face.ariaHidden = "true";
+    face.textContent = initials;
+    return face;
+  });
+  const names = new Intl.ListFormat(lang).format(here.map(({ name }) => name));
+  const text = document.createElement("span");
+  if (here.length) text.textContent = fill(here.length > 1 ? words.manyHere : words.oneHere, { names });
+  place.replaceChildren(...faces, text);
+}
+
+// -- new requests: on the page's title, and, where the reader wants it, from the browser ----------
+
+let seenRows;
+
+function noteRows() {
+  const rows = [...document.querySelectorAll("#rows[data-notify] > .row")];
+  const fresh = seenRows ? rows.filter((row) => !seenRows.has(row.id)) : [];
+  seenRows = new Set([...(seenRows ?? []), ...rows.map((row) => row.id)]);
+  if (!fresh.length || !document.hidden || window.Notification?.permission !== "granted") return;
+  for (const row of fresh.slice(0, 3)) {
+    const link = row.querySelector(".row-title");
+    const note = new Notification(words.newRequest, { body: link.textContent, tag: row.id });
+    note.addEventListener("click", () => {
+      window.focus();
+      location.assign(link.href);
+    });
+  }
+}
+
+function offerNotifications() {
+  const button = document.querySelector("#notify");
+  if (!button || !("Notification" in window)) return;
+  button.hidden = Notification.permission !== "default";
+  button.addEventListener("click", async () => {
+    await Notification.requestPermission();
+    button.hidden = Notification.permission !== "default";
+  });
 }
 
 /** Rings may be lost: a page looks by itself every now and then. */
@@ -384,6 +610,8 @@ remember(document);
 readForm();
 showTimes();
 showCopyButtons();
+noteRows();
+offerNotifications();
 setInterval(showTimes, 1000);
 document.querySelector(".row[aria-current]")?.scrollIntoView({ block: "nearest" });
 document.querySelector("[data-follow]")?.scrollTo({ top: Number.MAX_SAFE_INTEGER });

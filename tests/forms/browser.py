@@ -79,6 +79,10 @@ class Page(HTMLParser):
         (found,) = [control for control in self.controls if control.name == name]
         return found
 
+    def control_type(self, name):
+        """Of the first control of this name: radio buttons share one."""
+        return next(control.type for control in self.controls if control.name == name)
+
     def fill(self, name, text):
         """Type into a field, as a text or text area keeps it."""
         control = self.control(name)

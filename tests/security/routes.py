@@ -120,7 +120,7 @@ class Route:
             return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
         bodies: dict[str, dict[str, Any]] = {
             "decide": {
-                "action": "approve",
+                "action": "reject",
                 "view_digest": digest,
                 "item": f"{things.interrupt_id}:{digest}",
             },

@@ -17,7 +17,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.web.shown import json_text, visible
+from inbox.domain.shown import json_text, visible
 from tests.steps import answer, open_interrupts, start
 from tests.web.conftest import reads_bob
 
@@ -175,9 +175,12 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
     assert f"said7 {spelled}" in of_call
     assert f"said7 {spelled}" in shown[f"/threads/{run.thread_id}/"]
     assert f"user7 {spelled}" in shown[f"/threads/{run.thread_id}/"]
-    for field in ("key", "value", "metakey", "metavalue"):
+    for field in ("metakey", "metavalue"):
         assert f"{field}7 {as_json}" in of_call, field
-    for field in ("title", "description", "enum", "default", "metavalue"):
+    # A label is spelled out; a value is in a control if that can hold it, and else JSON in one.
+    assert f"key7 {spelled}" in of_call
+    assert f"value7 {text}" in of_call or f"value7 {as_json}" in of_call
+    for field in ("title", "description", "enum", "default"):
         assert f"{field}7 {as_json}" in of_question, field
     for page in (of_call, of_question):
         assert "tool7" in page or "reason7" in page
@@ -189,9 +192,14 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
 def test_what_a_reviewer_typed_is_text_when_it_comes_back(asked, reads_bob, text):
     _, call, question = asked("harmless")
 
-    for row in (call, question):
-        back = reads_bob.send(row, "approve", args=text, reason=text, answer=text)
-        assert back.status_code == 422
+    refused = [
+        reads_bob.send(call, "approve", as_json={"args": text}, reason=text),
+        reads_bob.send(question, "answer", as_json={"answer": text}),
+    ]
+    shown = reads_bob.send(call, "approve", {"args/key7%20harmless": text}, draft="look")
+
+    assert [back.status_code for back in (*refused, shown)] == [422, 422, 200]
+    for back in (*refused, shown):
         assert Markup(back.content.decode()).found == []
 
 

@@ -3,9 +3,13 @@
 import html
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from django.http import QueryDict
 from django.test import Client
+
+from tests.forms.browser import Page
 
 _HTMX = {"HTTP_HX_REQUEST": "true"}
 
@@ -23,25 +27,54 @@ class Reader:
         """The page of an interrupt, as HTML."""
         return str(self.get(f"/interrupts/{interrupt.pk}/").content.decode())
 
-    def send(self, interrupt: Any, action: str, *, live: bool = False, **fields: str) -> Any:
-        """Press a button of the form, with what the form holds and `fields` typed into it."""
-        page = self.open(interrupt)
-        held = {"view_digest": input_value(page, "view_digest")}
-        args = textarea(page, "args")
-        if args is not None:
-            held["args"] = args
-        typed = {name: text.replace("\n", "\r\n") for name, text in {**held, **fields}.items()}
+    def form(self, interrupt: Any) -> Page:
+        """The decision form of an interrupt, to type into."""
+        return decision_form(self.open(interrupt))
+
+    def send(
+        self,
+        interrupt: Any,
+        action: str,
+        typed: Mapping[str, str] | None = None,
+        *,
+        as_json: Mapping[str, str] | None = None,
+        live: bool = False,
+        **more: str,
+    ) -> Any:
+        """
+        Press a button of the form, with what it holds and what is typed.
+
+        `typed` names fields and their text, or the value that is chosen; `as_json` what is written
+        into the JSON tab of a form; `more` fields that are there or not.
+        """
+        form = self.form(interrupt)
+        for name, text in (typed or {}).items():
+            if form.control_type(name) == "radio":
+                form.choose(name, text)
+            else:
+                form.fill(name, text)
+        post = form.post().copy()
+        for name, text in (as_json or {}).items():
+            post[f"{name}.tab"], post[f"{name}.json"] = "json", text.replace("\n", "\r\n")
+        for name, text in more.items():
+            post[name] = text
+        return self.post(interrupt, post, action, live=live)
+
+    def post(self, interrupt: Any, post: QueryDict, action: str, *, live: bool = False) -> Any:
+        """Send a form as it was at some time."""
         return self.client.post(
             f"/interrupts/{interrupt.pk}/decide",
-            {"action": action, **typed},
+            f"{post.urlencode()}&action={action}",
+            content_type="application/x-www-form-urlencoded",
             **(_HTMX if live else {}),
         )
 
 
-def textarea(page: str, name: str) -> str | None:
-    """The text of a text area, as a browser holds it."""
-    found = re.search(rf'<textarea[^>]* name="{name}"[^>]*>\n?(.*?)</textarea>', page, re.DOTALL)
-    return html.unescape(found.group(1)) if found else None
+def decision_form(page: str) -> Page:
+    """The form that decides, out of a page."""
+    found = re.search(r'<form[^>]* id="decision".*?</form>', page, re.DOTALL)
+    assert found, "there is no form to decide with"
+    return Page(found.group())
 
 
 def input_value(page: str, name: str) -> str:

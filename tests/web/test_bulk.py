@@ -158,10 +158,10 @@ SCHEMA = {
 @pytest.mark.parametrize(
     ("args", "about", "reason"),
     [
-        (HIDDEN, {}, "There are hidden characters in this"),
-        ({"pay\u200b": 1}, {}, "There are hidden characters in this"),
-        ({}, {"message": "Pay \u2066eve\u2069"}, "There are hidden characters in this"),
-        ({}, {"metadata": {"note": "\u200f"}}, "There are hidden characters in this"),
+        (HIDDEN, {}, "Some characters of this deceive"),
+        ({"pay\u200b": 1}, {}, "Some characters of this deceive"),
+        ({}, {"message": "Pay \u2066eve\u2069"}, "Some characters of this deceive"),
+        ({}, {"metadata": {"note": "\u200f"}}, "Some characters of this deceive"),
         (LONG, {}, "Not everything fits here"),
         (MANY, {}, "Not everything fits here"),
         ({}, {"message": "word " * 300}, "Not everything fits here"),

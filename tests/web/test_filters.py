@@ -11,7 +11,7 @@ from django.utils import timezone
 from inbox.models import Claim
 from tests.security.test_hostile_text import PAYLOADS, Markup
 from tests.steps import approve, open_interrupts, start
-from tests.web.pages import words
+from tests.web.pages import decision_form, words
 from tests.web.test_lists import expire_in, listed
 
 
@@ -78,9 +78,11 @@ def test_a_decision_keeps_the_list_that_it_was_made_beside(ask, reads_bob):
     page = reads_bob.get(f"/interrupts/{call.pk}/?tool=send_email").content.decode()
     action = html.unescape(re.search(r'<form[^>]* id="decision"[^>]* action="([^"]+)"', page)[1])
 
-    plain = reads_bob.client.post(action, {"action": "approve", "view_digest": call.view_digest})
+    plain = reads_bob.client.post(
+        action, {**decision_form(page).post().dict(), "action": "approve"}
+    )
 
-    assert plain["Location"] == f"/interrupts/{call.pk}/?tool=send_email"
+    assert plain["Location"] == f"/?tool=send_email&done={call.pk}"
     assert listed(reads_bob.get(plain["Location"])) == []
 
 

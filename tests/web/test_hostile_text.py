@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 
 import pytest
 from ag_ui.core import (
@@ -16,9 +17,10 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.web.shown import has_hidden, json_text, visible
-from tests.steps import open_interrupts, start
-from tests.web.pages import sent, textarea
+from inbox.domain.shown import json_text, visible
+from inbox.domain.suspicion import findings
+from tests.steps import open_interrupts, reread, start
+from tests.web.pages import decision_form, sent, words
 
 PAYLOADS = [
     "<script>alert(1)</script>",
@@ -33,15 +35,15 @@ PAYLOADS = [
 
 @pytest.fixture
 def hostile(world, as_agent):
-    """Let an agent write `text` wherever it can write anything."""
+    """Let an agent write `text` wherever it can write anything, or `args` for the tool."""
 
-    def ask(text):
+    def ask(text, args=None):
         async def play(run_input, ctx):
             yield TextMessageStartEvent(message_id="m", role="assistant")
             yield TextMessageContentEvent(message_id="m", delta=text)
             yield TextMessageEndEvent(message_id="m")
             yield ToolCallStartEvent(tool_call_id="t", tool_call_name=text, parent_message_id="m")
-            yield ToolCallArgsEvent(tool_call_id="t", delta=json.dumps({text: text}))
+            yield ToolCallArgsEvent(tool_call_id="t", delta=json.dumps(args or {text: text}))
             yield ToolCallEndEvent(tool_call_id="t")
             interrupt = Interrupt(
                 id="i",
@@ -77,20 +79,31 @@ def test_markup_stays_text_on_every_page(hostile, reads_bob, text):
 def test_arguments_survive_the_form_byte_for_byte(hostile, reads_bob, text):
     interrupt = hostile(text)
 
-    assert json.loads(textarea(reads_bob.open(interrupt), "args")) == {text: text}
     reads_bob.send(interrupt, "approve")
 
     assert sent(interrupt) == {"approved": True}
+    assert json.loads(interrupt.args) == {text: text}
 
 
 @pytest.mark.parametrize("text", PAYLOADS)
 def test_refused_text_of_a_reviewer_stays_text(hostile, reads_bob, text):
     interrupt = hostile("harmless")
 
-    response = reads_bob.send(interrupt, "approve", args=text, reason=text)
+    response = reads_bob.send(interrupt, "approve", as_json={"args": text}, reason=text)
 
     assert response.status_code == 422
-    assert textarea(response.content.decode(), "args") == text
+    page = response.content.decode()
+    assert decision_form(page).control("args.json").value == text
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize("text", PAYLOADS)
+def test_changes_of_a_reviewer_stay_text(hostile, reads_bob, text):
+    interrupt = hostile("harmless")
+
+    response = reads_bob.send(interrupt, "approve", {"args/harmless": text}, draft="look")
+
+    assert "Approve with 1 change" in words(response)
     assert "<script>alert" not in response.content.decode()
 
 
@@ -98,19 +111,52 @@ def test_hidden_characters_are_spelled_out_and_pointed_at(hostile, reads_bob):
     interrupt = hostile("pay \u202e100\u200b to eve")
 
     page = reads_bob.open(interrupt)
+    # A control holds the value as it is, so that it can be sent untouched.
+    shown = re.sub(r' value="[^"]*"', "", page)
 
-    assert "\u202e" not in page
-    assert "\u200b" not in page
+    assert "\u202e" not in shown
+    assert "\u200b" not in shown
     assert "⟨U+202E⟩" in page
-    assert "Hidden characters" in page
-    assert "\\u202e" in textarea(page, "args")
+    assert "Characters that deceive" in page
+    assert "U+202E RIGHT-TO-LEFT OVERRIDE" in page
+
+
+def test_what_deceives_is_not_approved_before_somebody_has_looked_at_it(hostile, reads_bob):
+    interrupt = hostile("pay \u202e100")
+
+    response = reads_bob.send(interrupt, "approve")
+
+    assert response.status_code == 422
+    assert 'href="#f-seen"' in response.content.decode()
+    assert reread(interrupt).status == "open"
+
+
+def test_what_deceives_can_be_rejected_unseen(hostile, reads_bob):
+    interrupt = hostile("pay \u202e100")
+
+    reads_bob.send(interrupt, "reject")
+
+    assert sent(interrupt) == {"approved": False}
 
 
 def test_arguments_with_hidden_characters_are_untouched_when_untouched(hostile, reads_bob):
     interrupt = hostile("a\u202eb\x7fc\U000e0041d")
 
-    reads_bob.send(interrupt, "approve")
+    reads_bob.send(interrupt, "approve", seen="on")
 
+    assert sent(interrupt) == {"approved": True}
+
+
+def test_a_long_argument_is_not_approved_before_it_was_opened(hostile, reads_bob):
+    interrupt = hostile("harmless", {"body": "a long word " * 300})
+
+    refused = reads_bob.send(interrupt, "approve")
+    form = reads_bob.form(interrupt)
+    (fold,) = [one.attributes["value"] for one in form.controls if one.name == "opened"]
+    reads_bob.send(interrupt, "approve", opened=fold)
+
+    assert refused.status_code == 422
+    assert f'href="#{fold}"' in refused.content.decode()
     assert sent(interrupt) == {"approved": True}
 
 
@@ -130,7 +176,7 @@ def test_arguments_with_hidden_characters_are_untouched_when_untouched(hostile, 
     ],
 )
 def test_what_cannot_be_seen_is_found_and_kept_in_json(value, hides):
-    assert has_hidden(value) is hides
+    assert bool(findings(value)) is hides
     assert ("⟨U+" in visible(value)) is hides
     assert json.loads(json_text(value)) == value
-    assert not has_hidden(json_text(value))
+    assert not findings(json_text(value))

@@ -1,3 +1,4 @@
+import html
 import json
 from datetime import timedelta
 
@@ -6,45 +7,54 @@ from django.utils import timezone
 
 from inbox.actions.expiry import expire_interrupts
 from tests.steps import approve, deny, reread
-from tests.web.pages import input_value, sent, textarea, words
+from tests.web.pages import decision_form, input_value, sent, words
 
-EDITED = '{\n  "to": "mine@example.com",\n  "subject": "Mine"\n}'
+MINE = {"args/to": "mine@example.com", "reason": "my reason"}
 
 
 @pytest.mark.parametrize("live", [False, True], ids=["page", "htmx"])
 def test_who_was_faster_is_named_and_my_text_is_kept(ask, bob, alice, reads_bob, world, live):
     interrupt = ask("tool_call")
-    faster = _another_reviewer(world)
-    deny(interrupt, faster)
+    mine = _typed(reads_bob, interrupt)
+    deny(interrupt, _another_reviewer(world))
 
-    response = _send_too_late(reads_bob, interrupt, live=live)
+    response = reads_bob.post(interrupt, mine, "approve", live=live)
 
     assert response.status_code == 409
     assert "Dora rejected this" in words(response)
     assert "Your edits were not sent." in words(response)
-    assert textarea(response.content.decode(), "args") == EDITED
-    assert "my reason" in response.content.decode()
+    _assert_kept(response)
+    assert "my reason" in words(response)
     assert sent(interrupt) == {"approved": False, "reason": "not today"}
 
 
 def test_what_was_too_late_can_be_read_but_not_changed_or_sent(ask, reads_bob, world):
     interrupt = ask("tool_call")
+    mine = _typed(reads_bob, interrupt)
     deny(interrupt, _another_reviewer(world))
 
-    page = _send_too_late(reads_bob, interrupt).content.decode()
+    page = reads_bob.post(interrupt, mine, "approve").content.decode()
 
     assert 'name="action"' not in page
-    assert "readonly" in page.partition('name="args"')[2].partition(">")[0]
+    assert '<fieldset class="stack" disabled>' in page
+
+
+def test_what_was_too_late_can_be_copied_as_json(ask, reads_bob, world):
+    interrupt = ask("tool_call")
+    mine = _typed(reads_bob, interrupt)
+    deny(interrupt, _another_reviewer(world))
+
+    page = reads_bob.post(interrupt, mine, "approve").content.decode()
+
+    edits = html.unescape(page.partition('<pre id="edits" hidden>')[2].partition("</pre>")[0])
+    assert json.loads(edits) == {"to": "mine@example.com", "subject": "Your invoice"}
 
 
 def test_the_same_answer_twice_by_the_same_person_is_one_decision(ask, reads_bob):
     interrupt = ask("tool_call")
-    digest = input_value(reads_bob.open(interrupt), "view_digest")
-    body = {"action": "approve", "view_digest": digest}
+    mine = _typed(reads_bob, interrupt)
 
-    first, second = (
-        reads_bob.client.post(f"/interrupts/{interrupt.pk}/decide", body) for _ in range(2)
-    )
+    first, second = (reads_bob.post(interrupt, mine, "approve") for _ in range(2))
 
     assert (first.status_code, second.status_code) == (303, 303)
     assert interrupt.decisions.count() == 1
@@ -53,20 +63,19 @@ def test_the_same_answer_twice_by_the_same_person_is_one_decision(ask, reads_bob
 def test_a_view_that_has_changed_is_shown_again_with_my_edits(ask, reads_bob):
     interrupt = ask("tool_call")
 
-    response = reads_bob.send(interrupt, "approve", args=EDITED, view_digest="0" * 64)
+    response = reads_bob.send(interrupt, "approve", MINE, view_digest="0" * 64)
 
     assert response.status_code == 409
     assert "What is asked has changed" in words(response)
-    page = response.content.decode()
-    assert textarea(page, "args") == EDITED
-    assert input_value(page, "view_digest") == interrupt.view_digest
+    _assert_kept(response)
+    assert input_value(response.content.decode(), "view_digest") == interrupt.view_digest
     assert reread(interrupt).status == "open"
 
 
 def test_a_form_without_a_digest_decides_nothing(ask, reads_bob):
     interrupt = ask("tool_call")
 
-    response = reads_bob.client.post(f"/interrupts/{interrupt.pk}/decide", {"action": "approve"})
+    response = reads_bob.send(interrupt, "approve", view_digest="")
 
     assert response.status_code == 409
     assert reread(interrupt).status == "open"
@@ -77,19 +86,20 @@ def test_a_form_without_a_digest_decides_nothing(ask, reads_bob):
     [
         ('{"to": "half', "Not JSON"),
         ('{"to": 1, "to": 2}', "appears twice"),
-        ("[]", "Arguments are a JSON object"),
+        ("[]", "object"),
         ('{"amount": 1e999}', "too large"),
     ],
 )
 def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, said):
     interrupt = ask("tool_call")
 
-    response = reads_bob.send(interrupt, "approve", args=args)
+    response = reads_bob.send(interrupt, "approve", as_json={"args": args})
 
     assert response.status_code == 422
     page = response.content.decode()
-    assert textarea(page, "args") == args
-    assert 'href="#f-args"' in page
+    field = decision_form(page).control("args.json")
+    assert field.value == args
+    assert f'href="#{field.attributes["id"]}"' in page
     assert 'aria-invalid="true"' in page
     assert reread(interrupt).status == "open"
     assert said in words(response)
@@ -97,36 +107,36 @@ def test_text_that_is_no_arguments_is_kept_and_explained(ask, reads_bob, args, s
 
 def test_an_answer_that_does_not_fit_the_schema_is_kept_and_explained(ask, reads_bob):
     interrupt = ask("input_required")
-    answer = json.dumps({"quarter": "Q5", "year": 2025})
 
-    response = reads_bob.send(interrupt, "answer", answer=answer)
+    response = reads_bob.send(interrupt, "answer", {"answer/year": "1999"})
 
     assert response.status_code == 422
-    assert textarea(response.content.decode(), "answer") == answer
-    assert "/quarter" in words(response)
-    assert "revenue" in words(response)
+    assert decision_form(response.content.decode()).control("answer/year").value == "1999"
+    for name in ("Quarter", "Year", "Revenue"):
+        assert f"{name} :" in words(response)
 
 
 def test_an_expired_interrupt_answers_410_and_keeps_the_text(ask, reads_bob):
     interrupt = ask("tool_call")
+    mine = _typed(reads_bob, interrupt)
     _let_expire(interrupt)
     expire_interrupts(thread_id=interrupt.thread_id)
 
-    response = _send_too_late(reads_bob, interrupt)
+    response = reads_bob.post(interrupt, mine, "approve")
 
     assert response.status_code == 410
     assert "expired" in words(response)
-    assert textarea(response.content.decode(), "args") == EDITED
+    _assert_kept(response)
 
 
 def test_a_late_answer_is_refused_before_the_sweeper_comes(ask, reads_bob):
     interrupt = ask("tool_call")
     _let_expire(interrupt)
 
-    response = reads_bob.send(interrupt, "approve", args=EDITED)
+    response = reads_bob.send(interrupt, "approve", MINE)
 
     assert response.status_code == 410
-    assert textarea(response.content.decode(), "args") == EDITED
+    _assert_kept(response)
     assert reread(interrupt).status == "open"
 
 
@@ -164,19 +174,17 @@ def _another_reviewer(world):
     return world.actor(dora)
 
 
-def _send_too_late(reader, interrupt, *, live=False):
-    """Post the form as it was before somebody else decided."""
-    more = {"HTTP_HX_REQUEST": "true"} if live else {}
-    return reader.client.post(
-        f"/interrupts/{interrupt.pk}/decide",
-        {
-            "action": "approve",
-            "args": EDITED.replace("\n", "\r\n"),
-            "reason": "my reason",
-            "view_digest": interrupt.view_digest,
-        },
-        **more,
-    )
+def _typed(reader, interrupt):
+    """What somebody has typed into the form, and not sent yet."""
+    form = reader.form(interrupt)
+    for name, text in MINE.items():
+        form.fill(name, text)
+    return form.post()
+
+
+def _assert_kept(response):
+    form = decision_form(response.content.decode())
+    assert form.control("args/to").value == "mine@example.com"
 
 
 def _let_expire(interrupt):

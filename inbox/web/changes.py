@@ -1,0 +1,41 @@
+"""What a reviewer changed, as the page shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inbox.domain.changes import Change, changes_between
+from inbox.domain.shown import json_text, visible
+
+#: Of a longer stretch that stayed, only this much is shown at each of its ends.
+_CONTEXT = 120
+_GAP = " ⋯ "
+
+
+@dataclass(frozen=True)
+class ShownChange:
+    """One change: where, what kind, and its words."""
+
+    path: str
+    kind: str  #: "added", "removed", "changed"
+    pieces: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; text)
+
+
+def shown_changes(before: Any, after: Any) -> list[ShownChange]:
+    """The changes between two values with everything visible in them."""
+    return [_shown(change) for change in changes_between(before, after)]
+
+
+def _shown(change: Change) -> ShownChange:
+    return ShownChange(
+        path=" / ".join(visible(str(part)) for part in change.path),
+        kind=change.kind.value,
+        pieces=[(piece.tag, _text(piece.tag, piece.text)) for piece in change.pieces],
+    )
+
+
+def _text(tag: str, value: Any) -> str:
+    text = visible(value) if isinstance(value, str) else json_text(value)
+    if tag == "" and len(text) > 2 * _CONTEXT + len(_GAP):
+        return text[:_CONTEXT] + _GAP + text[-_CONTEXT:]
+    return text

@@ -1,0 +1,174 @@
+"""The forms that ask for the answer to an interrupt, and what of it a reviewer has to look at."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.http import QueryDict
+
+from inbox.domain.shown import is_long, json_text, visible
+from inbox.domain.states import InterruptStatus
+from inbox.domain.suspicion import Finding, findings
+from inbox.forms import ABSENT, Form, build_form
+from inbox.selectors.interrupts import InterruptDetail
+
+#: What the page asks for with buttons and the note instead of with a field.
+PROMOTED = ("approved", "editedArgs", "reason")
+#: The id of arguments that are shown as text.
+ARGS_ID = "f-args"
+NOTE_ID = "f-reason"
+
+
+@dataclass(frozen=True)
+class Posted:
+    """The decision form as it came."""
+
+    data: QueryDict
+
+    @property
+    def action(self) -> str:
+        return self.data.get("action", "")
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the form is only to be shown again: to see the changes, or with one item more."""
+        return "draft" in self.data
+
+    @property
+    def view_digest(self) -> str:
+        return self.data.get("view_digest", "")
+
+    @property
+    def note(self) -> str:
+        # Browsers send every newline of a text area as CRLF.
+        return self.data.get("reason", "").replace("\r\n", "\n")
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """The folded values that were opened, by the ids of their fields."""
+        return frozenset(self.data.getlist("opened"))
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether the reviewer has looked at the suspicious characters."""
+        return "seen" in self.data
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that asks for the answer to one interrupt, filled with what was posted."""
+
+    detail: InterruptDetail
+    posted: Posted | None = None
+
+    @property
+    def decides(self) -> bool:
+        """Whether the answer is Approve or Reject, rather than something to fill in."""
+        return self.detail.is_approval or self._known.get("approved", {}).get("type") == "boolean"
+
+    @property
+    def takes_note(self) -> bool:
+        return self.decides and self._takes("reason")
+
+    @property
+    def needs_note(self) -> bool:
+        return self.takes_note and "reason" in self._schema.get("required", ())
+
+    @cached_property
+    def offered(self) -> Any:
+        """The arguments that an approval lets run as they are; ABSENT without a tool call."""
+        row = self.detail.interrupt
+        if row.tool_call is None:
+            return ABSENT
+        # Closed ones show what was proposed: what was made of it is in the answer that was sent.
+        is_open = row.status == InterruptStatus.OPEN
+        return json.loads(row.tool_call.approved_args if is_open else row.tool_call.args)
+
+    @property
+    def offered_text(self) -> str:
+        return "" if self.offered is ABSENT else json_text(self.offered)
+
+    @cached_property
+    def args(self) -> Form | None:
+        """The arguments to edit; None if the agent takes no others than its own."""
+        if not self.detail.is_approval or self.offered is ABSENT or not self._takes("editedArgs"):
+            return None
+        schema = {**self._definitions, **self._known.get("editedArgs", {})}
+        return build_form(schema=schema, value=self.offered, name="args", posted=self._data)
+
+    @cached_property
+    def answer(self) -> Form | None:
+        """What is to be answered beside the buttons; None if there is no more."""
+        if not self.decides:
+            return build_form(schema=self.detail.schema, name="answer", posted=self._data)
+        if not set(self._known) - set(PROMOTED):
+            return None
+        return build_form(schema=self._schema, name="answer", leave_out=PROMOTED, posted=self._data)
+
+    @property
+    def title(self) -> str:
+        """What the agent calls the answer, "" if it has no name for it."""
+        title = self._schema.get("title")
+        return visible(title) if isinstance(title, str) else ""
+
+    @property
+    def schema_text(self) -> str:
+        """What the agent wants the answer to look like, "" where it said nothing."""
+        schema = self.detail.asked.get("responseSchema")
+        return "" if schema is None else json_text(schema)
+
+    @cached_property
+    def edited(self) -> Any:
+        """The arguments as the reviewer wants them; ABSENT if they cannot be read yet."""
+        if self.args is None or self.posted is None:
+            return self.offered
+        reading = self.args.read(self.posted.data)
+        return ABSENT if reading.problems else reading.value
+
+    def field_of(self, pointer: str) -> str:
+        """The id of the field that a place of the answer is asked for with, "" if there is none."""
+        name, _, _ = pointer.removeprefix("/").partition("/")
+        if name == "reason" and self.takes_note:
+            return NOTE_ID
+        form = self.args if name == "editedArgs" else self.answer
+        return f"f-{form.name}" if form else ""
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The ids of the long values that have to be opened before an approval."""
+        if self.offered is ABSENT or not self.decides:
+            return []
+        if self.args is not None:
+            return list(self.args.folded)
+        return [ARGS_ID] if is_long(self.offered_text) else []
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Characters that hide, reorder or imitate, in anything that is shown of the question."""
+        row = self.detail.interrupt
+        shown: dict[str, Any] = {"request": self.detail.asked}
+        if row.tool_call is not None:
+            shown |= {"tool": row.tool_call.name, "arguments": self.offered}
+        return findings(shown)
+
+    @property
+    def _data(self) -> QueryDict | None:
+        return self.posted.data if self.posted else None
+
+    @property
+    def _schema(self) -> Mapping[str, Any]:
+        return self.detail.schema or {}
+
+    @property
+    def _known(self) -> dict[str, Mapping[str, Any]]:
+        known = self._schema.get("properties", {})
+        return {name: part for name, part in known.items() if isinstance(part, Mapping)}
+
+    @property
+    def _definitions(self) -> dict[str, Any]:
+        return {key: self._schema[key] for key in ("$defs", "definitions") if key in self._schema}
+
+    def _takes(self, name: str) -> bool:
+        return name in self._known or self._schema.get("additionalProperties", True) is not False
