@@ -32,14 +32,14 @@ class SchemaRefused(ValueError):
     """The schema cannot be used; the message says why."""
 
 
-def check_work(schema: Any) -> None:
+def check_work(schema: Any) -> int:
     """
-    Raise SchemaRefused if validating one value could visit more than MAX_VISITS parts.
+    Return how many parts validating one value may visit; refuse more than MAX_VISITS.
 
     Doubling (`allOf` of two references to the same) and branching recursion are counted by what
     they expand to, each (part, depth) once; a reference to nothing but itself costs nothing.
     """
-    _Counter(schema).visits(schema, VALUE_DEPTH)
+    return _Counter(schema).visits(schema, VALUE_DEPTH)
 
 
 class _Counter:

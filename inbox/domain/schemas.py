@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,7 +16,7 @@ from inbox.domain.schema_patterns import (
     is_pattern_checked,
     without_unchecked_patterns,
 )
-from inbox.domain.schema_work import SchemaRefused, check_work
+from inbox.domain.schema_work import MAX_VISITS, SchemaRefused, check_work
 
 __all__ = [
     "APPROVAL",
@@ -31,6 +31,9 @@ MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
 MAX_DEPTH = 24
 MAX_PROBLEMS = 20
+#: Characters that the errors of one value may copy in the worst case.
+MAX_COPIED = 32 * 1024 * 1024
+TOO_LARGE_TO_SAY = "It does not fit the schema, and is too large to say where."
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -97,8 +100,35 @@ class Fault:
 
 def find_faults(*, schema: Mapping[str, Any], value: Any) -> list[Fault]:
     """The first faults of a value, with what each branch of a choice says against it."""
-    errors = _validator(_text(schema)).iter_errors(value)
+    errors = _errors(schema, value)
+    if errors is None:
+        return [Fault((), "size", {}, TOO_LARGE_TO_SAY)]
     return [_fault(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
+
+
+def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
+    """
+    What the validator has against a value; None if finding out where would cost too much.
+
+    Each error keeps a copy of the part that it is about, those inside of `anyOf` too: 900 branches
+    against two megabytes are gigabytes, where the answer "no" costs nothing.
+    """
+    text = _text(schema)
+    validator = _validator(text)
+    if validator.is_valid(value):
+        return ()
+    if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
+        return None
+    found: Iterable[Any] = validator.iter_errors(value)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _visits(text: str) -> int:
+    try:
+        return check_work(json.loads(text))
+    except SchemaRefused:  # one that never passed the gate
+        return MAX_VISITS
 
 
 def _fault(error: Any) -> Fault:
@@ -136,8 +166,11 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
 
 
 def _problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+    errors = _errors(schema, payload)
+    if errors is None:
+        return [("", TOO_LARGE_TO_SAY)]
     found = []
-    for error in _validator(_text(schema)).iter_errors(payload):
+    for error in errors:
         pointer = "".join(f"/{part}" for part in error.instance_path)
         found.append((pointer, error.message[:300]))
         if len(found) == MAX_PROBLEMS:

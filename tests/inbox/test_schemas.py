@@ -1,10 +1,14 @@
 """The gate that agent-written schemas pass."""
 
+import contextlib
+import sys
+import time
+
 import pytest
 
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_answer, check_schema
+from inbox.domain.schemas import check_answer, check_schema, find_faults
 
 
 def deep(levels):
@@ -115,3 +119,78 @@ def test_a_recursive_schema_that_goes_deeper_each_time_is_usable():
     check_schema(schema)
 
     check_answer(schema=schema, reason="input_required", payload={"kids": [{"kids": []}]})
+
+
+WATCHED = []
+
+
+def _watch(event, arguments):
+    if WATCHED and event in {"open", "socket.connect", "socket.getaddrinfo", "subprocess.Popen"}:
+        WATCHED.append((event, arguments[0]))
+
+
+sys.addaudithook(_watch)  # it cannot be taken away again, so it only looks while it is asked to
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "http://127.0.0.1:1/x.json"},
+        {"$ref": "file:///etc/passwd"},
+        {"$schema": "http://127.0.0.1:1/meta.json", "type": "string"},
+        {"$dynamicRef": "http://127.0.0.1:1/x#y"},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "json-schema-2020.json"}}},
+    ],
+)
+def test_whatever_a_schema_refers_to_nothing_is_fetched_or_opened(schema):
+    WATCHED.append("looking")
+    with contextlib.suppress(SchemaRefused):
+        check_schema(schema)
+    seen = WATCHED[1:]
+    WATCHED.clear()
+
+    assert seen == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"uniqueItems": True}, [{"a": [number]} for number in range(9_000)]),
+        ({"multipleOf": 1e-300}, 1e300),
+        ({"multipleOf": 0.1}, 9007199254740991),
+        ({"pattern": "^(([a-z])+.)+[A-Z]([a-z])+$"}, "a" * 100_000),
+        ({"anyOf": [{"maxLength": number} for number in range(900)]}, "é" * 100_000),
+        ({"type": "array", "contains": {"const": 1}}, [[0]] * 9_000),
+    ],
+)
+def test_a_schema_that_passed_checks_any_answer_in_little_time(schema, value):
+    check_schema(schema)
+    began = time.process_time()
+    with contextlib.suppress(InvalidPayload):
+        check_answer(schema=schema, reason="input_required", payload=value)
+    find_faults(schema=schema, value=value)
+
+    assert time.process_time() - began < 2.0
+
+
+def test_faults_name_the_branch_they_belong_to():
+    schema = {
+        "oneOf": [{"type": "string"}, {"properties": {"a": {"minimum": 3}}, "type": "object"}]
+    }
+
+    (fault,) = find_faults(schema=schema, value={"a": 1})
+
+    assert [[inner.keyword for inner in branch] for branch in fault.branches] == [
+        ["type"],
+        ["minimum"],
+    ]
+
+
+def test_a_large_answer_to_many_branches_is_refused_without_a_copy_for_each():
+    schema = {"anyOf": [{"maxLength": number} for number in range(900)]}
+
+    with pytest.raises(InvalidPayload) as refused:
+        check_answer(schema=schema, reason="input_required", payload="x" * 2_000_000)
+
+    assert "too large to say where" in refused.value.detail["problems"][0]["message"]
+    assert [fault.path for fault in find_faults(schema=schema, value="x" * 2_000_000)] == [()]
