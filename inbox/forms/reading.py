@@ -122,7 +122,8 @@ class Reader:
         return self.blame(node, path, wording.NOT_OFFERED)
 
     def _many(self, node: Node, path: Path) -> Any:
-        if not self.posted.has(f"{node.name}@here"):
+        is_framed = self.posted.has(f"{node.name}@here") and self.posted.state(node.name)
+        if not is_framed:
             return self.blame(node, path, wording.NOT_ARRIVED)
         chosen = self.posted.texts(node.name)
         known = {option.value: option.data for option in node.options}

@@ -36,7 +36,7 @@ class Schemas:
 
     def __init__(self, root: Any) -> None:
         self._root = root
-        self._steps = 0
+        self.steps = 0
         self.values = Comparer()
 
     def flat(self, schema: Any) -> dict[str, Any]:
@@ -122,8 +122,8 @@ class Schemas:
         return self.values.same(option, value)
 
     def _count(self, steps: int = 1) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
+        self.steps += steps
+        if self.steps > MAX_STEPS:
             raise NotPlain
 
 

@@ -1,5 +1,7 @@
 """What single fields make of what is typed, ticked or chosen."""
 
+from urllib.parse import urlencode
+
 import pytest
 from django.http import QueryDict
 
@@ -261,6 +263,55 @@ def test_a_post_without_the_frame_of_the_form_is_no_answer(gone):
 
     assert form.read(post).value is ABSENT
     assert form.read(post).problems
+
+
+EVERY_KIND = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "area": {"type": "string", "maxLength": 500},
+        "number": {"type": "number"},
+        "day": {"type": "string", "format": "date"},
+        "moment": {"type": "string", "format": "date-time"},
+        "yes": {"type": "boolean"},
+        "unset": {"type": "boolean"},
+        "one": {"enum": list(range(9))},
+        "some": {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}},
+        "json": {"not": {"const": 1}},
+        "list": {"type": "array", "items": {"type": "string"}},
+        "map": {"type": "object", "additionalProperties": {"type": "string"}},
+        "branch": {"oneOf": [{"type": "string"}, {"type": "array"}]},
+        "gone": {"type": "object", "properties": {"x": {"type": "string"}}},
+    },
+    "required": ["yes", "unset", "one"],
+}
+EVERY_VALUE = {
+    "text": "a",
+    "area": "b",
+    "number": 1,
+    "day": "2025-01-02",
+    "yes": True,
+    "one": 3,
+    "moment": "2025-01-02T03:04:00Z",
+    "some": ["a"],
+    "json": [1],
+    "list": ["x"],
+    "map": {"k": "v"},
+    "branch": "y",
+}
+
+
+def test_any_field_that_did_not_arrive_is_an_error_and_never_an_empty_answer():
+    form = build_form(schema=EVERY_KIND, value=EVERY_VALUE, name="a")
+    pairs = list(open_page(form).pairs())
+    assert form.read(QueryDict(urlencode(pairs))).value == EVERY_VALUE
+    silent = []
+    for lost in {name for name, _ in pairs} - {"a/some"}:  # boxes may all be unticked
+        reading = form.read(QueryDict(urlencode([pair for pair in pairs if pair[0] != lost])))
+        if not any("did not arrive" in problem.message for problem in reading.problems):
+            silent.append(lost)
+
+    assert silent == []
 
 
 def to_json(schema, value, typed=None, **more):
