@@ -206,6 +206,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
+# Two forms of 300 fields on one page, with what marks their boxes, rows and branches.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.authentication.ActorAuthentication"],

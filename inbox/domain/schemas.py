@@ -25,6 +25,7 @@ __all__ = [
     "check_schema",
     "find_faults",
     "is_pattern_checked",
+    "member_schema",
 ]
 
 MAX_BYTES = 64 * 1024
@@ -85,6 +86,26 @@ def _check_text(text: str) -> None:
     _validator(text)
     check_work(schema)
     check_work(without_unchecked_patterns(schema))
+
+
+def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+    """
+    The schema of one property as a document of its own; None if there is none to stand alone.
+
+    References go on meaning what they meant: definitions come along, and a property that refers to
+    another place of the document cannot be taken out of it. The whole answer is checked anyway.
+    """
+    properties = (schema or {}).get("properties")
+    member = properties.get(name) if isinstance(properties, Mapping) else None
+    if schema is None or not isinstance(member, Mapping):
+        return None
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    alone = {**member, **shared}
+    try:
+        check_schema(alone)
+    except SchemaRefused:
+        return None
+    return alone
 
 
 @dataclass(frozen=True)

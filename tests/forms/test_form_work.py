@@ -113,3 +113,21 @@ def test_what_does_not_fit_is_asked_for_as_json_and_can_still_be_answered():
 
     assert [node.kind for node in form.root.walk()] == ["json"]
     assert form.read(page.fill("args", "[1]").post()).value == [1]
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ({"type": ["string", "null"]}, None),
+        ({"type": "boolean"}, True),
+        ({"enum": list(range(10))}, 1),
+        ({"type": "array", "items": {"type": "string"}}, []),
+    ],
+)
+def test_two_full_forms_of_a_page_fit_into_one_post(member, value, settings):
+    names = [f"k{number}" for number in range(299)]
+    schema = {"type": "object", "properties": dict.fromkeys(names, member)}
+    form = build_form(schema=schema, value=dict.fromkeys(names, value), name="args")
+
+    assert form.root.kind == "group"
+    assert 2 * len(list(open_page(form).pairs())) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS

@@ -8,7 +8,7 @@ import pytest
 
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_answer, check_schema, find_faults
+from inbox.domain.schemas import check_answer, check_schema, find_faults, member_schema
 
 
 def deep(levels):
@@ -194,3 +194,22 @@ def test_a_large_answer_to_many_branches_is_refused_without_a_copy_for_each():
 
     assert "too large to say where" in refused.value.detail["problems"][0]["message"]
     assert [fault.path for fault in find_faults(schema=schema, value="x" * 2_000_000)] == [()]
+
+
+def test_the_schema_of_a_property_takes_its_definitions_along():
+    schema = {
+        "$defs": {"n": {"type": "integer"}},
+        "properties": {
+            "editedArgs": {"properties": {"n": {"$ref": "#/$defs/n"}}},
+            "elsewhere": {"$ref": "#/properties/editedArgs"},
+            "any": True,
+        },
+    }
+
+    alone = member_schema(schema, "editedArgs")
+
+    assert [fault.path for fault in find_faults(schema=alone, value={"n": "x"})] == [("n",)]
+    assert member_schema(schema, "elsewhere") is None
+    assert member_schema(schema, "any") is None
+    assert member_schema(schema, "missing") is None
+    assert member_schema(None, "editedArgs") is None
