@@ -7,6 +7,8 @@ from typing import Any
 from django.http import QueryDict
 
 from agents.agui import strict_json
+from inbox.domain.schema_work import SchemaRefused
+from inbox.domain.schemas import check_schema
 from inbox.domain.shown import has_hidden, json_text, visible
 from inbox.forms import wording
 from inbox.forms.drafts import apply_draft, put_focus
@@ -102,7 +104,7 @@ def build_form(
     posted: QueryDict | None = None,
 ) -> Form:
     """
-    The form for one value of a schema that passed the gate.
+    The form for one value of a schema; one that does not pass the gate is not used at all.
 
     `value` is what the agent wrote, ABSENT where an answer is asked for. `leave_out` names members
     that the page asks for in another place. With `posted` the form shows what was typed: after a
@@ -110,7 +112,7 @@ def build_form(
     """
     if isinstance(value, Mapping) and leave_out:
         value = {key: member for key, member in value.items() if key not in leave_out}
-    source = _Source({} if schema is None else schema, value, name, frozenset(leave_out))
+    source = _Source(_usable(schema), value, name, frozenset(leave_out))
     post = Posted(posted) if posted is not None else None
     if post is None or post.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)
@@ -119,6 +121,21 @@ def build_form(
     for node in form.root.walk():
         node.opened = node.id in opened
     return form
+
+
+def _usable(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """
+    The schema, if answers can be checked against it.
+
+    On arrival the gate refuses others; a part that was taken out of its document may still be one.
+    """
+    if schema is None:
+        return {}
+    try:
+        check_schema(schema)
+    except SchemaRefused:
+        return {}
+    return schema
 
 
 def _drafted(source: _Source, post: Posted) -> Form:

@@ -131,3 +131,18 @@ def test_two_full_forms_of_a_page_fit_into_one_post(member, value, settings):
 
     assert form.root.kind == "group"
     assert 2 * len(list(open_page(form).pairs())) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"a": {"$ref": "#/properties/nowhere"}}},
+        {"$ref": "http://127.0.0.1:1/x.json"},
+        {"properties": {"a": {"pattern": "("}}},
+        {"minLength": "x"},
+    ],
+)
+def test_a_schema_that_would_not_pass_the_gate_is_not_used(schema):
+    form = build_form(schema=schema, value={"a": "x"}, name="args")
+
+    assert form.read(open_page(form).fill("args/a", "y").post()).value == {"a": "y"}
