@@ -371,3 +371,11 @@ def test_what_the_page_asks_for_itself_has_no_place_in_the_json():
     form, page = to_json({}, ABSENT, '{"approved": true}', leave_out=("approved",))
 
     assert "approved" in form.read(page.post()).problems[0].message
+
+
+@pytest.mark.parametrize("longest", ["x" * 201, {"k": "x" * 201}])
+def test_options_that_could_not_be_seen_whole_are_asked_for_as_json(longest):
+    form = build_form(schema={"enum": ["a", longest]}, value=longest, name="a")
+
+    assert form.root.kind == "json"
+    assert form.read(open_page(form).post()).value == longest
