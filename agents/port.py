@@ -91,6 +91,9 @@ class Agent(Protocol):
     name: str  #: lower-case slug, the last part of the agent's address
     description: str  #: one sentence for people
     restartable: bool  #: driven again after a lost worker it yields the same events once more
+    #: JSON Schema of what a run is started with, which comes as `forwardedProps.input`; None for an
+    #: agent that is started with a message only
+    input_schema: Mapping[str, Any] | None
 
     def capabilities(self) -> AgentCapabilities:
         """What the agent can do, for `GET /agui/<agent>/capabilities/`."""

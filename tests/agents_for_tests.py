@@ -16,6 +16,7 @@ class PlayedAgent:
     """An agent that is one async generator."""
 
     description = "for tests"
+    input_schema = None
 
     def __init__(self, name: str, play: Play, *, restartable: bool) -> None:
         self.name = name

@@ -72,14 +72,40 @@ parallel:<1 to {MAX_PARALLEL}>, stream:<0 to {MAX_DELTAS}>, stream:<deltas>:<mil
 sleep:<0 to {MAX_SECONDS} seconds>, effect:<key>"""
 
 
+#: What a person who starts the agent by a form chooses from.
+INPUT_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "scenario": {
+            "title": "Scenario",
+            "oneOf": [
+                {"const": "tool_call", "title": "Approve an e-mail"},
+                {"const": "parallel3", "title": "Approve three e-mails at once"},
+                {"const": "multi_step", "title": "Approve two steps, one after the other"},
+                {"const": "input_required", "title": "Fill in a form"},
+                {"const": "confirmation", "title": "Say yes or no"},
+                {"const": "custom_reason", "title": "Release what a policy holds"},
+                {"const": "ask", "title": "Answer a question"},
+                {"const": "restart", "title": "Let a large transfer go on"},
+                {"const": "effect:demo", "title": "Approve a charge that must happen once"},
+                {"const": "stream:200:20", "title": "Watch a text being written"},
+                {"const": "error", "title": "Watch a run fail"},
+            ],
+        }
+    },
+    "required": ["scenario"],
+}
+
+
 def build(clock: Clock | None = None) -> ScriptedAgent:
     """Make the agent; tests bring a clock of their own."""
     return ScriptedAgent(
         name="rehearsal",
         description="Plays scripted scenarios without a model, to try out and to test clients.",
         tools=TOOLS,
-        choose=last_user_text,
+        choose=find_text,
         steps=find_steps,
+        input_schema=INPUT_SCHEMA,
         clock=clock or Clock(),
     )
 
@@ -99,6 +125,14 @@ def find_steps(text: str) -> Sequence[Step]:
         return _WITH_SETTINGS[name](*settings)
     except (KeyError, TypeError, ValueError):  # unknown, too few or too many, or no such number
         return [partial(steps.echo, text=HELP)]
+
+
+def find_text(run_input: RunAgentInput) -> str:
+    """Return what names the scenario: the form that the run was started with, else the message."""
+    props = run_input.forwarded_props
+    given = props.get("input") if isinstance(props, dict) else None
+    scenario = given.get("scenario") if isinstance(given, dict) else None
+    return f"{PREFIXES[0]}{scenario}" if isinstance(scenario, str) else last_user_text(run_input)
 
 
 def last_user_text(run_input: RunAgentInput) -> str:

@@ -1,6 +1,6 @@
 """Agents written as plain Python steps, which go on behind a pause with the next step."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,7 @@ class ScriptedAgent:
     steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script of that name
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
+    input_schema: Mapping[str, Any] | None = None
 
     def capabilities(self) -> AgentCapabilities:
         """Say what every scripted agent can do, and which tools this one has."""

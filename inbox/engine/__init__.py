@@ -84,6 +84,15 @@ def description_of(implementation: str) -> str:
     return registry.get(implementation).description
 
 
+def input_schema_of(implementation: str) -> dict[str, Any] | None:
+    """The JSON Schema of what the agent is started with; None if a message is all that it takes."""
+    try:
+        schema = registry.get(implementation).input_schema
+    except registry.UnknownAgent:
+        return None
+    return None if schema is None else dict(schema)
+
+
 def capabilities_of(implementation: str) -> dict[str, Any]:
     """The agent's AgentCapabilities as JSON."""
     capabilities = registry.get(implementation).capabilities()

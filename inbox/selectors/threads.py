@@ -1,7 +1,7 @@
 """Threads and runs as the outside sees them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from inbox.actions.locking import lock_thread
 from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.domain.states import ACTIVE_RUN
+from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import require, teams_of
 
@@ -73,13 +73,20 @@ def runs_of(thread: Thread) -> Sequence[Run]:
     return list(Run.objects.filter(thread=thread).order_by("first_seq", "pk"))
 
 
-def runs_for(actor: Actor, *, limit: int = 50) -> Sequence[Run]:
-    """The latest runs of the actor's teams."""
-    return list(
-        Run.objects.filter(thread__team__in=teams_of(actor))
-        .select_related("thread__agent")
-        .order_by("-pk")[:limit]
-    )
+def runs_for(
+    actor: Actor,
+    *,
+    limit: int = 50,
+    after: Run | None = None,
+    statuses: Collection[RunStatus] = (),
+) -> Sequence[Run]:
+    """The latest runs of the actor's teams, those that came before `after`."""
+    rows = Run.objects.filter(thread__team__in=teams_of(actor))
+    if statuses:
+        rows = rows.filter(status__in=statuses)
+    if after is not None:
+        rows = rows.filter(pk__lt=after.pk)
+    return list(rows.select_related("thread__agent").order_by("-pk")[:limit])
 
 
 def tool_calls_of(thread: Thread) -> Sequence[ToolCall]:

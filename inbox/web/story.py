@@ -29,7 +29,7 @@ _CALL_STATES = {
     ToolCallState.IN_DOUBT: ("In doubt", "circle-help", "warn"),
     ToolCallState.NOT_RUN: ("Not run", "circle-slash", "quiet"),
 }
-_RUN_STATES = {
+RUN_STATES = {
     RunStatus.QUEUED: ("Queued", "hourglass", "quiet"),
     RunStatus.RUNNING: ("Running", "loader", "me"),
     RunStatus.INTERRUPTED: ("Asked for a decision", "circle-pause", "warn"),
@@ -188,7 +188,7 @@ def _ask(row: Any, me: int | None) -> Ask:
 
 
 def _run(run: Any, error: str, *, is_last: bool) -> RunLine:
-    word, icon, tone = _RUN_STATES[RunStatus(run.status)]
+    word, icon, tone = RUN_STATES[RunStatus(run.status)]
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
         id=f"run-{run.pk}",

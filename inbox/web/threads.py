@@ -1,15 +1,16 @@
 """The list of threads, and one thread as it grows."""
 
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor
+from inbox.domain.access import Actor, Permission
 from inbox.domain.shown import visible
 from inbox.selectors import interrupts, threads
+from inbox.selectors.access import permissions_in
 from inbox.web.pages import page, show
 from inbox.web.story import story_of
 
@@ -29,9 +30,15 @@ def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
 
 
 def show_thread(
-    request: HttpRequest, actor: Actor, thread_id: UUID, *, notice: str = "", status: int = 200
+    request: HttpRequest,
+    actor: Actor,
+    thread_id: UUID,
+    *,
+    notice: str = "",
+    message: str = "",
+    status: int = 200,
 ) -> HttpResponse:
-    """The page of a thread; `notice` says why something was not done."""
+    """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
     found = threads.thread_for(actor, thread_id)
     story = story_of(
         messages=threads.messages_so_far(found),
@@ -48,6 +55,9 @@ def show_thread(
         "external_id": visible(found.external_id),
         "story": story,
         "notice": notice,
+        "may_run": Permission.RUN in permissions_in(actor, found.team_id),
+        "message": message,
+        "key": str(uuid4()),
         **_list(actor, found.pk),
     }
     return show(request, actor, "thread.html", context, section="threads", status=status)

@@ -3,7 +3,7 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inbox.web import accounts, bulk, decisions, lists, teamwork, threads, views
+from inbox.web import accounts, bulk, decisions, lists, runs, teamwork, threads, views
 
 urlpatterns = [
     path("login/", accounts.SignIn.as_view(), name="login"),
@@ -25,8 +25,12 @@ urlpatterns = [
     path("views/save", views.save, name="save_view"),
     path("views/<uuid:view_id>/share", views.share, name="share_view"),
     path("views/<uuid:view_id>/delete", views.delete, name="delete_view"),
+    path("runs/", runs.run_list, name="runs"),
+    path("runs/new/", runs.start_page, name="start"),
+    path("runs/new/<slug:slug>", runs.start_run, name="start_run"),
     path("runs/<uuid:run_id>/retry", teamwork.retry, name="retry"),
     path("runs/<uuid:run_id>/cancel", teamwork.cancel, name="cancel"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
+    path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),
 ]

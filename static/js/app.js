@@ -188,7 +188,7 @@ function isUnsent() {
 
 document.addEventListener("input", ({ target }) => {
   readForm();
-  if (target.form?.id === "decision" && target.closest("#answer")) lookAtChanges(target.form);
+  if (target.closest("#answer") && document.querySelector("#changes")) lookAtChanges(target.form);
 });
 
 // What is folded counts as read once it was opened.

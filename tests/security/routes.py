@@ -54,6 +54,10 @@ POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302
 POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302
 POST runs/<uuid:run_id>/retry                    302 404 409 409 409 404 302 302 302 302 302 302 302
 POST runs/<uuid:run_id>/cancel                   302 404 303 303 303 404 302 302 302 302 302 302 302
+GET  runs/                                       302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  runs/new/                                   302 200 200 200 200 200 302 302 302 302 302 302 302
+POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302
+POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -128,6 +132,12 @@ class Route:
             "save": {"name": "mine"},
             "comment": {"text": "a word among reviewers"},
             "runs": {"agent": things.slug, "message": "rehearse:echo"},
+            "message": {"message": "rehearse:echo"},
+            "<slug:slug>": {
+                "input.base": "=",
+                "input.tab": "json",
+                "input.json": '{"scenario": "error"}',
+            },
         }
         return bodies.get(self.pattern.rpartition("/")[2], {})
 
