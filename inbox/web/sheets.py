@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from inbox.domain.schemas import member_schema
 from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus
 from inbox.domain.suspicion import Finding, findings
@@ -95,7 +96,7 @@ class Sheet:
         """The arguments to edit; None if the agent takes no others than its own."""
         if not self.detail.is_approval or self.offered is ABSENT or not self._takes("editedArgs"):
             return None
-        schema = {**self._definitions, **self._known.get("editedArgs", {})}
+        schema = member_schema(self.detail.schema, "editedArgs")
         return build_form(schema=schema, value=self.offered, name="args", posted=self._data)
 
     @cached_property
@@ -165,10 +166,6 @@ class Sheet:
     def _known(self) -> dict[str, Mapping[str, Any]]:
         known = self._schema.get("properties", {})
         return {name: part for name, part in known.items() if isinstance(part, Mapping)}
-
-    @property
-    def _definitions(self) -> dict[str, Any]:
-        return {key: self._schema[key] for key in ("$defs", "definitions") if key in self._schema}
 
     def _takes(self, name: str) -> bool:
         return name in self._known or self._schema.get("additionalProperties", True) is not False

@@ -62,6 +62,12 @@ const spellings = {
     const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
     return fill(words.left, { time: `${Math.floor(left / minute)}:${seconds}` });
   },
+  in(at) {
+    const left = at - Date.now();
+    if (left < hour) return relative.format(Math.max(0, Math.floor(left / minute)), "minute");
+    if (left < day) return relative.format(Math.floor(left / hour), "hour");
+    return shortMoment.format(at);
+  },
   clock(at) {
     return Date.now() - at < day ? clockTime.format(at) : shortMoment.format(at);
   },
@@ -76,11 +82,12 @@ function showTimes() {
   }
 }
 
-// -- copying --------------------------------------------------------------------------------------
+// -- buttons that need a script -------------------------------------------------------------------
 
-function showCopyButtons() {
-  if (!navigator.clipboard) return;
-  for (const button of document.querySelectorAll("[data-copy], [data-close]")) button.hidden = false;
+function showButtons() {
+  for (const button of document.querySelectorAll("[data-copy], [data-close], [data-opens]")) {
+    button.hidden = "copy" in button.dataset && !navigator.clipboard;
+  }
 }
 
 async function copy(button) {
@@ -90,8 +97,9 @@ async function copy(button) {
 }
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-copy], [data-close]");
+  const button = event.target.closest("[data-copy], [data-close], [data-opens]");
   if (button?.dataset.copy) copy(button);
+  if (button?.dataset.opens) document.getElementById(button.dataset.opens).showModal();
   if (button?.dataset.close) document.getElementById(button.dataset.close)?.remove();
 });
 
@@ -122,7 +130,7 @@ function lookAtChanges(form) {
   looking = setTimeout(draft, 250, form, "look", ["changes", "approve-label"]);
 }
 
-/** Post the form without deciding, and take these parts of the answer: the latest request counts. */
+/** Post the form without deciding, and take these parts of the answer; the latest one counts. */
 async function draft(form, operation, parts) {
   clearTimeout(looking);
   drafting?.abort();
@@ -297,7 +305,7 @@ async function read() {
     // The connection is down: the socket notices, and polling goes on.
   }
   showTimes();
-  showCopyButtons();
+  showButtons();
   showPresence();
   noteRows();
   scroller?.scrollTo({ top: scroller.scrollHeight });
@@ -358,7 +366,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   remember(detail);
   readForm();
   showTimes();
-  showCopyButtons();
+  showButtons();
   showPresence();
   document.querySelector("#banner > *")?.focus();
 });
@@ -564,7 +572,8 @@ function showPresence() {
   });
   const names = new Intl.ListFormat(lang).format(here.map(({ name }) => name));
   const text = document.createElement("span");
-  if (here.length) text.textContent = fill(here.length > 1 ? words.manyHere : words.oneHere, { names });
+  const pattern = here.length > 1 ? words.manyHere : words.oneHere;
+  if (here.length) text.textContent = fill(pattern, { names });
   place.replaceChildren(...faces, text);
 }
 
@@ -609,7 +618,7 @@ function poll() {
 remember(document);
 readForm();
 showTimes();
-showCopyButtons();
+showButtons();
 noteRows();
 offerNotifications();
 setInterval(showTimes, 1000);
