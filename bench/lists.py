@@ -1,4 +1,4 @@
-"""W5: the first page of a long inbox, over the API and as HTML."""
+"""W5: the first page of a long inbox, over the API and as HTML, whole and narrowed."""
 
 import re
 import time
@@ -9,6 +9,20 @@ from bench.wire import Connection, UnexpectedAnswer
 from bench.works import Target
 
 _TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
+#: Lists of one kind each; `bench.fill` makes what is rare, and nothing of what is not found.
+_NARROWED = {
+    "newest": "/?sort=new",
+    "rare agent": "/?agent=bench-rare",
+    "rare tool": "/?tool=rare_tool",
+    "rare reason": "/?reason=bench%3Arare",
+    "mine": "/?mine=1",
+    "expiring": "/?expiring=1",
+    "search, all match": "/?q=invoice",
+    "search, one matches": "/?q=invoice+77",
+    "search, none match": "/?q=not+to+be+found",
+    "decided": "/decided/",
+    "decided, rare tool": "/decided/?tool=rare_tool",
+}
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -26,7 +40,11 @@ async def html_list(target: Target, *, times: int, login: tuple[str, str]) -> Fi
         if head.status != 200 or token is None:
             return {f"page p{percent} ms": None for percent in (50, 95, 99)}
         await _sign_in(connection, token[1].decode(), head.cookies, login)
-        return await _repeat(connection, "/", times, b"<html", target, name="page")
+        figures = await _repeat(connection, "/", times, b"<html", target, name="page")
+        for name, path in _NARROWED.items():
+            found = await _repeat(connection, path, max(times // 5, 3), b"<html", target, name=name)
+            figures[f"{name} p50 ms"] = found[f"{name} p50 ms"]
+        return figures
 
 
 async def _sign_in(

@@ -27,11 +27,11 @@ class Subject:
     product: Product | None  #: None for the bare server, which has no inbox
 
     def fill(self, number: int) -> None:
-        """Bring the number of pending interrupts up to `number`."""
+        """Bring the number of pending interrupts up to `number`, of decided ones to a fifth."""
         if self.product is None:
             raise RuntimeError("the bare server has no inbox")
         subprocess.run(
-            [sys.executable, "-m", "bench.fill", str(number)],
+            [sys.executable, "-m", "bench.fill", str(number), str(number // 5)],
             env=self.product.environment,
             cwd=REPOSITORY,
             check=True,
