@@ -16,10 +16,10 @@ from inbox.domain.states import InterruptStatus
 from inbox.selectors.access import decides_somewhere
 from inbox.selectors.agents import agents_for
 from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
-from inbox.selectors.lists import choices_for, list_for
+from inbox.selectors.lists import choices_for, list_for, similar_count
 from inbox.web.cards import Card
 from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_of
-from inbox.web.pages import is_fragment, page, show
+from inbox.web.pages import bounded, is_fragment, page, show
 from inbox.web.rows import rows_of
 from inbox.web.sheets import Posted
 from inbox.web.toasts import address_with_toast
@@ -62,7 +62,12 @@ def show_interrupt(
 ) -> HttpResponse:
     """The page of an interrupt beside the list that it was opened from."""
     asked = asked_of(request, state=state)
-    context = {"card": card, **_list(request, actor, asked, card.row.pk)}
+    is_open = card.row.status == InterruptStatus.OPEN
+    context = {
+        "card": card,
+        "similar": bounded(similar_count(card.row)) if is_open else "0",
+        **_list(request, actor, asked, card.row.pk),
+    }
     return show(request, actor, "interrupt.html", context, section=asked.section, status=status)
 
 

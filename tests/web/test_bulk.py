@@ -118,6 +118,15 @@ def test_the_list_links_to_what_is_alike_once(alike, ask, reads_bob):
     assert f'href="/similar/{alike[0].pk}/?list=q%3De-mail"' in page
 
 
+def test_the_page_of_a_request_links_to_those_like_it(alike, ask, reads_bob):
+    question = ask("confirmation")
+
+    page = words(reads_bob.get(f"/interrupts/{alike[0].pk}/"))
+
+    assert "Similar requests that wait: 2" in page
+    assert "Similar requests that wait" not in words(reads_bob.get(f"/interrupts/{question.pk}/"))
+
+
 def test_nothing_is_ticked_unless_it_is_asked_for(alike, reads_bob):
     path = f"/similar/{alike[0].pk}/"
 
