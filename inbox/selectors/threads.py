@@ -99,18 +99,18 @@ def errors_of(thread: Thread) -> dict[UUID, str]:
     return dict(Event.objects.filter(thread=thread, type="RUN_ERROR").values_list("run", "body"))
 
 
-def messages_so_far(thread: Thread) -> list[Any]:
-    """The messages as of the last event committed, those of a run that is going on included."""
+def conversation_so_far(thread: Thread) -> tuple[list[Any], Any]:
+    """The messages and the state as of the last event committed, of an active run's too."""
     active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
     if active is None:
-        # A run that ended since the thread was read has left its messages there.
-        thread.refresh_from_db(fields=["messages"])
-        messages: list[Any] = json.loads(thread.messages)
-        return messages
+        # A run that ended since the thread was read has left both there.
+        thread.refresh_from_db(fields=["messages", "state"])
+        return json.loads(thread.messages), json.loads(thread.state)
     conversation = conversation_before(active, thread)
     for event, _ in committed_events(active):
         conversation.apply(event)
-    return list(conversation.to_json()["messages"])
+    kept = conversation.to_json()
+    return list(kept["messages"]), kept["state"]
 
 
 @transaction.atomic

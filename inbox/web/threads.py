@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor, Permission
-from inbox.domain.shown import visible
+from inbox.domain.shown import json_text, visible
 from inbox.selectors import interrupts, threads
 from inbox.selectors.access import permissions_in
 from inbox.web.pages import page, show
@@ -40,8 +40,9 @@ def show_thread(
 ) -> HttpResponse:
     """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
     found = threads.thread_for(actor, thread_id)
+    messages, state = threads.conversation_so_far(found)
     story = story_of(
-        messages=threads.messages_so_far(found),
+        messages=messages,
         calls=threads.tool_calls_of(found),
         runs=threads.runs_of(found),
         errors=threads.errors_of(found),
@@ -54,6 +55,7 @@ def show_thread(
         "title": visible(found.title) or "Untitled thread",
         "external_id": visible(found.external_id),
         "story": story,
+        "state": "" if state in (None, {}) else json_text(state),
         "notice": notice,
         "may_run": Permission.RUN in permissions_in(actor, found.team_id),
         "message": message,

@@ -1,4 +1,9 @@
-from ag_ui.core import TextMessageContentEvent, TextMessageStartEvent
+from ag_ui.core import (
+    RunFinishedEvent,
+    StateSnapshotEvent,
+    TextMessageContentEvent,
+    TextMessageStartEvent,
+)
 
 from inbox.actions.log import frame
 from inbox.actions.runs import accept_run
@@ -78,3 +83,16 @@ def test_a_long_thread_shows_its_end_and_a_way_to_its_start(world, reads_bob):
     assert "line number 9 " not in words(page)
     assert "Show 20 earlier messages" in words(page)
     assert "line number 9 " in words(reads_bob.get(f"/threads/{run.thread_id}/?all=1"))
+
+
+def test_a_thread_shows_the_state_that_its_agent_shares(world, as_agent, reads_bob):
+    async def play(run_input, ctx):
+        yield StateSnapshotEvent(snapshot={"step": "packing", "hidden": "\u202e"})
+        yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    run = start(world, "pack", agent=as_agent(play))
+
+    page = reads_bob.get(f"/threads/{run.thread_id}/")
+
+    assert '"step": "packing"' in words(page)
+    assert "\\u202e" in words(page)
