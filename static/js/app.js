@@ -7,6 +7,7 @@ const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
 const SIGNED_OUT = 4401;
 const NOT_ALLOWED = 4403;
+const TOAST_MS = 20_000;
 /** A claim lasts for ten minutes. */
 const RENEW_MS = 4 * 60_000;
 
@@ -615,8 +616,15 @@ function poll() {
   }, POLL_MS[state] ?? POLL_MS.lost);
 }
 
+/** A toast leaves by itself, unless somebody is about to use it. */
+function dismissToast() {
+  const toast = document.querySelector("#toast");
+  if (toast && !toast.matches(":hover, :focus-within")) toast.remove();
+}
+
 remember(document);
 readForm();
+setTimeout(dismissToast, TOAST_MS);
 showTimes();
 showButtons();
 noteRows();
