@@ -89,7 +89,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["lucide.templatetags.lucide", "django_htmx.templatetags.django_htmx"],
+            "builtins": ["inbox.web.icons", "django_htmx.templatetags.django_htmx"],
         },
     }
 ]
