@@ -23,7 +23,8 @@ def leaves_of(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     The values of arguments by their place, `a.b` for what is in an object.
 
-    A list is one value, and so is an object without anything in it.
+    A list is one value, and so is an object without anything in it. No two values share a place,
+    and none has the place "": a name without characters is spelled `""`.
     """
     found: dict[str, Any] = {}
     stack: list[tuple[str, Any]] = [("", args)]
@@ -32,7 +33,7 @@ def leaves_of(args: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping) and value:
             before = f"{path}." if path else ""
             stack += [(before + _escaped(name), value[name]) for name in reversed(value)]
-        elif path:
+        elif path:  # only the root has none
             found[path] = value
     return found
 
@@ -55,7 +56,9 @@ def search_text_of(*texts: str, args: Any = None) -> str:
 
 
 def _escaped(name: str) -> str:
-    return name.replace("\\", "\\\\").replace(".", "\\.")
+    if not name:
+        return '""'
+    return name.replace("\\", "\\\\").replace(".", "\\.").replace('"', '\\"')
 
 
 def _walk(value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:

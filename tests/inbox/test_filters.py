@@ -125,6 +125,24 @@ def test_a_name_with_a_dot_is_not_taken_for_a_place():
     assert set(leaves_of({"a.b": 1, "a": {"b": 2}})) == {"a\\.b", "a.b"}
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"": "mallory", "amount": 1},
+        {"": {"amount": "mallory"}, "amount": 1},
+        {'""': 1, "": "mallory"},
+        {"": {"": 1}, '"".""': "mallory"},
+        {"a": {"": "mallory"}, "a.": 1},
+    ],
+)
+def test_a_name_without_characters_hides_no_value(args):
+    leaves = leaves_of(args)
+
+    assert "mallory" in leaves.values()
+    assert len(leaves) == 2
+    assert "" not in leaves
+
+
 def test_a_search_text_has_names_and_values_and_is_bounded():
     text = search_text_of("Straße", args={"Key": ["VALUE", 1.5, None, True, {"x": ""}]})
 
