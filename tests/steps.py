@@ -86,7 +86,7 @@ def answer(interrupt: Any, actor: Any, payload: Any) -> Any:
         interrupt_id=interrupt.pk,
         status=EntryStatus.RESOLVED,
         payload=payload,
-        view_digest=interrupt.view_digest,
+        view_digest=reread(interrupt).shown_digest,
         actor=actor,
     )
 
@@ -95,7 +95,7 @@ def call_off(interrupt: Any, actor: Any) -> Any:
     return decide(
         interrupt_id=interrupt.pk,
         status=EntryStatus.CANCELLED,
-        view_digest=interrupt.view_digest,
+        view_digest=reread(interrupt).shown_digest,
         actor=actor,
     )
 

@@ -62,7 +62,7 @@ def decide(
     check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     asked = question(interrupt, None)
     check_in_time(asked, entry, now)
-    if view_digest != interrupt.view_digest:
+    if view_digest != interrupt.shown_digest:
         raise errors.ViewChanged("What was asked has changed since the page was loaded.")
     check_payload(asked, entry, now)
     (decision,) = record_decisions(

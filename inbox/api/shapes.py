@@ -61,14 +61,21 @@ def interrupt_json(row: Any) -> dict[str, Any]:
         "reason": row.reason,
         "title": row.title,
         "tool": call.name if call else None,
-        "args": json.loads(row.args) if row.args else None,
+        "args": _args(row),
         "interrupt": json.loads(row.body),
-        "view_digest": row.view_digest,
+        "view_digest": row.shown_digest,
         "expires_at": row.expires_at,
         "created_at": row.created_at,
         "closed_at": row.closed_at,
         "decision": decision_json(standing) if standing else None,
     }
+
+
+def _args(row: Any) -> Any:
+    """What an approval lets run: another answer may have changed it since this was asked."""
+    if row.args is None:
+        return None
+    return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 
 
 def detail_json(detail: InterruptDetail) -> dict[str, Any]:

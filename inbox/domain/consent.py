@@ -30,3 +30,8 @@ def digest(text: str) -> str:
 def view_digest(shown: Mapping[str, Any]) -> str:
     """The digest of everything that a reviewer is shown and that a decision consents to (R3)."""
     return digest(canonical(dict(shown)))
+
+
+def view_digest_with(asked: str, args: str) -> str:
+    """The digest of the same view once other arguments stand in it than when it was asked."""
+    return digest(canonical([asked, args]))

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.domain.consent import view_digest_with
 from inbox.domain.states import InterruptStatus
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
@@ -88,3 +89,15 @@ class Interrupt(models.Model):
             _first_page("decided_by_person", ["team", "decided_by", "closed_at", "id"], ~_OPEN),
             models.Index(fields=["team", "id"], name="asked_of_a_team"),
         ]
+
+    @property
+    def shown_digest(self) -> str:
+        """
+        The digest of what is shown now, which a decision has to send (R3).
+
+        Another question about the same call may have been answered with other arguments: whoever
+        opened this page before has not seen those.
+        """
+        if self.tool_call is None or self.tool_call.approved_args == self.args:
+            return self.view_digest
+        return view_digest_with(self.view_digest, self.tool_call.approved_args)

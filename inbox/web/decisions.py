@@ -10,7 +10,7 @@ from inbox.actions.decisions import decide
 from inbox.domain import errors
 from inbox.domain.access import Actor
 from inbox.domain.states import InterruptStatus
-from inbox.selectors.interrupts import detail_for
+from inbox.selectors.interrupts import InterruptDetail, detail_for
 from inbox.web.answers import AnswerWrong, read_answer
 from inbox.web.cards import Card, Refused
 from inbox.web.lists import card_of, next_address, show_interrupt
@@ -22,9 +22,12 @@ from inbox.web.sheets import Posted, Sheet
 @page
 def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     posted = Posted(request.POST)
-    if posted.is_draft:
-        return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
     try:
+        if posted.is_draft:
+            # A script takes parts of the answer only: its page goes on with the digest it had.
+            if not is_fragment(request):
+                _check_view(detail_for(actor, interrupt_id), posted)
+            return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
         _decide(actor, interrupt_id, posted)
     except (
         errors.AlreadyDecided,
@@ -42,6 +45,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     if not detail.may_decide:
         # Before what is wrong with the answer: it would not be taken in any case.
         raise errors.Forbidden("This needs the permission to decide.")
+    _check_view(detail, posted)
     status, payload = read_answer(Sheet(detail, posted), posted)
     decide(
         interrupt_id=interrupt_id,
@@ -50,6 +54,17 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
         view_digest=posted.view_digest,
         actor=actor,
     )
+
+
+def _check_view(detail: InterruptDetail, posted: Posted) -> None:
+    """
+    Raise ViewChanged before the form is read: its answer comes with the digest of a fresh view.
+
+    What counted as read in the old one would count in that.
+    """
+    row = detail.interrupt
+    if row.status == InterruptStatus.OPEN and posted.view_digest != row.shown_digest:
+        raise errors.ViewChanged("What was asked has changed since the page was loaded.")
 
 
 def _go(request: HttpRequest, address: str) -> HttpResponse:
@@ -67,6 +82,8 @@ def _refuse(
     refusal: errors.Refusal,
 ) -> HttpResponse:
     """Show the interrupt as it is now, why the answer was not taken, and what the person wrote."""
+    if isinstance(refusal, errors.ViewChanged):
+        posted = posted.unread()
     card = card_of(actor, interrupt_id, posted)
     refused = _refused(card, refusal)
     return show_interrupt(request, actor, replace(card, refused=refused), status=refused.status)

@@ -129,7 +129,7 @@ def _item(
     title, message = visible(row.title), visible(_asked(row).get("message") or "")
     return Item(
         key=str(row.pk),
-        box=f"{row.pk}:{row.view_digest}",
+        box=f"{row.pk}:{row.shown_digest}",
         url=reverse("interrupt", args=[row.pk]),
         title=title,
         message="" if message == title else message[:LONGEST_VALUE],

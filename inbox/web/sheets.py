@@ -56,6 +56,13 @@ class Posted:
         """Whether the reviewer has looked at the suspicious characters."""
         return "seen" in self.data
 
+    def unread(self) -> "Posted":
+        """The same form, of which nothing counts as read: what it was read of has changed."""
+        data = self.data.copy()
+        for name in ("opened", "seen"):
+            data.pop(name, None)
+        return Posted(data)
+
 
 @dataclass(frozen=True)
 class Sheet:

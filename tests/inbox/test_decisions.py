@@ -195,6 +195,27 @@ def test_a_decision_on_what_was_shown_before_it_changed_is_refused(waiting, bob)
     assert open_interrupts(waiting) == [interrupt]
 
 
+def test_what_another_answer_has_changed_was_not_shown(world, as_agent, bob):
+    async def play(run_input, _context):
+        for event in ask_twice_about_one_call(run_input):
+            yield event
+
+    first, second = open_interrupts(start(world, "go", agent=as_agent(play)))
+    before = second.shown_digest
+    approve(first, bob, editedArgs={"amount": 9})
+
+    with pytest.raises(errors.ViewChanged):
+        decide(
+            interrupt_id=second.pk,
+            status=EntryStatus.RESOLVED,
+            payload=APPROVE,
+            actor=bob,
+            view_digest=before,
+        )
+
+    assert steps.reread(second).shown_digest != before
+
+
 def test_a_decision_keeps_the_digest_of_what_was_shown(waiting, bob):
     (interrupt,) = open_interrupts(waiting)
 

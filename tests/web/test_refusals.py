@@ -3,10 +3,18 @@ import json
 from datetime import timedelta
 
 import pytest
+from ag_ui.core import (
+    Interrupt,
+    RunFinishedEvent,
+    RunFinishedInterruptOutcome,
+    ToolCallArgsEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+)
 from django.utils import timezone
 
 from inbox.actions.expiry import expire_interrupts
-from tests.steps import approve, deny, reread
+from tests.steps import approve, deny, open_interrupts, reread, start
 from tests.web.pages import decision_form, input_value, sent, words
 
 MINE = {"args/to": "mine@example.com", "reason": "my reason"}
@@ -70,6 +78,73 @@ def test_a_view_that_has_changed_is_shown_again_with_my_edits(ask, reads_bob):
     _assert_kept(response)
     assert input_value(response.content.decode(), "view_digest") == interrupt.view_digest
     assert reread(interrupt).status == "open"
+
+
+@pytest.fixture
+def twice(world, as_agent):
+    """Two questions about one call, whose arguments are long; only the first takes others."""
+    shut = {
+        "type": "object",
+        "properties": {"approved": {"type": "boolean"}},
+        "required": ["approved"],
+        "additionalProperties": False,
+    }
+
+    async def play(run_input, _context):
+        yield ToolCallStartEvent(tool_call_id="t", tool_call_name="pay")
+        yield ToolCallArgsEvent(tool_call_id="t", delta=json.dumps({"memo": "rent " * 500}))
+        yield ToolCallEndEvent(tool_call_id="t")
+        asked = [
+            Interrupt(id="i0", reason="tool_call", tool_call_id="t"),
+            Interrupt(id="i1", reason="tool_call", tool_call_id="t", response_schema=shut),
+        ]
+        yield RunFinishedEvent(
+            thread_id=run_input.thread_id,
+            run_id=run_input.run_id,
+            outcome=RunFinishedInterruptOutcome(interrupts=asked),
+        )
+
+    return open_interrupts(start(world, "go", agent=as_agent(play)))
+
+
+def _read_all(reader, interrupt):
+    post = reader.form(interrupt).post().copy()
+    post["opened"] = "f-args"
+    return post
+
+
+OTHER = {"memo": "bribe " * 500}
+
+
+def test_arguments_that_another_answer_has_changed_are_shown_before_they_are_approved(
+    twice, reads_bob, world
+):
+    first, second = twice
+    seen = _read_all(reads_bob, second)
+    approve(first, world.actor(world.bob), editedArgs=OTHER)
+
+    response = reads_bob.post(second, seen, "approve")
+
+    assert response.status_code == 409
+    assert "What is asked has changed" in words(response)
+    assert "bribe" in words(response)
+    assert reread(second).status == "open"
+
+
+@pytest.mark.parametrize("button", ["approve", "draft"])
+def test_what_has_changed_has_to_be_opened_again(twice, reads_bob, world, button):
+    first, second = twice
+    seen = _read_all(reads_bob, second)
+    approve(first, world.actor(world.bob), editedArgs=OTHER)
+    if button == "draft":
+        seen["draft"] = "look"
+
+    fresh = decision_form(reads_bob.post(second, seen, button).content.decode()).post()
+    response = reads_bob.post(second, fresh, "approve")
+
+    assert "opened" not in fresh
+    assert response.status_code == 422
+    assert reread(second).status == "open"
 
 
 def test_a_form_without_a_digest_decides_nothing(ask, reads_bob):
