@@ -1,6 +1,8 @@
 """What differs between two JSON values, down to the words inside long texts."""
 
+import math
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,8 +13,11 @@ from diff_match_patch.diff_match_patch import diff_match_patch
 
 from inbox.domain.consent import canonical
 
-#: A comparison of two texts ends after this long with a coarser answer.
-SECONDS = 0.25
+#: A comparison of two texts ends after this long with a coarser answer, and so do all comparisons
+#: of two values together: one page may show hundreds of long texts that differ.
+SECONDS, SECONDS_IN_ALL = 0.25, 1.0
+#: For each text that is left when the time is over; 0 would be no limit at all.
+_LEAST_SECONDS = 0.001
 #: More differences than this are counted, not listed.
 MOST = 500
 
@@ -49,31 +54,31 @@ def changes_between(before: Any, after: Any) -> list[Change]:
     Items of an array are matched by what they are, so that one more at the front is one change.
     """
     found: list[Change] = []
-    for change in _walk(before, after, ()):
+    for change in _walk(before, after, (), time.monotonic() + SECONDS_IN_ALL):
         found.append(change)
         if len(found) == MOST:
             break
     return found
 
 
-def _walk(before: Any, after: Any, path: tuple[str | int, ...]) -> Iterator[Change]:
+def _walk(before: Any, after: Any, path: tuple[str | int, ...], ends: float) -> Iterator[Change]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        yield from _walk_objects(before, after, path)
+        yield from _walk_objects(before, after, path, ends)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _walk_arrays(before, after, path)
+        yield from _walk_arrays(before, after, path, ends)
     elif isinstance(before, str) and isinstance(after, str):
         if before != after:
-            yield Change(path, Kind.CHANGED, word_pieces(before, after))
+            yield Change(path, Kind.CHANGED, word_pieces(before, after, ends))
     elif canonical(before) != canonical(after):
         yield Change(path, Kind.CHANGED, [Piece("del", before), Piece("ins", after)])
 
 
 def _walk_objects(
-    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str | int, ...]
+    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str | int, ...], ends: float
 ) -> Iterator[Change]:
     for key, value in before.items():
         if key in after:
-            yield from _walk(value, after[key], (*path, key))
+            yield from _walk(value, after[key], (*path, key), ends)
         else:
             yield Change((*path, key), Kind.REMOVED, [Piece("del", value)])
     for key, value in after.items():
@@ -82,11 +87,11 @@ def _walk_objects(
 
 
 def _walk_arrays(
-    before: Sequence[Any], after: Sequence[Any], path: tuple[str | int, ...]
+    before: Sequence[Any], after: Sequence[Any], path: tuple[str | int, ...], ends: float
 ) -> Iterator[Change]:
     old, new = [canonical(item) for item in before], [canonical(item) for item in after]
     at = {"del": 0, "ins": 0}
-    for is_same, group in groupby(_diff(old, new), lambda piece: not piece[0]):
+    for is_same, group in groupby(_diff(old, new, ends), lambda piece: not piece[0]):
         if is_same:
             kept = sum(len(items) for _, items in group)
             at = {side: start + kept for side, start in at.items()}
@@ -96,7 +101,7 @@ def _walk_arrays(
         for side, items in group:
             count[side] += len(items)
         for step in range(max(count.values())):
-            yield from _walk_pair(before, after, at, count, step, path)
+            yield from _walk_pair(before, after, at, count, step, path, ends)
         at = {side: start + count[side] for side, start in at.items()}
 
 
@@ -107,6 +112,7 @@ def _walk_pair(
     count: Mapping[str, int],
     step: int,
     path: tuple[str | int, ...],
+    ends: float,
 ) -> Iterator[Change]:
     old, new = at["del"] + step, at["ins"] + step
     if step >= count["ins"]:
@@ -114,18 +120,18 @@ def _walk_pair(
     elif step >= count["del"]:
         yield Change((*path, new), Kind.ADDED, [Piece("ins", after[new])])
     else:
-        yield from _walk(before[old], after[new], (*path, new))
+        yield from _walk(before[old], after[new], (*path, new), ends)
 
 
-def word_pieces(before: str, after: str) -> list[Piece]:
-    """What stayed, went and came between two texts, by words."""
+def word_pieces(before: str, after: str, ends: float = math.inf) -> list[Piece]:
+    """What stayed, went and came between two texts, by words; coarsely from the time `ends` on."""
     return [
         Piece(tag, "".join(words))
-        for tag, words in _diff(_WORDS.findall(before), _WORDS.findall(after))
+        for tag, words in _diff(_WORDS.findall(before), _WORDS.findall(after), ends)
     ]
 
 
-def _diff(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, list[str]]]:
+def _diff(before: Sequence[str], after: Sequence[str], ends: float) -> list[tuple[str, list[str]]]:
     """Compare two sequences of texts; each text stands as one character while they are compared."""
     tokens: list[str] = []
     known: dict[str, str] = {}
@@ -140,7 +146,7 @@ def _diff(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, list[s
 
     old, new = spelled(before), spelled(after)
     engine = diff_match_patch()
-    engine.Diff_Timeout = SECONDS
+    engine.Diff_Timeout = max(_LEAST_SECONDS, min(SECONDS, ends - time.monotonic()))
     found = engine.diff_main(old, new, False)
     engine.diff_cleanupSemantic(found)
     words = {char: word for word, char in known.items()}

@@ -1,6 +1,7 @@
 """What differs between two JSON values."""
 
 import time
+from random import Random
 from typing import Any
 
 import pytest
@@ -74,6 +75,20 @@ def test_a_long_text_is_compared_in_bounded_time() -> None:
     word_pieces(before, after)
 
     assert time.process_time() - started < 5
+
+
+def test_very_many_long_texts_are_compared_in_bounded_time() -> None:
+    numbers = Random(7)  # noqa: S311 - no secret
+    before, after = (
+        [" ".join(str(numbers.randrange(10_000)) for _ in range(800)) for _ in range(150)]
+        for _ in range(2)
+    )
+
+    started = time.process_time()
+    found = changes_between(before, after)
+
+    assert time.process_time() - started < 5
+    assert len(found) == len(before)
 
 
 def test_a_value_with_very_many_differences_lists_the_first_of_them() -> None:
