@@ -35,7 +35,7 @@ class _Source:
     leave_out: Collection[str]
 
     def plan(self, posted: Posted | None, base: Any) -> Node:
-        return Planner(self.schema, posted).plan(
+        return Planner(self.schema, posted, names_facts=self.value is not ABSENT).plan(
             self.schema,
             base,
             name=self.name,

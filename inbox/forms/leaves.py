@@ -63,7 +63,7 @@ def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: 
     if node.nullable and node.original is None:
         value = None
     found = _place(planner, values, value)
-    options = _offered(flat, found, value)
+    options = _offered(planner, flat, found, value)
     if found is None and value is not ABSENT and not (node.nullable and value is None):
         options.append(Option(AS_WRITTEN, wording.as_written(json_text(value)), value))
     if node.nullable and not any(option.data is None for option in options):
@@ -82,14 +82,19 @@ def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: 
     node.options = _marked(node.name, options, {chosen})
 
 
-def _offered(flat: Mapping[str, Any], found: int | None, value: Any) -> list[Option]:
+def _offered(
+    planner: "Planner", flat: Mapping[str, Any], found: int | None, value: Any
+) -> list[Option]:
     values = flat["enum"]
     titles = flat.get("enumTitles") or [""] * len(values)
     mixed = not all(isinstance(item, str) for item in values)
     is_boolean = values == [True, False] and isinstance(values[0], bool)
     options = []
     for number, item in enumerate(values):
-        label = titles[number] or wording.value_text(item, mixed=mixed, is_boolean=is_boolean)
+        label = wording.value_text(item, mixed=mixed, is_boolean=is_boolean)
+        title = titles[number]
+        if title and title != label:
+            label = wording.titled(title, label) if planner.names_facts else title
         # What the agent wrote stays as it was written: `1.0` is not turned into the enum's `1`.
         options.append(Option(str(number), label, value if number == found else item))
     return options

@@ -53,6 +53,7 @@ class Node:
     required: bool
     original: Any  #: what the agent wrote, or ABSENT
     key: str = ""  #: of the property that it is
+    real_name: str = ""  #: of that property, where the label is another and does not say it
     schema: dict[str, Any] = field(default_factory=dict)
     help: list[str] = field(default_factory=list)
     shown: str = ""  #: what its control holds when nobody touched it

@@ -28,9 +28,12 @@ _PLAIN = ("string", "number", "integer", "boolean", "object", "array", "null")
 class Planner:
     """Plans one form; how much it plans is counted, whatever the schema says."""
 
-    def __init__(self, schema: Any, posted: Posted | None) -> None:
+    def __init__(self, schema: Any, posted: Posted | None, *, names_facts: bool = False) -> None:
         self.schemas = Schemas(schema)
         self.posted = posted
+        #: Whether real names and values are shown beside the titles that an agent gives them: what
+        #: is approved must not read like something else.
+        self.names_facts = names_facts
         self.fields_left = MOST_FIELDS
         self.options_left = MOST_OPTIONS
 
@@ -266,6 +269,8 @@ class Planner:
                 )
             )
             node.fields[-1].key = name
+            if self.names_facts and node.fields[-1].label != label_of(name):
+                node.fields[-1].real_name = visible(name)
         if node.takes_rows:
             self._plan_pairs(node, more, value, extra, depth)
 

@@ -72,6 +72,10 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     return json_text(value)
 
 
+def titled(title: str, value: str) -> str:
+    return f"{title} ({value})"
+
+
 def as_written(text: str) -> str:
     return f"{text} (as the agent wrote it)"
 

@@ -379,3 +379,34 @@ def test_options_that_could_not_be_seen_whole_are_asked_for_as_json(longest):
 
     assert form.root.kind == "json"
     assert form.read(open_page(form).post()).value == longest
+
+
+LYING = {
+    "type": "object",
+    "properties": {
+        "amount": {
+            "title": "Tip",
+            "oneOf": [{"const": 1, "title": "1 euro"}, {"const": 10**6, "title": "10 euro"}],
+        },
+        "nested": {"title": "Colour", "type": "object", "properties": {"delete_all": {}}},
+        "unit_price": {"title": "Unit price", "type": "integer"},
+    },
+}
+
+
+def test_titles_do_not_hide_what_is_approved():
+    value = {"amount": 10**6, "nested": {"delete_all": "x"}, "unit_price": 1}
+    form = build_form(schema=LYING, value=value, name="a")
+
+    amount, nested, price = form.root.fields
+
+    assert [option.label for option in amount.options if option.is_chosen] == ["10 euro (1000000)"]
+    assert (amount.real_name, nested.real_name, price.real_name) == ("amount", "nested", "")
+    assert '<code class="opt mono">amount</code>' in render(form)
+
+
+def test_titles_are_enough_where_only_the_agent_reads_the_answer():
+    amount = build_form(schema=LYING, name="a").root.fields[0]
+
+    assert amount.real_name == ""
+    assert [option.label for option in amount.options[:2]] == ["1 euro", "10 euro"]
