@@ -23,6 +23,7 @@ class Proposal:
     tool_call_id: str
     name: str
     args: Mapping[str, Any]  #: what was approved: the edited arguments where there are some
+    original_args: Mapping[str, Any] | None = None  #: what the agent proposed, if that was edited
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from pydantic import BaseModel
 
 from agents.port import Effect
 from agents.rehearsal import ledger
-from agents.sdk.tools import Args, ToolContext, define_interrupt, tool
+from agents.sdk.context import Args, ToolContext
+from agents.sdk.tools import define_interrupt, tool
 
 #: Transfers above this are put to a person.
 RISKY_AMOUNT = 1000
@@ -37,7 +38,7 @@ def _check_transfer(call: ToolContext, amount: float = 0, **_more: Any) -> None:
         call.interrupt(f"Transfer {amount:,.2f} EUR: more than {RISKY_AMOUNT:,} needs approval")
 
 
-@tool(effect=Effect.IDEMPOTENT, guard=_check_transfer)
+@tool(effect=Effect.IDEMPOTENT, approval=_check_transfer)
 def transfer(call: ToolContext, amount: float = 0, **_more: Any) -> dict[str, Any]:
     """Transfer an amount in EUR; large ones need approval (rehearsal: no money moves)."""
     return _executed(call, key=str(amount))

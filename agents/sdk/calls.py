@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, Proposal
-from agents.sdk.tools import InvalidArguments, Pause, Question, Tool, ToolContext
+from agents.sdk.context import Args, Pause, ToolContext
+from agents.sdk.tools import InvalidArguments, Question, Tool
 from agents.sdk.turn import Proposed, Turn
 
 _log = logging.getLogger(__name__)
@@ -21,6 +22,8 @@ Tools = Mapping[str, Tool | Question]
 
 #: How long a person has for the second question about the same call.
 _SECOND_LIFETIME = timedelta(hours=1)
+#: Before a call that raised is tried again, it waits this long, and then twice as long each time.
+_FIRST_WAIT_SECONDS = 0.5
 
 
 class AnswerRefused(ValueError):
@@ -29,7 +32,7 @@ class AnswerRefused(ValueError):
 
 @dataclass(frozen=True)
 class _Cleared:
-    """A call that may be made now: its guard has nothing against it."""
+    """A call that may be made now: nobody has to be asked about it."""
 
     tool: Tool
     call: ToolContext
@@ -51,9 +54,6 @@ async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
     for one in waiting:
         if isinstance(one.tool, Question):
             turn.ask_question(one, one.tool)
-        elif one.tool.approval is not None:
-            message = one.tool.approval.format_map(one.args)
-            turn.ask_approval(one.tool, one.tool_call_id, message, one.lifetime)
         else:
             work += _clear(turn, one.tool, one, resumed=None)
     async for event in _make_together(turn, work):
@@ -76,25 +76,36 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     for answer, tool in decided:
         if tool is None or answer.proposal is None:
             continue  # it was about no tool call: the script reads that answer itself
-        if isinstance(tool, Tool) and _is_approval(answer):
+        if isinstance(tool, Tool) and _goes_on(answer):
             one = _approved(tool, answer.proposal)
-            work += _clear(turn, tool, one, resumed=answer.entry.payload)
+            # Never None: a function tells by it that it was restarted (S6).
+            resumed = True if answer.entry.payload is None else answer.entry.payload
+            work += _clear(turn, tool, one, resumed, answer.proposal.original_args)
         else:
             work.append((answer.proposal.tool_call_id, _result_without_call(answer, tool)))
     async for event in _make_together(turn, work):
         yield event
 
 
-def _clear(turn: Turn, tool: Tool, one: Proposed, *, resumed: Any) -> _Work:
-    """Put a call through its guard; nothing is left to do if a person has to look first."""
-    call = ToolContext(turn.run_input.thread_id, one.tool_call_id, one.args, resumed=resumed)
+def _clear(
+    turn: Turn, tool: Tool, one: Proposed, resumed: Any, original: Args | None = None
+) -> _Work:
+    """Find out whether a call may be made; nothing is left to do if a person has to look first."""
+    call = ToolContext(
+        turn.run_input.thread_id,
+        one.tool_call_id,
+        one.args,
+        resumed=resumed,
+        original_input=original,
+        state=turn.state,
+    )
     try:
-        tool.check_guard(call)
-    except Pause as pause:
-        turn.ask_approval(tool, one.tool_call_id, pause.message, one.lifetime)
-        return []
+        ask = tool.ask_before(call)
     except InvalidArguments as error:
         return [(one.tool_call_id, dumps({"ok": False, "error": str(error)}))]
+    if ask is not None:
+        turn.ask(tool, one.tool_call_id, ask, one.lifetime)
+        return []
     return [(one.tool_call_id, _Cleared(tool, call, one.lifetime))]
 
 
@@ -121,7 +132,7 @@ async def _make_together(turn: Turn, work: _Work) -> AsyncIterator[BaseEvent]:
         if isinstance(item, str):
             yield turn.result(tool_call_id, item)
         elif isinstance(pause := errors[tool_call_id], Pause):
-            turn.ask_approval(item.tool, tool_call_id, pause.message, item.lifetime)
+            turn.ask(item.tool, tool_call_id, pause.ask, item.lifetime)
         else:
             yield turn.result(tool_call_id, made[tool_call_id].result())
 
@@ -135,8 +146,10 @@ def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
 
 
 def _check_answer(answer: Answer, tool: Tool | Question | None) -> None:
-    """Raise unless the answer to a question fits its schema (S4)."""
-    if not isinstance(tool, Question) or answer.entry.status != "resolved":
+    """Raise unless what a person wrote fits the schema they were asked with (S4)."""
+    if tool is None or answer.entry.status != "resolved":
+        return
+    if isinstance(tool, Tool) and answer.interrupt.reason == "tool_call":
         return
     schema = answer.interrupt.response_schema or {}
     if not Draft202012Validator(schema).is_valid(answer.entry.payload):
@@ -145,14 +158,16 @@ def _check_answer(answer: Answer, tool: Tool | Question | None) -> None:
         )
 
 
-def _is_approval(answer: Answer) -> bool:
-    """Whether the call may be made; anything but `approved: true`, spelled so, is a denial."""
+def _goes_on(answer: Answer) -> bool:
+    """
+    Whether the call may be made: somebody answered what it needs, or approved it.
+
+    Anything but `approved: true`, spelled so, is a denial.
+    """
+    if answer.entry.status != "resolved" or answer.interrupt.reason != "tool_call":
+        return answer.entry.status == "resolved"
     payload = answer.entry.payload
-    return (
-        answer.entry.status == "resolved"
-        and isinstance(payload, dict)
-        and payload.get("approved") is True
-    )
+    return isinstance(payload, dict) and payload.get("approved") is True
 
 
 def _approved(tool: Tool, proposal: Proposal) -> Proposed:
@@ -175,20 +190,34 @@ async def _execute(turn: Turn, tool: Tool, call: ToolContext) -> str:
     permit = await journal.begin(call.tool_call_id, args=call.args, effect=tool.effect)
     if permit.result is not None:
         return permit.result
-    content = await _outcome(tool, replace(call, idempotency_key=permit.idempotency_key))
+    call = replace(call, idempotency_key=permit.idempotency_key)
+    content = await _outcome(turn, tool, call)
+    if len(content) > tool.longest_output:
+        # The call was made: a result that says so is better than none.
+        content = dumps({"ok": False, "error": "OutputTooLarge", "characters": len(content)})
     await journal.settle(call.tool_call_id, result=content)
     return content
 
 
-async def _outcome(tool: Tool, call: ToolContext) -> str:
-    """Call the function; what it raises is its result, unless that leaves its effect in doubt."""
-    try:
-        return dumps(await tool.execute(call))
-    except Pause:
-        raise
-    except Exception as error:
-        if tool.effect is Effect.ONCE:
+async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
+    """
+    Call the function, again if it may be; what it raises in the end is its result.
+
+    Unless that leaves its effect in doubt, or the author wants the run to end.
+    """
+    tries = 1 if tool.effect is Effect.ONCE else 1 + tool.retries
+    for number in range(tries):
+        try:
+            return dumps(await tool.execute(call))
+        except Pause:
             raise
-        # The class and not the text, which may hold secrets: the result is for everyone to read.
-        _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
-        return dumps({"ok": False, "error": type(error).__name__})
+        except Exception as error:
+            if number + 1 < tries:
+                await turn.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
+                continue
+            if tool.effect is Effect.ONCE or tool.on_error == "fail":
+                raise
+            # The class and not the text, which may hold secrets: everyone may read the result.
+            _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
+            return dumps({"ok": False, "error": type(error).__name__})
+    raise AssertionError("a call is tried at least once")

@@ -4,75 +4,99 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Never, get_type_hints
+from datetime import timedelta
+from typing import Any, Literal, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
+from agents.sdk.context import Args, Ask, Pause, ToolContext
 
-Args = Mapping[str, Any]
+#: When a call needs a person: never, always (with a text such as "Deploy to {environment}"), when
+#: a function of the arguments says so, or when the arguments fit a JSON Schema.
+Approval = bool | str | Callable[..., "bool | str | None"] | Mapping[str, Any]
+
+#: The longest result that is kept, in characters of JSON.
+LONGEST_OUTPUT = 256 * 1024
 
 
 class InvalidArguments(ValueError):
     """The arguments do not fit the tool."""
 
 
-class Pause(Exception):
-    """A guard puts the call to a person first."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+class InvalidOutput(ValueError):
+    """The function returned something else than its annotation says."""
 
 
-@dataclass(frozen=True)
-class ToolContext:
-    """What a tool knows about the call it serves."""
-
-    thread_id: str
-    tool_call_id: str
-    args: Args  #: as they were approved
-    idempotency_key: str = ""  #: the same at every attempt; empty in a guard, which has no effect
-    resumed: Any = None  #: the answer when a paused call is restarted (S6), never None then
-
-    def interrupt(self, message: str) -> Never:
-        """
-        Pause the call (S1): a person is asked, and the call starts again when they approve.
-
-        Best done in the guard; in the function itself, only before it has had any effect.
-        """
-        raise Pause(message)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool:
-    """A function that an agent may call."""
+    """A function that an agent may call, with what is promised about calling it."""
 
     name: str
     description: str
     function: Callable[..., Any]
     input_model: type[BaseModel]
+    output: TypeAdapter[Any]
     effect: Effect
-    approval: str | None = None  #: asked before each call, such as "Deploy to {environment}"
-    #: Called before the journal is, so without any effect yet; may interrupt the call (S1, S5).
-    guard: Callable[..., None] | None = None
+    approval: Approval = False
+    timeout: timedelta | None = None
+    retries: int = 0  #: further tries of a call that raised; never of a `once` call
+    on_error: Literal["result", "fail"] = "result"
+    longest_output: int = LONGEST_OUTPUT
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the arguments as the function wants them, or raise InvalidArguments."""
         return _check(self.name, self.input_model, args)
 
-    def check_guard(self, call: ToolContext) -> None:
-        """Raise Pause if a person has to look first, or InvalidArguments."""
+    def ask_before(self, call: ToolContext) -> Ask | None:
+        """
+        What a person has to be asked before this call, None if it may be made.
+
+        An approval that a function asks for by `call.interrupt` can be asked for again; any other
+        is over once it was given, for whatever arguments the reviewer approved.
+
+        Raises:
+            InvalidArguments: the arguments do not fit the tool.
+        """
         args = self.check_arguments(call.args)
-        if self.guard is not None:
-            self.guard(call, **args)
+        if callable(self.approval):
+            try:
+                wanted = _call(self.approval, call, args)
+            except Pause as pause:
+                return pause.ask
+        elif isinstance(self.approval, Mapping):
+            wanted = Draft202012Validator(self.approval).is_valid(dict(call.args))
+        else:
+            wanted = self.approval
+        if not wanted or call.resumed is not None:
+            return None
+        if isinstance(self.approval, str):
+            return Ask(self.approval.format_map(call.args))
+        # What a function says is its whole text: an agent's braces in it are no places to fill.
+        return Ask(wanted if isinstance(wanted, str) else f"Call {self.name}?")
 
     async def execute(self, call: ToolContext) -> Any:
-        """Run the function: in a thread, if it is a blocking one."""
+        """
+        Run the function, in a thread if it is a blocking one, and return JSON.
+
+        Raises:
+            TimeoutError: it took too long; a blocking function goes on in its thread all the same.
+            InvalidOutput: what it returned is not what its annotation says.
+        """
         args = self.check_arguments(call.args)
-        if inspect.iscoroutinefunction(self.function):
-            return await self.function(call, **args)
-        return await asyncio.to_thread(self.function, call, **args)
+        seconds = self.timeout.total_seconds() if self.timeout else None
+        async with asyncio.timeout(seconds):
+            if inspect.iscoroutinefunction(self.function):
+                value = await _call(self.function, call, args)
+            else:
+                value = await asyncio.to_thread(_call, self.function, call, args)
+        try:
+            # Infinity and NaN stay what they are: they are no JSON, and not null either.
+            return to_jsonable_python(self.output.validate_python(value), inf_nan_mode="constants")
+        except ValidationError as error:
+            raise InvalidOutput(f"{self.name} returned {_problems(error)}") from error
 
 
 @dataclass(frozen=True)
@@ -93,18 +117,25 @@ class Question:
 
 
 def tool(
-    *, effect: Effect, approval: str | None = None, guard: Callable[..., None] | None = None
+    *,
+    effect: Effect | Literal["read", "idempotent", "once"],
+    approval: Approval = False,
+    timeout: timedelta | None = None,
+    retries: int = 0,
+    on_error: Literal["result", "fail"] = "result",
+    longest_output: int = LONGEST_OUTPUT,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """
-    Make a tool of a function whose first parameter is a ToolContext.
+    Make a tool of a function.
 
-    The name is the function's, the description its docstring, the arguments its type hints.
+    The name is the function's, the description its docstring, arguments and result its type hints.
+    A parameter that is annotated as ToolContext gets the call.
 
     A function that raises has a result, too, if it may be called again (`read`, `idempotent`): the
     call settles with `{"ok": false, "error": "<class of the exception>"}`, never its text, which
-    may hold secrets, and the run goes on. After a call that is made `once`, nobody knows what
-    happened: its error ends the run, and a person is asked about the outcome. The same holds for a
-    function that returns what is no JSON.
+    may hold secrets, and the run goes on; with `on_error="fail"` the run ends. After a call that is
+    made `once`, nobody knows what happened: its error ends the run, and a person is asked about the
+    outcome. The same holds for a function that takes too long, or returns what it did not promise.
     """
 
     def decorate(function: Callable[..., Any]) -> Tool:
@@ -113,9 +144,13 @@ def tool(
             description=inspect.getdoc(function) or function.__name__,
             function=function,
             input_model=_input_model(function),
-            effect=effect,
+            output=TypeAdapter(get_type_hints(function).get("return", Any)),
+            effect=Effect(effect),
             approval=approval,
-            guard=guard,
+            timeout=timeout,
+            retries=retries,
+            on_error=on_error,
+            longest_output=longest_output,
         )
 
     return decorate
@@ -135,7 +170,10 @@ def define_interrupt(
 
 def _input_model(function: Callable[..., Any]) -> type[BaseModel]:
     hints = get_type_hints(function)
-    _context, *parameters = inspect.signature(function).parameters.values()
+    context = _context_parameter(function)
+    parameters = [
+        one for one in inspect.signature(function).parameters.values() if one.name != context
+    ]
     takes_more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
     fields: dict[str, Any] = {
         one.name: (
@@ -149,14 +187,27 @@ def _input_model(function: Callable[..., Any]) -> type[BaseModel]:
     return create_model(function.__name__, __config__=config, **fields)
 
 
+def _context_parameter(function: Callable[..., Any]) -> str | None:
+    """The name of the parameter that wants the call, if one does."""
+    hints = get_type_hints(function)
+    return next((name for name, hint in hints.items() if hint is ToolContext), None)
+
+
+def _call(function: Callable[..., Any], call: ToolContext, args: Mapping[str, Any]) -> Any:
+    context = _context_parameter(function)
+    return function(**args) if context is None else function(**{context: call}, **args)
+
+
 def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
     try:
         checked = model.model_validate(dict(args))
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
-        )
+        problems = _problems(error)
         raise InvalidArguments(f"{name} cannot take these arguments: {problems}") from error
     return {field: getattr(checked, field) for field in model.model_fields} | (
         checked.model_extra or {}
     )
+
+
+def _problems(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())

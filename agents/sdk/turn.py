@@ -1,7 +1,8 @@
 """One turn of a script: what it says, proposes and asks, as events with reproducible ids."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,6 +12,7 @@ from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
 
 from agents.agui.strict_json import dumps
 from agents.port import Answer, RunContext
+from agents.sdk.context import Ask
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import Question, Tool
 
@@ -120,16 +122,25 @@ class Turn:
         self.interrupts.append(asked)
         return asked
 
-    def ask_approval(
-        self, tool: Tool, tool_call_id: str, message: str, lifetime: timedelta
-    ) -> None:
-        """Ask whether a tool call may be made."""
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The thread's state, empty unless it is an object."""
+        state = self.run_input.state
+        return deepcopy(state) if isinstance(state, dict) else {}
+
+    def ask(self, tool: Tool, tool_call_id: str, ask: Ask, lifetime: timedelta) -> None:
+        """Ask a person about a tool call: whether it may be made, or what it needs to go on."""
+        fields: dict[str, Any] = {"response_schema": ask.response_schema}
+        if ask.is_approval:
+            fields["response_schema"] = approval_schema(tool)
+        if ask.metadata is not None:
+            fields["metadata"] = dict(ask.metadata)
         self.interrupt(
-            "tool_call",
-            message=message,
+            "tool_call" if ask.is_approval else ask.reason or "input_required",
+            message=ask.message,
             tool_call_id=tool_call_id,
-            response_schema=approval_schema(tool),
-            expires_at=self.expiry(lifetime),
+            expires_at=self.expiry(ask.expires_in or lifetime),
+            **fields,
         )
 
     def ask_question(self, one: Proposed, question: Question) -> None:

@@ -131,12 +131,16 @@ def _answers(questions: Questions) -> list[Answer]:
             Answer(
                 interrupt=Interrupt.model_validate_json(row.body),
                 entry=ResumeEntry.model_validate(wire_entries([question.answer])[0]),
-                proposal=Proposal(call.tool_call_id, call.name, json.loads(call.approved_args))
-                if call
-                else None,
+                proposal=_proposal(call) if call else None,
             )
         )
     return answers
+
+
+def _proposal(call: ToolCall) -> Proposal:
+    is_edited = call.edited_args is not None
+    original = json.loads(call.args) if is_edited else None
+    return Proposal(call.tool_call_id, call.name, json.loads(call.approved_args), original)
 
 
 def implementation_of(run_id: UUID) -> str:

@@ -167,10 +167,12 @@ class Stage:
         call_id = interrupt.tool_call_id
         payload = entry.payload if isinstance(entry.payload, dict) else {}
         if call_id in self.journal.proposals and "editedArgs" in payload:
-            name = self.journal.proposals[call_id].name
-            self.journal.proposals[call_id] = Proposal(call_id, name, payload["editedArgs"])
+            before = self.journal.proposals[call_id]
+            edited = Proposal(call_id, before.name, payload["editedArgs"], before.args)
+            self.journal.proposals[call_id] = edited
         self.journal.undecided.discard(call_id)
-        if entry.status == "cancelled" or payload.get("approved") is not True:
+        is_approval = interrupt.reason == "tool_call"
+        if entry.status == "cancelled" or (is_approval and payload.get("approved") is not True):
             self.journal.denied.add(call_id)
         return Answer(interrupt, entry, self.journal.proposals.get(call_id))
 

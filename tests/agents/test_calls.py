@@ -9,8 +9,9 @@ import ag_ui.core as agui
 import pytest
 
 from agents.port import Effect
+from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
-from agents.sdk.tools import ToolContext, tool
+from agents.sdk.tools import tool
 from tests.agents.doubles import Stage, fixed_clock
 
 APPROVE = {"approved": True}
@@ -87,12 +88,13 @@ async def work(call: ToolContext, name: str) -> dict[str, Any]:
     return {"name": name}
 
 
-def _check_risk(call: ToolContext, amount: int) -> None:
-    if amount > 10:
+def _ask_twice(call: ToolContext, amount: int) -> str:
+    if call.resumed is not None and amount > 10:
         call.interrupt(f"Really pay {amount}?")
+    return f"Pay {amount}?"
 
 
-@tool(effect=Effect.ONCE, approval="Pay {amount}?", guard=_check_risk)
+@tool(effect=Effect.ONCE, approval=_ask_twice)
 def pay(call: ToolContext, amount: int) -> dict[str, Any]:
     """Pay something."""
     return {"paid": amount}
@@ -115,7 +117,7 @@ async def test_all_approved_calls_of_a_turn_start_together():
 
 async def test_all_calls_that_need_nobody_start_together():
     """S2."""
-    meet = meeting(3, approval=None)
+    meet = meeting(3, approval=False)
     stage = put_on_stage(*[(meet, {"name": name}) for name in NAMES])
 
     await stage.say("go")
@@ -139,7 +141,7 @@ async def test_results_come_in_the_order_asked_whoever_finishes_first():
 
 
 async def test_results_of_calls_that_need_nobody_come_in_the_order_asked():
-    reverse = in_reverse(NAMES, approval=None)
+    reverse = in_reverse(NAMES, approval=False)
     stage = put_on_stage(*[(reverse, {"name": name}) for name in NAMES])
 
     await stage.say("go")
@@ -194,7 +196,7 @@ async def test_of_several_errors_the_first_in_order_ends_the_run(caplog):
 
 
 @pytest.mark.parametrize("effect", [Effect.READ, Effect.IDEMPOTENT])
-@pytest.mark.parametrize("approval", [None, "Fail?"])
+@pytest.mark.parametrize("approval", [False, "Fail?"])
 async def test_an_error_of_a_tool_that_may_be_called_again_is_its_result(effect, approval, caplog):
     stage = put_on_stage((failing(effect, approval=approval), {}))
     await stage.say("go")
@@ -209,7 +211,7 @@ async def test_an_error_of_a_tool_that_may_be_called_again_is_its_result(effect,
     assert "The tool fail failed in call run1-t1." in caplog.messages
 
 
-@pytest.mark.parametrize("result", [float("nan"), {1, 2}, "\ud800", object()])
+@pytest.mark.parametrize("result", [float("nan"), "\ud800", object()])
 async def test_a_result_that_is_no_json_is_an_error_of_the_tool(result):
     @tool(effect=Effect.READ)
     def look(call: ToolContext) -> Any:
@@ -252,10 +254,12 @@ async def test_a_call_that_pauses_again_keeps_the_results_of_the_others():
 
 
 async def test_a_guard_that_fails_ends_the_run_before_any_call_is_made():
-    def check(call: ToolContext) -> None:
-        raise ZeroDivisionError
+    def check(call: ToolContext) -> str:
+        if call.resumed is not None:
+            raise ZeroDivisionError
+        return "Look?"
 
-    @tool(effect=Effect.READ, approval="Look?", guard=check)
+    @tool(effect=Effect.READ, approval=check)
     def look(call: ToolContext) -> None:
         """Never get here."""
 

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 
 from agents.port import Effect, ToolRefused
 from agents.sdk.calls import AnswerRefused
+from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
-from agents.sdk.tools import InvalidArguments, ToolContext, define_interrupt, tool
+from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from tests.agents.doubles import Stage, fixed_clock
 
 APPROVE = {"approved": True}
@@ -61,7 +62,7 @@ def make_tools(diary):
         if amount > 10 and (call.resumed is None or amount > 100):
             call.interrupt(f"Pay {amount}?")
 
-    @tool(effect=Effect.ONCE, guard=check)
+    @tool(effect=Effect.ONCE, approval=check)
     def pay(call: ToolContext, amount: int) -> dict[str, Any]:
         """Pay something."""
         return diary.note(call, "pay")

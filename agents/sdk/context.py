@@ -1,0 +1,62 @@
+"""What a tool function knows about its call, and how it pauses to ask a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Never
+
+Args = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A question about a tool call: whether it may be made, or what it needs to go on."""
+
+    message: str
+    reason: str = ""  #: "" stands for an approval, or for input if there is a schema
+    response_schema: Mapping[str, Any] | None = None  #: of the answer; an approval has its own
+    expires_in: timedelta | None = None
+    metadata: Mapping[str, Any] | None = None
+
+    @property
+    def is_approval(self) -> bool:
+        return not self.reason and self.response_schema is None
+
+
+class Pause(Exception):
+    """The call waits for an answer."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(ask.message)
+        self.ask = ask
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """A tool call, as its function sees it."""
+
+    thread_id: str
+    tool_call_id: str
+    args: Args  #: as they were approved
+    idempotency_key: str = ""  #: the same at every attempt; empty before the call is let go
+    resumed: Any = None  #: the answer that restarted a paused call (S6), never None then
+    original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it (S6)
+    state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state
+
+    def interrupt(
+        self,
+        message: str,
+        *,
+        reason: str = "",
+        response_schema: Mapping[str, Any] | None = None,
+        expires_in: timedelta | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Never:
+        """
+        Pause the call (S1): a person is asked, and the call starts again with their answer (S5).
+
+        Without a schema they approve or deny the call; with one they answer, and `resumed` is what
+        they wrote. Pause before any effect: the function starts from its beginning again, and a
+        `once` tool can only pause in its approval, before it is let go.
+        """
+        raise Pause(Ask(message, reason, response_schema, expires_in, metadata))
