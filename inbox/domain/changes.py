@@ -1,8 +1,6 @@
 """What differs between two JSON values, down to the words inside long texts."""
 
-import math
 import re
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,8 +14,10 @@ from inbox.domain.consent import canonical
 #: A comparison of two texts ends after this long with a coarser answer, and so do all comparisons
 #: of two values together: one page may show hundreds of long texts that differ.
 SECONDS, SECONDS_IN_ALL = 0.25, 1.0
-#: For each text that is left when the time is over; 0 would be no limit at all.
-_LEAST_SECONDS = 0.001
+#: For each text that is left when the time is used up; 0 would be no limit at all.
+_LEAST_SECONDS = 0.003
+#: So few pairs of words are compared in less than that anyway.
+_FEW_PAIRS = 2_500
 #: More differences than this are counted, not listed.
 MOST = 500
 
@@ -47,6 +47,21 @@ class Change:
     pieces: Sequence[Piece]
 
 
+class _Patience:
+    """How long the texts of two values may be compared, all of them together."""
+
+    def __init__(self) -> None:
+        self._left = SECONDS_IN_ALL
+
+    def seconds_for(self, pairs: int) -> float:
+        """For a comparison of so many pairs of words: a quarter of what is left."""
+        if pairs <= _FEW_PAIRS:
+            return SECONDS
+        seconds = min(SECONDS, self._left / 4)
+        self._left -= seconds
+        return max(_LEAST_SECONDS, seconds)
+
+
 def changes_between(before: Any, after: Any) -> list[Change]:
     """
     Every place in which `after` differs from `before`, in the order of `before`; at most MOST.
@@ -54,31 +69,36 @@ def changes_between(before: Any, after: Any) -> list[Change]:
     Items of an array are matched by what they are, so that one more at the front is one change.
     """
     found: list[Change] = []
-    for change in _walk(before, after, (), time.monotonic() + SECONDS_IN_ALL):
+    for change in _walk(before, after, (), _Patience()):
         found.append(change)
         if len(found) == MOST:
             break
     return found
 
 
-def _walk(before: Any, after: Any, path: tuple[str | int, ...], ends: float) -> Iterator[Change]:
+def _walk(
+    before: Any, after: Any, path: tuple[str | int, ...], patience: _Patience
+) -> Iterator[Change]:
     if isinstance(before, Mapping) and isinstance(after, Mapping):
-        yield from _walk_objects(before, after, path, ends)
+        yield from _walk_objects(before, after, path, patience)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _walk_arrays(before, after, path, ends)
+        yield from _walk_arrays(before, after, path, patience)
     elif isinstance(before, str) and isinstance(after, str):
         if before != after:
-            yield Change(path, Kind.CHANGED, word_pieces(before, after, ends))
+            yield Change(path, Kind.CHANGED, word_pieces(before, after, patience))
     elif canonical(before) != canonical(after):
         yield Change(path, Kind.CHANGED, [Piece("del", before), Piece("ins", after)])
 
 
 def _walk_objects(
-    before: Mapping[str, Any], after: Mapping[str, Any], path: tuple[str | int, ...], ends: float
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    path: tuple[str | int, ...],
+    patience: _Patience,
 ) -> Iterator[Change]:
     for key, value in before.items():
         if key in after:
-            yield from _walk(value, after[key], (*path, key), ends)
+            yield from _walk(value, after[key], (*path, key), patience)
         else:
             yield Change((*path, key), Kind.REMOVED, [Piece("del", value)])
     for key, value in after.items():
@@ -87,11 +107,11 @@ def _walk_objects(
 
 
 def _walk_arrays(
-    before: Sequence[Any], after: Sequence[Any], path: tuple[str | int, ...], ends: float
+    before: Sequence[Any], after: Sequence[Any], path: tuple[str | int, ...], patience: _Patience
 ) -> Iterator[Change]:
     old, new = [canonical(item) for item in before], [canonical(item) for item in after]
     at = {"del": 0, "ins": 0}
-    for is_same, group in groupby(_diff(old, new, ends), lambda piece: not piece[0]):
+    for is_same, group in groupby(_diff(old, new, patience), lambda piece: not piece[0]):
         if is_same:
             kept = sum(len(items) for _, items in group)
             at = {side: start + kept for side, start in at.items()}
@@ -101,7 +121,7 @@ def _walk_arrays(
         for side, items in group:
             count[side] += len(items)
         for step in range(max(count.values())):
-            yield from _walk_pair(before, after, at, count, step, path, ends)
+            yield from _walk_pair(before, after, at, count, step, path, patience)
         at = {side: start + count[side] for side, start in at.items()}
 
 
@@ -112,7 +132,7 @@ def _walk_pair(
     count: Mapping[str, int],
     step: int,
     path: tuple[str | int, ...],
-    ends: float,
+    patience: _Patience,
 ) -> Iterator[Change]:
     old, new = at["del"] + step, at["ins"] + step
     if step >= count["ins"]:
@@ -120,18 +140,22 @@ def _walk_pair(
     elif step >= count["del"]:
         yield Change((*path, new), Kind.ADDED, [Piece("ins", after[new])])
     else:
-        yield from _walk(before[old], after[new], (*path, new), ends)
+        yield from _walk(before[old], after[new], (*path, new), patience)
 
 
-def word_pieces(before: str, after: str, ends: float = math.inf) -> list[Piece]:
-    """What stayed, went and came between two texts, by words; coarsely from the time `ends` on."""
+def word_pieces(before: str, after: str, patience: "_Patience | None" = None) -> list[Piece]:
+    """What stayed, went and came between two texts, by words; coarsely once patience is used up."""
     return [
         Piece(tag, "".join(words))
-        for tag, words in _diff(_WORDS.findall(before), _WORDS.findall(after), ends)
+        for tag, words in _diff(
+            _WORDS.findall(before), _WORDS.findall(after), patience or _Patience()
+        )
     ]
 
 
-def _diff(before: Sequence[str], after: Sequence[str], ends: float) -> list[tuple[str, list[str]]]:
+def _diff(
+    before: Sequence[str], after: Sequence[str], patience: _Patience
+) -> list[tuple[str, list[str]]]:
     """Compare two sequences of texts; each text stands as one character while they are compared."""
     tokens: list[str] = []
     known: dict[str, str] = {}
@@ -146,7 +170,7 @@ def _diff(before: Sequence[str], after: Sequence[str], ends: float) -> list[tupl
 
     old, new = spelled(before), spelled(after)
     engine = diff_match_patch()
-    engine.Diff_Timeout = max(_LEAST_SECONDS, min(SECONDS, ends - time.monotonic()))
+    engine.Diff_Timeout = patience.seconds_for(len(old) * len(new))
     found = engine.diff_main(old, new, False)
     engine.diff_cleanupSemantic(found)
     words = {char: word for word, char in known.items()}

@@ -78,7 +78,7 @@ def test_a_long_text_is_compared_in_bounded_time() -> None:
 
 
 def test_very_many_long_texts_are_compared_in_bounded_time() -> None:
-    numbers = Random(7)  # noqa: S311 - no secret
+    numbers = Random(7)
     before, after = (
         [" ".join(str(numbers.randrange(10_000)) for _ in range(800)) for _ in range(150)]
         for _ in range(2)
