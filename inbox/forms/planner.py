@@ -242,6 +242,10 @@ class Planner:
         known = flat.get("properties", {})
         more = flat.get("additionalProperties", flat.get("unevaluatedProperties", True))
         names = [name for name in known if name not in leave_out]
+        if not (isinstance(more, Mapping) and more):
+            # What has to be there has a field, even if nothing more is said of it.
+            unknown = set(flat.get("required", ())) - {*known, *leave_out, *(value or ())}
+            names += sorted(unknown) if more is not False else []
         extra = [name for name in value or () if name not in known and name not in leave_out]
         node.takes_rows = isinstance(more, Mapping) and bool(more)
         shows = names or extra or node.takes_rows or value is not ABSENT or leave_out

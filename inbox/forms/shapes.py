@@ -9,6 +9,7 @@ from inbox.forms.values import Comparer, has_type, same
 #: How much one plan may look at; the work gate bounds validation, this bounds planning.
 MAX_STEPS = 20_000
 _FEW_PAIRS = 400
+_BRANCHES_DEEP = 4
 
 #: Keywords that a form cannot show: such a node is asked for as JSON (rule 3).
 NOT_SHOWN = {
@@ -125,6 +126,37 @@ class Schemas:
         self.steps += steps
         if self.steps > MAX_STEPS:
             raise NotPlain
+
+
+def root_of(schema: Any) -> dict[str, Any] | None:
+    """The schema without `$ref` and `allOf`; None if it is not plain."""
+    try:
+        return Schemas(schema).flat(schema)
+    except NotPlain:
+        return None
+
+
+def members_of(schema: Any) -> set[str] | None:
+    """The names that a schema has something to say of, in its branches too; None if not plain."""
+    try:
+        return _members(Schemas(schema), schema, _BRANCHES_DEEP)
+    except NotPlain:
+        return None
+
+
+def _members(schemas: Schemas, schema: Any, depth: int) -> set[str]:
+    if not depth:
+        raise NotPlain
+    flat = schemas.flat(schema)
+    if "patternProperties" in flat or flat.get("minProperties", 0) > 1:
+        raise NotPlain  # it asks for more than it names
+    found = {*flat.get("properties", ()), *flat.get("required", ())}
+    parts = [*flat.get("oneOf", ()), *flat.get("anyOf", ())]
+    parts += [flat[keyword] for keyword in ("then", "else") if keyword in flat]
+    for part in parts:
+        if part is not False:
+            found |= _members(schemas, part, depth - 1)
+    return found
 
 
 def types_of(flat: Mapping[str, Any]) -> list[str]:

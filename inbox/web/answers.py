@@ -6,8 +6,8 @@ from typing import Any
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.states import EntryStatus
-from inbox.forms import ABSENT, Form, Problem
-from inbox.web.sheets import NOTE_ID, Posted, Sheet
+from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
+from inbox.web.sheets import NOTE_ID, PROMOTED, Posted, Sheet
 
 SEEN_ID = "f-seen"
 
@@ -71,7 +71,13 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
             [Problem(NOTE_ID, "/reason", "Note", "Write a note: the agent asks why.")]
         )
     said = {"reason": note} if note.strip() else {}
-    return {**answer, **(more if isinstance(more, Mapping) else {}), **said}
+    asked = more if isinstance(more, Mapping) else {}
+    for name in PROMOTED:
+        if name in asked and sheet.answer is not None:
+            # As the key of a pair, or in a part that is JSON: the button that was pressed decides.
+            label, text = sheet.answer.root.label, asked_elsewhere(name)
+            raise AnswerWrong([Problem(f"f-{sheet.answer.name}", f"/{name}", label, text)])
+    return {**answer, **asked, **said}
 
 
 def _read(form: Form | None, posted: Posted) -> Any:

@@ -12,7 +12,7 @@ from inbox.domain.schemas import member_schema
 from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus
 from inbox.domain.suspicion import Finding, findings
-from inbox.forms import ABSENT, Form, build_form
+from inbox.forms import ABSENT, Form, build_form, members_of, root_of
 from inbox.selectors.interrupts import InterruptDetail
 
 #: What the page asks for with buttons and the note instead of with a field.
@@ -103,7 +103,7 @@ class Sheet:
         """The arguments to edit; None if the agent takes no others than its own."""
         if not self.detail.is_approval or self.offered is ABSENT or not self._takes("editedArgs"):
             return None
-        schema = member_schema(self.detail.schema, "editedArgs")
+        schema = member_schema({**(self.detail.schema or {}), **self._schema}, "editedArgs")
         return build_form(schema=schema, value=self.offered, name="args", posted=self._data)
 
     @cached_property
@@ -111,9 +111,12 @@ class Sheet:
         """What is to be answered beside the buttons; None if there is no more."""
         if not self.decides:
             return build_form(schema=self.detail.schema, name="answer", posted=self._data)
-        if not set(self._known) - set(PROMOTED):
+        members = members_of(self.detail.schema or {})
+        if members is not None and members <= set(PROMOTED):
             return None
-        return build_form(schema=self._schema, name="answer", leave_out=PROMOTED, posted=self._data)
+        return build_form(
+            schema=self.detail.schema, name="answer", leave_out=PROMOTED, posted=self._data
+        )
 
     @property
     def title(self) -> str:
@@ -165,9 +168,11 @@ class Sheet:
     def _data(self) -> QueryDict | None:
         return self.posted.data if self.posted else None
 
-    @property
+    @cached_property
     def _schema(self) -> Mapping[str, Any]:
-        return self.detail.schema or {}
+        """What the schema says at its root, wherever in the document that stands."""
+        schema = self.detail.schema or {}
+        return root_of(schema) or schema
 
     @property
     def _known(self) -> dict[str, Mapping[str, Any]]:

@@ -1,9 +1,38 @@
 import json
 
 import pytest
+from ag_ui.core import (
+    Interrupt,
+    RunFinishedEvent,
+    RunFinishedInterruptOutcome,
+    ToolCallArgsEvent,
+    ToolCallEndEvent,
+    ToolCallStartEvent,
+)
 
 from tests.steps import open_interrupts, reread, resumed_run, start
 from tests.web.pages import input_value, sent, words
+
+
+@pytest.fixture
+def propose(world, as_agent):
+    """Let an agent ask about one call; returns the interrupt."""
+
+    def ask_about(**about):
+        async def play(run_input, _context):
+            yield ToolCallStartEvent(tool_call_id="t", tool_call_name="pay")
+            yield ToolCallArgsEvent(tool_call_id="t", delta='{"amount": 1}')
+            yield ToolCallEndEvent(tool_call_id="t")
+            asked = Interrupt(id="i", reason="tool_call", tool_call_id="t", **about)
+            yield RunFinishedEvent(
+                thread_id=run_input.thread_id,
+                run_id=run_input.run_id,
+                outcome=RunFinishedInterruptOutcome(interrupts=[asked]),
+            )
+
+        return open_interrupts(start(world, "go", agent=as_agent(play)))[0]
+
+    return ask_about
 
 
 def test_approving_untouched_arguments_sends_nothing_but_the_approval(ask, reads_bob):
@@ -212,3 +241,71 @@ def test_the_digest_of_what_was_shown_stands_with_the_decision(ask, reads_bob):
     reads_bob.send(interrupt, "approve")
 
     assert interrupt.decisions.get().view_digest == digest
+
+
+_CATEGORY = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "category": {"type": "string"}},
+    "required": ["approved", "category"],
+}
+_REFUSED = {"properties": {"approved": {"const": False}}, "required": ["approved"]}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/Answer", "$defs": {"Answer": _CATEGORY}},
+        {"allOf": [_CATEGORY]},
+        {"properties": {"approved": {"type": "boolean"}}, "required": ["approved", "category"]},
+        {"oneOf": [_CATEGORY, _REFUSED]},
+        {"if": _REFUSED, "else": {"required": ["category"]}},
+        {**_CATEGORY, "properties": {}, "patternProperties": {"^c": {"type": "string"}}},
+    ],
+    ids=["ref", "allOf", "only required", "oneOf", "else", "pattern"],
+)
+def test_whatever_an_approval_asks_for_besides_can_be_answered(propose, reads_bob, schema):
+    interrupt = propose(response_schema=schema)
+
+    without = reads_bob.send(interrupt, "approve")
+    response = reads_bob.send(interrupt, "approve", as_json={"answer": '{"category": "rent"}'})
+
+    assert without.status_code == 422
+    assert response.status_code == 303
+    assert sent(interrupt) == {"approved": True, "category": "rent"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}]},
+        {"if": _REFUSED, "then": {"required": ["reason"]}},
+    ],
+)
+def test_an_approval_that_asks_for_no_more_has_buttons_only(propose, reads_bob, schema):
+    interrupt = propose(response_schema=schema)
+
+    assert 'name="answer.tab"' not in reads_bob.open(interrupt)
+    assert reads_bob.send(interrupt, "reject", reason="no").status_code == 303
+
+
+def test_a_property_that_has_to_be_there_has_a_field(propose, reads_bob):
+    schema = {"properties": {"approved": {"type": "boolean"}}, "required": ["approved", "category"]}
+    interrupt = propose(response_schema=schema)
+
+    reads_bob.send(interrupt, "approve", {"answer/category": '"rent"'})
+
+    assert sent(interrupt) == {"approved": True, "category": "rent"}
+
+
+@pytest.mark.parametrize("name", ["approved", "editedArgs"])
+def test_the_button_that_is_pressed_decides_and_no_pair_of_that_name(propose, reads_bob, name):
+    pairs = {"type": ["string", "boolean"]}
+    interrupt = propose(response_schema={**_CATEGORY, "additionalProperties": pairs})
+    post = reads_bob.form(interrupt).post().copy()
+    post.update({"answer/category": "rent", "answer@rows": "0"})
+    post.update({"answer@0@key": name, "answer@0": "false"})
+
+    response = reads_bob.post(interrupt, post, "approve")
+
+    assert response.status_code == 422
+    assert reread(interrupt).status == "open"
