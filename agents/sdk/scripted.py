@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import ag_ui.core as agui
 from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
 
 from agents.port import RunContext
 from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.capabilities import describe
 from agents.sdk.tools import Question, Tool
 from agents.sdk.turn import Clock, Turn
 
@@ -37,18 +37,7 @@ class ScriptedAgent:
 
     def capabilities(self) -> AgentCapabilities:
         """Say what every scripted agent can do, and which tools this one has."""
-        return AgentCapabilities(
-            identity=agui.IdentityCapabilities(name=self.name, description=self.description),
-            transport=agui.TransportCapabilities(streaming=True),
-            tools=agui.ToolsCapabilities(
-                supported=bool(self.tools),
-                items=[_describe(tool) for tool in self.tools],
-                parallel_calls=True,
-            ),
-            human_in_the_loop=agui.HumanInTheLoopCapabilities(
-                supported=True, approvals=True, interrupts=True, approve_with_edits=True
-            ),
-        )
+        return describe(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Do what was decided, then follow the script up to its end or its next pause."""
@@ -82,11 +71,3 @@ async def _follow_step(step: Step, turn: Turn) -> AsyncIterator[BaseEvent]:
             yield item
     async for event in make_proposed(turn):
         yield event
-
-
-def _describe(tool: Tool | Question) -> agui.Tool:
-    return agui.Tool(
-        name=tool.name,
-        description=tool.description,
-        parameters=tool.input_model.model_json_schema(),
-    )

@@ -1,0 +1,32 @@
+"""What agents of this SDK can do, as AG-UI says it."""
+
+from collections.abc import Sequence
+
+import ag_ui.core as agui
+from ag_ui.core import AgentCapabilities
+
+from agents.sdk.tools import Question, Tool
+
+
+def describe(name: str, description: str, tools: Sequence[Tool | Question]) -> AgentCapabilities:
+    """The capabilities of an agent with these tools."""
+    return AgentCapabilities(
+        identity=agui.IdentityCapabilities(name=name, description=description),
+        transport=agui.TransportCapabilities(streaming=True),
+        tools=agui.ToolsCapabilities(
+            supported=bool(tools),
+            items=[_describe(tool) for tool in tools],
+            parallel_calls=True,
+        ),
+        human_in_the_loop=agui.HumanInTheLoopCapabilities(
+            supported=True, approvals=True, interrupts=True, approve_with_edits=True
+        ),
+    )
+
+
+def _describe(tool: Tool | Question) -> agui.Tool:
+    return agui.Tool(
+        name=tool.name,
+        description=tool.description,
+        parameters=tool.input_model.model_json_schema(),
+    )

@@ -1,0 +1,238 @@
+"""What a workflow does: it says, calls, asks; what was done before a pause is not done again."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from typing import Any
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent
+
+from agents.agui.strict_json import loads
+from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.tools import Question, Tool
+from agents.sdk.turn import Turn
+
+#: How long a person has for an answer, where the author does not say.
+LIFETIME = timedelta(hours=1)
+
+Say = Callable[[BaseEvent], Awaitable[None]]
+
+
+class Paused(BaseException):
+    """The workflow waits for people; not an Exception, so that no author catches it by mistake."""
+
+
+class WorkflowChanged(RuntimeError):
+    """After a pause the workflow took another way than before it: it cannot go on from there."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a tool call."""
+
+    value: Any  #: what the tool returned, None unless it did
+    status: str  #: "done", "denied", "cancelled", "failed"
+    reason: str = ""  #: why it was denied, or what it failed with
+
+    @property
+    def is_done(self) -> bool:
+        return self.status == "done"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a person answered to a question of the workflow."""
+
+    payload: Any
+    is_cancelled: bool  #: nobody answered, or somebody called it off
+
+
+class Flow:
+    """
+    The context of one run of a workflow.
+
+    A workflow is driven from its beginning each time it goes on. Every step here has a number: what
+    a step gave before the pause is given again at once, without an event and without an effect, and
+    the step that waited goes on with the answers. So a workflow takes the same way again as long as
+    it decides by what its steps gave it, and does everything else in tools.
+    """
+
+    def __init__(self, turn: Turn, say: Say) -> None:
+        checkpoint = turn.ctx.checkpoint or {}
+        self._turn = turn
+        self._say = say
+        self._steps: list[dict[str, Any]] = checkpoint.get("steps", [])
+        self._position = 0
+
+    @property
+    def input(self) -> Any:
+        """What the run was started with: the form of `input_schema`, None for a message only."""
+        props = self._turn.run_input.forwarded_props
+        return props.get("input") if isinstance(props, dict) else None
+
+    @property
+    def message(self) -> str:
+        """The last thing that the user said, "" if that was no text."""
+        for one in reversed(self._turn.run_input.messages):
+            if isinstance(one, agui.UserMessage):
+                return one.content if isinstance(one.content, str) else ""
+        return ""
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """A copy of the thread's state as it is now; `update_state` changes it."""
+        return self._turn.state
+
+    @property
+    def checkpoint(self) -> dict[str, Any]:
+        """What the run that goes on after a pause has to know."""
+        return {"steps": self._steps}
+
+    async def emit_text(self, text: str) -> None:
+        """Say something to the user."""
+        if self._begin("text"):
+            await self._say_all(self._turn.say(text))
+            self._end(None)
+
+    async def progress(
+        self, label: str, *, done: int | None = None, total: int | None = None
+    ) -> None:
+        """Tell how far the work is, in the one place that is kept up to date for it."""
+        if self._begin("progress"):
+            content = {"label": label, "done": done, "total": total}
+            event = agui.ActivitySnapshotEvent(
+                message_id=f"{self._turn.run_input.thread_id}-progress",
+                activity_type="progress",
+                content={name: value for name, value in content.items() if value is not None},
+                replace=True,
+            )
+            await self._say(event)
+            self._end(None)
+
+    async def update_state(self, **changes: Any) -> None:
+        """Change members of the thread's state, which clients share."""
+        if self._begin("state"):
+            after = {**self._turn.state, **changes}
+            self._turn.run_input.state = after
+            await self._say(agui.StateSnapshotEvent(snapshot=after))
+            self._end(None)
+
+    async def call(self, tool: Tool | Question, /, **args: Any) -> Outcome:
+        """Call a tool; a person is asked first if the tool wants that."""
+        (outcome,) = await self.call_all((tool, args))
+        return outcome
+
+    async def call_all(
+        self, *calls: tuple[Tool | Question, Mapping[str, Any]], expires_in: timedelta = LIFETIME
+    ) -> list[Outcome]:
+        """
+        Call tools all at once (S2); what came of them, in the order given.
+
+        Those that need a person wait for all answers together; the others are made meanwhile.
+        """
+        step = f"call {', '.join(tool.name for tool, _ in calls)}"
+        if not self._begin(step):
+            return [_outcome(content) for content in self._given()["results"]]
+        waiting = self._steps[self._position].get("waiting")
+        if waiting is None:
+            first = len(self._turn.proposed)
+            for tool, args in calls:
+                await self._say_all(self._turn.propose(tool, lifetime=expires_in, **args))
+            ids = [one.tool_call_id for one in self._turn.proposed[first:]]
+            results = await self._collect(make_proposed(self._turn))
+        else:
+            ids, known = waiting["calls"], waiting["results"]
+            tools = {tool.name: tool for tool, _ in calls}
+            results = known | await self._collect(follow_answers(self._turn, tools))
+        self._pause_if_asked({"calls": ids, "results": results})
+        contents = [results[name] for name in ids]
+        self._end({"results": contents})
+        return [_outcome(content) for content in contents]
+
+    async def interrupt(
+        self,
+        message: str = "",
+        *,
+        reason: str = "input_required",
+        response_schema: Mapping[str, Any] | None = None,
+        expires_in: timedelta = LIFETIME,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Reply:
+        """Ask a person something that is about no tool call, and wait for the answer."""
+        if not self._begin(f"ask {reason}"):
+            return Reply(**self._given())
+        if self._steps[self._position].get("waiting") is None:
+            fields: dict[str, Any] = {
+                "message": message or None,
+                "response_schema": response_schema,
+                "metadata": dict(metadata) if metadata is not None else None,
+            }
+            self._turn.interrupt(
+                reason,
+                expires_at=self._turn.expiry(expires_in),
+                **{name: value for name, value in fields.items() if value is not None},
+            )
+        self._pause_if_asked({})
+        (answer,) = self._turn.answers
+        reply = Reply(answer.entry.payload, answer.entry.status == "cancelled")
+        self._end(asdict(reply))
+        return reply
+
+    # -- steps ------------------------------------------------------------------------------------
+
+    def _begin(self, name: str) -> bool:
+        """
+        Take the next step; False if it was done before a pause, so that what it gave is known.
+
+        Raises:
+            WorkflowChanged: another step was taken here before.
+        """
+        if self._position == len(self._steps):
+            self._steps.append({"name": name})
+        step = self._steps[self._position]
+        if step["name"] != name:
+            raise WorkflowChanged(f"step {self._position + 1} was '{step['name']}', now '{name}'")
+        if "given" in step:
+            self._position += 1
+            return False
+        return True
+
+    def _given(self) -> Any:
+        """What the step that was just passed over gave."""
+        return self._steps[self._position - 1]["given"]
+
+    def _end(self, given: Any) -> None:
+        self._steps[self._position] = {"name": self._steps[self._position]["name"], "given": given}
+        self._position += 1
+
+    def _pause_if_asked(self, waiting: dict[str, Any]) -> None:
+        if self._turn.interrupts:
+            self._steps[self._position]["waiting"] = waiting
+            raise Paused
+
+    async def _collect(self, events: AsyncIterator[BaseEvent]) -> dict[str, str]:
+        """Say what happens, and keep the results by tool call."""
+        results = {}
+        async for event in events:
+            if isinstance(event, agui.ToolCallResultEvent):
+                results[event.tool_call_id] = str(event.content)
+            await self._say(event)
+        return results
+
+    async def _say_all(self, events: Sequence[BaseEvent]) -> None:
+        for event in events:
+            await self._say(event)
+
+
+def _outcome(content: str) -> Outcome:
+    """Read the result of a call as the author wants it: what was not done says so in its fields."""
+    value = loads(content)
+    if isinstance(value, dict) and value.get("ok") is False:
+        if value.get("denied") is True:
+            return Outcome(None, "denied", value.get("reason") or "")
+        if value.get("cancelled") is True:
+            return Outcome(None, "cancelled")
+        if "error" in value:
+            return Outcome(None, "failed", str(value["error"]))
+    return Outcome(value, "done")
