@@ -15,7 +15,7 @@ def describe(name: str, description: str, tools: Sequence[Tool | Question]) -> A
         transport=agui.TransportCapabilities(streaming=True),
         tools=agui.ToolsCapabilities(
             supported=bool(tools),
-            items=[_describe(tool) for tool in tools],
+            items=[describe_tool(tool) for tool in tools],
             parallel_calls=True,
         ),
         human_in_the_loop=agui.HumanInTheLoopCapabilities(
@@ -24,7 +24,8 @@ def describe(name: str, description: str, tools: Sequence[Tool | Question]) -> A
     )
 
 
-def _describe(tool: Tool | Question) -> agui.Tool:
+def describe_tool(tool: Tool | Question) -> agui.Tool:
+    """A tool as AG-UI and models are told of it."""
     return agui.Tool(
         name=tool.name,
         description=tool.description,

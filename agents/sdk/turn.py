@@ -64,9 +64,14 @@ class Turn:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"{self.ctx.run_key}-{kind}{number}"
 
+    def open_message(self) -> str:
+        """Make the id of a message; what is proposed next belongs to it."""
+        message_id = self._message_id = self.new_id("m")
+        return message_id
+
     def say(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
         """Build one complete assistant message."""
-        message_id = self._message_id = self.new_id("m")
+        message_id = self.open_message()
         return [
             agui.TextMessageStartEvent(
                 message_id=message_id, role="assistant", subagent_run_id=subagent
@@ -81,7 +86,7 @@ class Turn:
         self, parts: Iterable[str], *, every: timedelta = timedelta()
     ) -> AsyncIterator[BaseEvent]:
         """Build one assistant message piece by piece, the pieces `every` so often apart."""
-        message_id = self._message_id = self.new_id("m")
+        message_id = self.open_message()
         seconds = every.total_seconds()
         yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
         for number, part in enumerate(parts):
@@ -106,11 +111,17 @@ class Turn:
         tool.check_arguments(args)
         call_id = self.new_id("t")
         self.proposed.append(Proposed(tool, call_id, args, lifetime))
+        return self._proposal(call_id, tool.name, args)
+
+    def propose_nothing(self, name: str) -> tuple[str, list[BaseEvent]]:
+        """Show a call that cannot be made, so that it can have a result; return its id as well."""
+        call_id = self.new_id("t")
+        return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
+
+    def _proposal(self, call_id: str, name: str, args: dict[str, Any]) -> list[BaseEvent]:
         return [
             agui.ToolCallStartEvent(
-                tool_call_id=call_id,
-                tool_call_name=tool.name,
-                parent_message_id=self._message_id,
+                tool_call_id=call_id, tool_call_name=name, parent_message_id=self._message_id
             ),
             agui.ToolCallArgsEvent(tool_call_id=call_id, delta=dumps(args)),
             agui.ToolCallEndEvent(tool_call_id=call_id),
