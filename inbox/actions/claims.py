@@ -11,6 +11,7 @@ from inbox.actions.decisions import refuse_if_closed
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
+from inbox.domain.sentences import Sentence
 from inbox.domain.teamwork import CLAIM_LEASE, check_not_claimed
 from inbox.models import Claim, Interrupt, Thread
 from inbox.selectors.access import require_person
@@ -60,7 +61,7 @@ def renew_claim(*, interrupt_id: UUID, actor: Actor) -> Claim:
     claim: Claim | None = getattr(interrupt, "claim", None)
     check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     if claim is None or claim.user_id != user_id:
-        raise errors.NotClaimed("You have not taken this.")
+        raise errors.NotClaimed(Sentence("You have not taken this."))
     return _renew(claim, now)
 
 

@@ -16,6 +16,7 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
+from inbox.domain.sentences import Sentence
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
 from inbox.models import Claim, Decision, Interrupt, Run, Thread
@@ -63,7 +64,7 @@ def decide(
     asked = question(interrupt, None)
     check_in_time(asked, entry, now)
     if view_digest != interrupt.shown_digest:
-        raise errors.ViewChanged("What was asked has changed since the page was loaded.")
+        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
     check_payload(asked, entry, now)
     (decision,) = record_decisions(
         thread=thread,
@@ -147,7 +148,9 @@ def _stored(payload: Any) -> str:
     try:
         return canonical(payload)
     except ValueError as error:
-        raise errors.InvalidPayload(f"The answer cannot be stored as JSON: {error}.") from error
+        raise errors.InvalidPayload(
+            Sentence("The answer cannot be stored as JSON: {error}.", error=error)
+        ) from error
 
 
 def refuse_if_closed(interrupt: Interrupt) -> None:
@@ -167,10 +170,16 @@ def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Deci
 
 def _closed(interrupt: Interrupt, standing: Decision) -> errors.Refusal:
     if interrupt.status == InterruptStatus.EXPIRED:
-        return errors.InterruptExpired("This interrupt has expired.")
+        return errors.InterruptExpired(Sentence("This interrupt has expired."))
     return errors.AlreadyDecided(
-        f"{standing.actor_label} was faster: this is already {interrupt.status}.",
+        _was_faster(interrupt, standing.actor_label),
         by=standing.actor_label,
         at=standing.created_at.isoformat(),
         status=interrupt.status,
     )
+
+
+def _was_faster(interrupt: Interrupt, who: str) -> Sentence:
+    if interrupt.status == InterruptStatus.CANCELLED:
+        return Sentence("{who} was faster: this is already cancelled.", who=who)
+    return Sentence("{who} was faster: this is already resolved.", who=who)

@@ -14,6 +14,7 @@ from inbox.actions.recovery import put_doubt_to_a_person
 from inbox.actions.runs import Accepted, latest_run, new_external_id
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
+from inbox.domain.sentences import Sentence
 from inbox.domain.states import RunStatus, ToolCallState
 from inbox.models import Run, Thread, ToolCall
 from inbox.selectors.access import require
@@ -76,9 +77,11 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
 
 def _check_retry(thread: Thread, run: Run) -> None:
     if run.status != RunStatus.FAILED:
-        raise errors.RetryRefused(f"Only a failed run is tried again; this one is {run.status}.")
+        raise errors.RetryRefused(
+            Sentence("Only a failed run is tried again, and this one has not failed.")
+        )
     if latest_run(thread) != run:
-        raise errors.RetryRefused("This thread has gone on since the run failed.")
+        raise errors.RetryRefused(Sentence("This thread has gone on since the run failed."))
 
 
 def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
@@ -86,7 +89,9 @@ def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
     own = _begun_once(thread, run).filter(run=run).first()
     if own is not None:
         raise errors.RetryRefused(
-            f"{own.name} must not be called twice, and this agent would start anew."
+            Sentence(
+                "{tool} must not be called twice, and this agent would start anew.", tool=own.name
+            )
         )
 
 

@@ -21,6 +21,7 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, check_resume, is_replay
+from inbox.domain.sentences import Sentence
 from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
@@ -107,7 +108,7 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
         return Accepted(last_try(resumed_by), replayed=True)
     fresh = check_resume(entries=request.entries, questions=questions, now=now)
     if resumed_by:
-        raise errors.AlreadyDecided("This run was already resumed, with other answers.")
+        raise errors.AlreadyDecided(Sentence("This run was already resumed, with other answers."))
     if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
         # Who sends all of them once more means it; one of them cuts nobody's grace short.
         raise errors.PartialResume(
@@ -164,15 +165,19 @@ def _check_free(thread: Thread) -> None:
     latest = latest_run(thread)
     if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
-            "This thread waits for answers to its interrupts; send them as `resume`, or answer "
-            "them in the inbox."
+            Sentence(
+                "This thread waits for answers to its interrupts; send them as `resume`, or answer "
+                "them in the inbox."
+            )
         )
     _check_not_busy(latest)
 
 
 def _check_not_busy(latest: Run | None) -> None:
     if latest and latest.status in ACTIVE_RUN:
-        raise errors.ThreadBusy("A run of this thread is still going on; wait for it or cancel it.")
+        raise errors.ThreadBusy(
+            Sentence("A run of this thread is still going on; wait for it or cancel it.")
+        )
 
 
 def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
@@ -263,7 +268,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
     if run.status == RunStatus.CANCELLED:
         return run
     if run.status not in ACTIVE_RUN:
-        raise errors.RunEnded(f"The run has already {run.status}; there is nothing to cancel.")
+        raise errors.RunEnded(Sentence("The run has already ended; there is nothing to cancel."))
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,

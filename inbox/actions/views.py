@@ -8,6 +8,7 @@ from inbox.actions import audit
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.filters import Filter, check_view_name
+from inbox.domain.sentences import Sentence
 from inbox.models import SavedView
 from inbox.models.clock import database_now
 from inbox.selectors.access import permissions_in, require, teams_of
@@ -28,12 +29,14 @@ def save_view(*, name: str, wanted: Filter, actor: Actor, team_id: UUID | None =
     """
     check_view_name(name)
     if actor.user_id is None or not teams_of(actor):
-        raise errors.Forbidden("Views belong to the people of a team.")
+        raise errors.Forbidden(Sentence("Views belong to the people of a team."))
     if team_id is not None:
         require(actor, team_id, Permission.DECIDE)
     own = SavedView.objects.filter(user=actor.user_id)
     if own.exclude(name=name).count() >= MOST_VIEWS:
-        raise errors.InvalidInput(f"You have {MOST_VIEWS} views: delete one before you save more.")
+        raise errors.InvalidInput(
+            Sentence("You have {count} views: delete one before you save more.", count=MOST_VIEWS)
+        )
     now = database_now()
     columns = {"query": wanted.to_whole_query(), "team_id": team_id}
     view, _ = SavedView.objects.update_or_create(
@@ -59,7 +62,7 @@ def share_view(*, view_id: UUID, team_id: UUID | None, actor: Actor) -> SavedVie
     view = _view_to_change(view_id, actor)
     if team_id is not None:
         if view.user_id != actor.user_id:
-            raise errors.Forbidden("Only whoever saved a view gives it to a team.")
+            raise errors.Forbidden(Sentence("Only whoever saved a view gives it to a team."))
         require(actor, team_id, Permission.DECIDE)
     before = view.team_id
     if before != team_id:
@@ -92,7 +95,9 @@ def _view_to_change(view_id: UUID, actor: Actor) -> SavedView:
     if Permission.READ not in allowed:
         raise errors.NotFound()
     if Permission.ADMIN not in allowed:
-        raise errors.Forbidden("Only whoever saved this view, or an admin of the team, changes it.")
+        raise errors.Forbidden(
+            Sentence("Only whoever saved this view, or an admin of the team, changes it.")
+        )
     return view
 
 

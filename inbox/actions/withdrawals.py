@@ -10,6 +10,7 @@ from inbox.actions.approvals import unapply_answer
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
+from inbox.domain.sentences import Sentence
 from inbox.domain.states import InterruptStatus
 from inbox.domain.teamwork import check_withdrawal
 from inbox.models import Decision, Interrupt
@@ -73,5 +74,5 @@ def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
     standing = given.filter(withdrawn_at=None).first()
     decision = standing or given.filter(user=actor.user_id, api_key=actor.key_id).last()
     if decision is None or not decision.is_by(actor):
-        raise errors.Forbidden("Only whoever gave an answer may take it back.")
+        raise errors.Forbidden(Sentence("Only whoever gave an answer may take it back."))
     return decision

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
+from inbox.domain.sentences import Sentence
+
 
 class Permission(StrEnum):
     """What a role or an API key's scope allows; the values are the scopes."""
@@ -12,6 +14,15 @@ class Permission(StrEnum):
     RUN = "run"  #: start and cancel runs
     DECIDE = "decide"  #: answer interrupts
     ADMIN = "admin"  #: change the team, its agents and its keys
+
+
+#: What whoever lacks a permission is told.
+NEEDS = {
+    Permission.READ: Sentence("This needs the permission to read."),
+    Permission.RUN: Sentence("This needs the permission to run."),
+    Permission.DECIDE: Sentence("This needs the permission to decide."),
+    Permission.ADMIN: Sentence("This needs the permission to admin."),
+}
 
 
 class Role(StrEnum):

@@ -7,6 +7,7 @@ from enum import StrEnum
 from urllib.parse import parse_qsl, urlencode
 
 from inbox.domain.errors import InvalidInput
+from inbox.domain.sentences import Sentence
 
 #: What expires sooner than this is expiring: amber in every list.
 SOON = timedelta(minutes=10)
@@ -135,7 +136,10 @@ def check_view_name(name: str) -> None:
     """Raise InvalidInput unless a view may have this name."""
     if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
         raise InvalidInput(
-            f"The name of a view has 1 to {LONGEST_VIEW_NAME} characters, all of them visible."
+            Sentence(
+                "The name of a view has 1 to {most} characters, all of them visible.",
+                most=LONGEST_VIEW_NAME,
+            )
         )
 
 

@@ -17,6 +17,7 @@ from inbox.domain.schema_patterns import (
     without_unchecked_patterns,
 )
 from inbox.domain.schema_work import MAX_VISITS, SchemaRefused, check_work
+from inbox.domain.sentences import Sentence
 
 __all__ = [
     "APPROVAL",
@@ -34,7 +35,7 @@ MAX_DEPTH = 24
 MAX_PROBLEMS = 20
 #: Characters that the errors of one value may copy in the worst case.
 MAX_COPIED = 32 * 1024 * 1024
-TOO_LARGE_TO_SAY = "It does not fit the schema, and is too large to say where."
+TOO_LARGE_TO_SAY = Sentence("It does not fit the schema, and is too large to say where.")
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -180,8 +181,9 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
         problems += [found for found in _problems(schema, payload) if found not in problems]
     if problems:
         pointer, text = problems[0]
+        what = f"{pointer or 'the answer'}: {text}"
         raise InvalidPayload(
-            f"The answer does not fit what was asked: {pointer or 'the answer'}: {text}",
+            Sentence("The answer does not fit what was asked: {what}", what=what),
             problems=[{"pointer": where, "message": what} for where, what in problems],
         )
 

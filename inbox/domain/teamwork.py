@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from inbox.domain import errors
 from inbox.domain.access import Actor, ActorKind
+from inbox.domain.sentences import Sentence
 
 #: How long a claim lasts; the page of whoever works on the request renews it.
 CLAIM_LEASE = timedelta(minutes=10)
@@ -36,7 +37,9 @@ def check_not_claimed(*, holder: Holder | None, actor: Actor, now: datetime) -> 
         return
     if holder.user_id != actor.user_id:
         raise errors.Claimed(
-            f"{holder.name} is working on this.", by=holder.name, until=holder.until.isoformat()
+            Sentence("{who} is working on this.", who=holder.name),
+            by=holder.name,
+            until=holder.until.isoformat(),
         )
 
 
@@ -50,7 +53,9 @@ def withdrawable_until(
         AlreadyResumed: the agent has the answer, and nothing takes it back.
     """
     if is_resumed:
-        raise errors.AlreadyResumed("The run goes on with this answer: it cannot be taken back.")
+        raise errors.AlreadyResumed(
+            Sentence("The run goes on with this answer: it cannot be taken back.")
+        )
     return min((at for at in (resume_at, expires_at) if at), default=None)
 
 
@@ -71,20 +76,26 @@ def check_withdrawal(
     if until is None or now < until:
         return
     if until == expires_at:
-        raise errors.InterruptExpired("This has expired: the answer to it stays as it is.")
-    raise errors.AlreadyResumed("The time to take this answer back is over.")
+        raise errors.InterruptExpired(
+            Sentence("This has expired: the answer to it stays as it is.")
+        )
+    raise errors.AlreadyResumed(Sentence("The time to take this answer back is over."))
 
 
 def check_comment(text: str) -> None:
     """Raise InvalidInput unless the text can be kept as a comment."""
     if not text.strip():
-        raise errors.InvalidInput("There is nothing in this comment yet.")
+        raise errors.InvalidInput(Sentence("There is nothing in this comment yet."))
     if len(text) > COMMENT_CHARACTERS:
         raise errors.InvalidInput(
-            f"A comment has up to {COMMENT_CHARACTERS} characters; this one has {len(text)}."
+            Sentence(
+                "A comment has up to {most} characters; this one has {count}.",
+                most=COMMENT_CHARACTERS,
+                count=len(text),
+            )
         )
     if "\0" in text:
-        raise errors.InvalidInput("A comment cannot hold the character NUL.")
+        raise errors.InvalidInput(Sentence("A comment cannot hold the character NUL."))
 
 
 def check_grace(seconds: int) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from inbox.domain.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
+from inbox.domain.access import NEEDS, ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.sentences import Sentence
 from inbox.models import ApiKey, Membership, Team
 
 
@@ -69,7 +70,7 @@ def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
     if permission in allowed:
         return
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
-        raise Forbidden(f"This needs the permission to {permission.value}.")
+        raise Forbidden(NEEDS[permission])
     raise NotFound()
 
 
@@ -82,5 +83,5 @@ def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:
     """
     require(actor, team_id, permission)
     if actor.user_id is None:
-        raise Forbidden("Only people do this; a machine decides at once.")
+        raise Forbidden(Sentence("Only people do this; a machine decides at once."))
     return actor.user_id
