@@ -1,7 +1,7 @@
 # Needs python3 >= 3.11 with venv and pip, and make. Everything else is installed into .venv.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test lint bench campaign lock base dev
+.PHONY: help run demo-reset test lint texts bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -28,6 +28,9 @@ lint: dev ## Run the checks that need no test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
+
+texts: dev ## Collect the texts of pages, and compile their translations
+	@$(BIN)/python -m tests.support.texts
 
 bench: dev ## Measure the trips and streams of both shapes
 	$(BIN)/python -m bench

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from django.utils.translation import gettext
+
 from inbox.forms import wording
 from inbox.forms.nodes import Node
 from inbox.forms.posts import STATES, Posted
@@ -70,7 +72,7 @@ def _add(before: Node, target: str, posted: Posted, plan: Callable[[], Node]) ->
         return ""
     for name, text in was.items():
         posted.put(name, text or "")
-    return wording.FULL
+    return gettext(wording.FULL)
 
 
 def _remove(before: Node, target: str, posted: Posted) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from agents.agui import strict_json
 from inbox.domain.schema_work import SchemaRefused
@@ -39,7 +40,7 @@ class _Source:
             self.schema,
             base,
             name=self.name,
-            label=wording.ROOT,
+            label=gettext(wording.ROOT),
             required=True,
             leave_out=self.leave_out,
         )
@@ -47,7 +48,11 @@ class _Source:
     def json_node(self, text: str | None = None) -> Node:
         shown = _json_text(self.value)
         node = Node(
-            "json", f"{self.name}.json", wording.AS_JSON, required=True, original=self.value
+            "json",
+            f"{self.name}.json",
+            gettext(wording.AS_JSON),
+            required=True,
+            original=self.value,
         )
         node.shown = shown
         node.text = shown if text is None else text
@@ -231,7 +236,7 @@ def _base(source: _Source, post: Posted) -> Any:
     """What the fields started from when the page was made."""
     text = post.text(f"{source.name}.base")
     if text is None:
-        raise strict_json.JsonRejected(wording.FORM_NOT_ARRIVED)
+        raise strict_json.JsonRejected(gettext(wording.FORM_NOT_ARRIVED))
     if text == AS_WRITTEN:
         return source.value
     return strict_json.loads(text) if text else ABSENT
@@ -245,7 +250,7 @@ def _not_arrived(source: _Source) -> tuple[Form, Reading]:
     """The form as it was at first, because what came cannot be told from what is missing."""
     form = Form(source, FORM_TAB, source.plan(None, source.value), source.value)
     id_ = field_id(source.name)
-    problems = [Problem(id_, "", form.root.label, wording.FORM_NOT_ARRIVED)]
+    problems = [Problem(id_, "", form.root.label, gettext(wording.FORM_NOT_ARRIVED))]
     return replace(form, problems=problems), Reading(ABSENT, problems)
 
 

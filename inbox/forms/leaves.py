@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from django.utils.translation import gettext
+
 from inbox.domain.shown import json_text
 from inbox.forms import wording
 from inbox.forms.nodes import Node, Option
@@ -67,12 +69,12 @@ def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: 
     if found is None and value is not ABSENT and not (node.nullable and value is None):
         options.append(Option(AS_WRITTEN, wording.as_written(json_text(value)), value))
     if node.nullable and not any(option.data is None for option in options):
-        options.append(Option(NULL, wording.NO_VALUE, None))
+        options.append(Option(NULL, gettext(wording.NO_VALUE), None))
     node.kind = "choice" if len(options) <= MOST_RADIOS else "select"
     if node.optional:
-        options.append(Option(UNSET, wording.NOT_SET, ABSENT))
+        options.append(Option(UNSET, gettext(wording.NOT_SET), ABSENT))
     elif node.kind == "select":
-        options.insert(0, Option(UNSET, wording.CHOOSE, ABSENT))
+        options.insert(0, Option(UNSET, gettext(wording.CHOOSE), ABSENT))
     # One that is not there has no option in a required choice of radios: none of them is set.
     held = (option.value for option in options if option.data is value)
     chosen = str(found) if found is not None else next(held, None)

@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from inbox.domain.shown import json_text, visible
 from inbox.forms import wording
 from inbox.forms.leaves import plan_choice, plan_many, plan_number, plan_text
@@ -282,11 +284,13 @@ class Planner:
         node.next_token = len(extra)
         tokens = self._tokens(node, len(extra))
         self._take(2 * len(tokens))
-        node.item_label = wording.PAIR
+        node.item_label = gettext(wording.PAIR)
         for token in tokens:
             key = extra[token] if token < len(extra) else ABSENT
             name = f"{node.name}@{token}"
-            key_node = Node("text", f"{name}@key", wording.KEY, required=True, original=key)
+            key_node = Node(
+                "text", f"{name}@key", gettext(wording.KEY), required=True, original=key
+            )
             key_node.shown = "" if key is ABSENT else key
             key_node.text = self.typed(key_node)
             key_node.in_row = True
@@ -320,13 +324,13 @@ class Planner:
         tokens = self._tokens(node, len(originals))
         self._take(len(tokens))
         title = title_of(self._flat_or_empty(items))
-        node.item_label = title or wording.ITEM
+        node.item_label = title or gettext(wording.ITEM)
         for place, token in enumerate(tokens, start=1):
             child = self.plan(
                 items,
                 originals[token] if token < len(originals) else ABSENT,
                 name=f"{node.name}/{token}",
-                label=wording.ITEM,
+                label=gettext(wording.ITEM),
                 required=True,
                 depth=depth + 1,
             )

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from django.utils.translation import gettext
+
 from agents.agui import strict_json
 from inbox.forms import wording
 from inbox.forms.leaves import UNSET
@@ -58,13 +60,13 @@ class Reader:
     def _typed(self, node: Node, path: Path) -> Any:
         posted = self.posted.text(node.name)
         if posted is None:
-            return self.blame(node, path, wording.NOT_ARRIVED)
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED))
         text = plain_newlines(posted)
         # A browser gives back every newline as CRLF, and what it was given otherwise unchanged.
         untouched = text == plain_newlines(node.shown)
         if node.is_null:
             is_typed = text and not untouched
-            return self.blame(node, path, wording.UNTICK) if is_typed else None
+            return self.blame(node, path, gettext(wording.UNTICK)) if is_typed else None
         if untouched and (node.original is not None or node.kind == "json"):
             return node.original
         if text == "" or (not text.strip() and node.kind not in _TEXTS):
@@ -88,14 +90,14 @@ class Reader:
 
     def _number(self, node: Node, path: Path, text: str) -> Any:
         if len(text) > 400 or not _NUMBER.fullmatch(text):
-            return self.blame(node, path, wording.NO_NUMBER)
+            return self.blame(node, path, gettext(wording.NO_NUMBER))
         try:
             value = strict_json.loads(text)
             lost = Decimal(text) != Decimal(repr(value))
         except strict_json.JsonRejected as error:
             return self.blame(node, path, str(error))
         except InvalidOperation:
-            return self.blame(node, path, wording.NO_NUMBER)
+            return self.blame(node, path, gettext(wording.NO_NUMBER))
         if lost:
             return self.blame(node, path, wording.too_many_digits(repr(value)))
         return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -108,27 +110,27 @@ class Reader:
 
     def _choice(self, node: Node, path: Path) -> Any:
         if not self.posted.has(f"{node.name}@here"):
-            return self.blame(node, path, wording.NOT_ARRIVED)
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED))
         posted = self.posted.text(node.name)
         if posted is None:
             # A radio that was set cannot be unset, and a select always says something.
             was_set = node.kind == "select" or any(o.value == node.shown for o in node.options)
-            return self.blame(node, path, wording.NOT_ARRIVED) if was_set else ABSENT
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED)) if was_set else ABSENT
         for option in node.options:
             if option.value == posted:
                 return option.data
         if posted == UNSET:
             return ABSENT
-        return self.blame(node, path, wording.NOT_OFFERED)
+        return self.blame(node, path, gettext(wording.NOT_OFFERED))
 
     def _many(self, node: Node, path: Path) -> Any:
         is_framed = self.posted.has(f"{node.name}@here") and self.posted.state(node.name)
         if not is_framed:
-            return self.blame(node, path, wording.NOT_ARRIVED)
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED))
         chosen = self.posted.texts(node.name)
         known = {option.value: option.data for option in node.options}
         if not set(chosen) <= known.keys():
-            return self.blame(node, path, wording.NOT_OFFERED)
+            return self.blame(node, path, gettext(wording.NOT_OFFERED))
         before = node.shown.split(",") if node.shown else []
         if set(before) == set(chosen) and node.original is not ABSENT:
             return node.original
@@ -147,19 +149,19 @@ class Reader:
             needed = is_new and (node.required or (parent is not None and parent.is_in_branch))
             return node.schema["const"] if needed else ABSENT
         if node.required:
-            self.blame(node, path, wording.LEFT_OUT)
+            self.blame(node, path, gettext(wording.LEFT_OUT))
         return ABSENT
 
     # -- more than one --------------------------------------------------------------------------
 
     def _branch(self, node: Node, path: Path) -> Any:
         if self.posted.branch(node.name) is None:
-            return self.blame(node, path, wording.NOT_ARRIVED)
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED))
         return self.read(node.fields[0], path) if node.fields else ABSENT
 
     def _is_there(self, node: Node, path: Path) -> bool | None:
         if self.posted.state(node.name) is None:
-            self.blame(node, path, wording.NOT_ARRIVED)
+            self.blame(node, path, gettext(wording.NOT_ARRIVED))
             return None
         return node.is_there
 
@@ -187,7 +189,7 @@ class Reader:
 
     def _pairs(self, node: Node, path: Path, taken: dict[str, Any]) -> dict[str, Any]:
         if self.posted.tokens(node.name) is None:
-            self.blame(node, path, wording.NOT_ARRIVED)
+            self.blame(node, path, gettext(wording.NOT_ARRIVED))
             return {}
         found: dict[str, Any] = {}
         for row in node.rows:
@@ -195,12 +197,12 @@ class Reader:
             posted = self.posted.text(row.key.name)
             key = posted
             if posted is None:
-                self.blame(row.key, path, wording.NOT_ARRIVED)
+                self.blame(row.key, path, gettext(wording.NOT_ARRIVED))
             elif posted == "" and row.key.original != "":
-                self.blame(row.key, path, wording.NO_KEY)
+                self.blame(row.key, path, gettext(wording.NO_KEY))
                 key = None
             elif posted in taken or posted in found:
-                self.blame(row.key, (*path, posted), wording.SAME_KEY)
+                self.blame(row.key, (*path, posted), gettext(wording.SAME_KEY))
                 key = None
             value = self.read(row.node, (*path, key if key is not None else ""))
             if key is not None:
@@ -215,7 +217,7 @@ class Reader:
         if not is_there:
             return None if is_there is False and node.is_null else ABSENT
         if self.posted.tokens(node.name) is None:
-            return self.blame(node, path, wording.NOT_ARRIVED)
+            return self.blame(node, path, gettext(wording.NOT_ARRIVED))
         if not node.rows and node.state == "auto":
             return ABSENT
         found: list[Any] = []

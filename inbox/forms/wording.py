@@ -1,9 +1,12 @@
 """Every sentence of a form that is not in a template."""
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from inbox.domain.schemas import is_pattern_checked
+from django.utils.translation import gettext, gettext_noop
+
+from inbox.domain.schemas import TOO_LARGE_TO_SAY, is_pattern_checked
 from inbox.domain.shown import json_text, visible
 from inbox.forms.values import ABSENT
 
@@ -12,29 +15,29 @@ if TYPE_CHECKING:
 
 MOST_OF_A_DEFAULT = 200
 
-YES = "Yes"
-NO = "No"
-ROOT = "Answer"
-AS_JSON = "As JSON"
-NOT_SET = "Not set"
-NO_VALUE = "No value"
-CHOOSE = "Choose …"
-KEY = "Name"
-PAIR = "pair"
-ITEM = "Item"
+YES = gettext_noop("Yes")
+NO = gettext_noop("No")
+ROOT = gettext_noop("Answer")
+AS_JSON = gettext_noop("As JSON")
+NOT_SET = gettext_noop("Not set")
+NO_VALUE = gettext_noop("No value")
+CHOOSE = gettext_noop("Choose …")
+KEY = gettext_noop("Name")
+PAIR = gettext_noop("pair")
+ITEM = gettext_noop("Item")
 
-NOT_ARRIVED = "This field did not arrive. Reload the page and try again."
-FORM_NOT_ARRIVED = "The form did not arrive whole. Reload the page and try again."
-NO_NUMBER = "Enter a number such as 1250.5."
-UNTICK = "Clear the field, or untick “No value” to send what you typed."
-LEFT_OUT = (
+NOT_ARRIVED = gettext_noop("This field did not arrive. Reload the page and try again.")
+FORM_NOT_ARRIVED = gettext_noop("The form did not arrive whole. Reload the page and try again.")
+NO_NUMBER = gettext_noop("Enter a number such as 1250.5.")
+UNTICK = gettext_noop("Clear the field, or untick “No value” to send what you typed.")
+LEFT_OUT = gettext_noop(
     "The agent left this read-only value out, so this form cannot be completed. "
     "Reject it or ask the agent to send it again."
 )
-NO_KEY = "Enter a name, or remove this pair."
-SAME_KEY = "There is another field of this name already."
-NOT_OFFERED = "Choose one of the values that are offered."
-FULL = "No more fields fit into this form. Add the rest as JSON."
+NO_KEY = gettext_noop("Enter a name, or remove this pair.")
+SAME_KEY = gettext_noop("There is another field of this name already.")
+NOT_OFFERED = gettext_noop("Choose one of the values that are offered.")
+FULL = gettext_noop("No more fields fit into this form. Add the rest as JSON.")
 
 
 def help_for(node: "Node") -> list[str]:
@@ -49,24 +52,24 @@ def help_for(node: "Node") -> list[str]:
     for keyword, text in _LIMITS.items():
         limit = schema.get(keyword)
         if isinstance(limit, int | float) and not _says_nothing(keyword, limit):
-            sentences.append(text.format(limit=json_text(limit)))
+            sentences.append(gettext(text).format(limit=json_text(limit)))
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and node.kind in ("text", "area", "json"):
         text = _PATTERN if is_pattern_checked(pattern) else _UNCHECKED_PATTERN
-        sentences.append(text.format(pattern=visible(pattern[:300])))
+        sentences.append(gettext(text).format(pattern=visible(pattern[:300])))
     if "default" in schema and node.original is ABSENT:
         default = schema["default"]
         if isinstance(default, str | int | float) and default != "":
             text = value_text(default, mixed=False, is_boolean=isinstance(default, bool))
             if len(text) <= MOST_OF_A_DEFAULT:
-                sentences.append(_DEFAULT.format(default=text))
+                sentences.append(gettext(_DEFAULT).format(default=text))
     return sentences
 
 
 def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     """An option as one reads it; where types are mixed, a text is told by its quotes."""
     if is_boolean:
-        return YES if value else NO
+        return gettext(YES if value else NO)
     if isinstance(value, str) and value and not mixed:
         return visible(value)
     return json_text(value)
@@ -77,7 +80,7 @@ def titled(title: str, value: str) -> str:
 
 
 def as_written(text: str) -> str:
-    return f"{text} (as the agent wrote it)"
+    return gettext("{value} (as the agent wrote it)").format(value=text)
 
 
 def branch_option(number: int, flat: Mapping[str, Any]) -> "Option":
@@ -87,19 +90,21 @@ def branch_option(number: int, flat: Mapping[str, Any]) -> "Option":
 
 
 def too_many_digits(kept: str) -> str:
-    return f"This number has more digits than can be kept: it would become {kept}."
+    text = gettext("This number has more digits than can be kept: it would become {kept}.")
+    return text.format(kept=kept)
 
 
 def inside(pointer: str, text: str) -> str:
-    return f"At {pointer}: {text}"
+    return gettext("At {pointer}: {problem}").format(pointer=pointer, problem=text)
 
 
 def asked_elsewhere(name: str) -> str:
-    return f"Leave “{name}” out: the page asks for it elsewhere."
+    text = gettext("Leave “{name}” out: the page asks for it elsewhere.")
+    return text.format(name=name)
 
 
 def value_label(key: str) -> str:
-    return f"Value of {key[:80]}" if key else "Value"
+    return gettext("Value of {key}").format(key=key[:80]) if key else gettext("Value")
 
 
 def item_label(label: str, place: int) -> str:
@@ -117,21 +122,19 @@ def _branch_label(number: int, flat: Mapping[str, Any]) -> str:
     if "const" in flat:
         return json_text(flat["const"])[:80]
     named = flat.get("type")
-    return (
-        _TYPES.get(named, f"Choice {number + 1}")
-        if isinstance(named, str)
-        else (f"Choice {number + 1}")
-    )
+    if isinstance(named, str) and named in _TYPES:
+        return gettext(_TYPES[named])
+    return gettext("Choice {number}").format(number=number + 1)
 
 
 _TYPES = {
-    "string": "Text",
-    "integer": "Whole number",
-    "number": "Number",
-    "boolean": "Yes or no",
-    "array": "List",
-    "object": "Fields",
-    "null": "No value",
+    "string": gettext_noop("Text"),
+    "integer": gettext_noop("Whole number"),
+    "number": gettext_noop("Number"),
+    "boolean": gettext_noop("Yes or no"),
+    "array": gettext_noop("List"),
+    "object": gettext_noop("Fields"),
+    "null": gettext_noop("No value"),
 }
 
 
@@ -140,49 +143,51 @@ def _about_kind(node: "Node") -> list[str]:
     if node.kind == "json":
         return ["JSON."]
     if node.kind == "number" and schema.get("type") in ("integer", ["integer", "null"]):
-        return ["Whole number."]
+        return [gettext("Whole number.")]
     if node.kind == "moment":
-        return ["Date and time in UTC."]
-    return [_FORMATS[schema["format"]]] if schema.get("format") in _FORMATS else []
+        return [gettext("Date and time in UTC.")]
+    text = _FORMATS.get(str(schema.get("format")))
+    return [gettext(text)] if text else []
 
 
 _FORMATS = {
-    "time": "A time such as 10:00:00Z.",
-    "date": "A date such as 2025-12-31.",
-    "date-time": "A date and time such as 2025-12-31T09:30:00Z.",
-    "duration": "A duration such as PT30M.",
-    "email": "An e-mail address.",
-    "uri": "An address such as https://example.com/.",
-    "uuid": "A UUID.",
+    "time": gettext_noop("A time such as 10:00:00Z."),
+    "date": gettext_noop("A date such as 2025-12-31."),
+    "date-time": gettext_noop("A date and time such as 2025-12-31T09:30:00Z."),
+    "duration": gettext_noop("A duration such as PT30M."),
+    "email": gettext_noop("An e-mail address."),
+    "uri": gettext_noop("An address such as https://example.com/."),
+    "uuid": gettext_noop("A UUID."),
 }
 _LIMITS = {
-    "minimum": "At least {limit}.",
-    "exclusiveMinimum": "More than {limit}.",
-    "maximum": "At most {limit}.",
-    "exclusiveMaximum": "Less than {limit}.",
-    "multipleOf": "A multiple of {limit}.",
-    "minLength": "At least {limit} characters.",
-    "maxLength": "At most {limit} characters.",
-    "minItems": "At least {limit} items.",
-    "maxItems": "At most {limit} items.",
-    "minProperties": "At least {limit} fields.",
-    "maxProperties": "At most {limit} fields.",
+    "minimum": gettext_noop("At least {limit}."),
+    "exclusiveMinimum": gettext_noop("More than {limit}."),
+    "maximum": gettext_noop("At most {limit}."),
+    "exclusiveMaximum": gettext_noop("Less than {limit}."),
+    "multipleOf": gettext_noop("A multiple of {limit}."),
+    "minLength": gettext_noop("At least {limit} characters."),
+    "maxLength": gettext_noop("At most {limit} characters."),
+    "minItems": gettext_noop("At least {limit} items."),
+    "maxItems": gettext_noop("At most {limit} items."),
+    "minProperties": gettext_noop("At least {limit} fields."),
+    "maxProperties": gettext_noop("At most {limit} fields."),
 }
-_PATTERN = "Must match the pattern {pattern}"
+_PATTERN = gettext_noop("Must match the pattern {pattern}")
 _FAULTS = {
     "pattern": _PATTERN,
-    "falseSchema": "Nothing is expected here.",
+    "size": TOO_LARGE_TO_SAY.pattern,
+    "falseSchema": gettext_noop("Nothing is expected here."),
     "enum": NOT_OFFERED,
     "const": NOT_OFFERED,
-    "required": "“{property}” is missing.",
-    "uniqueItems": "Each item may appear only once.",
-    "additionalProperties": "Not expected here: {names}.",
-    "unevaluatedProperties": "Not expected here: {names}.",
-    "oneOf": "This fits none of the choices, or more than one.",
-    "anyOf": "This fits none of the choices.",
+    "required": gettext_noop("“{property}” is missing."),
+    "uniqueItems": gettext_noop("Each item may appear only once."),
+    "additionalProperties": gettext_noop("Not expected here: {names}."),
+    "unevaluatedProperties": gettext_noop("Not expected here: {names}."),
+    "oneOf": gettext_noop("This fits none of the choices, or more than one."),
+    "anyOf": gettext_noop("This fits none of the choices."),
 }
-_UNCHECKED_PATTERN = "This pattern is not checked by the server: {pattern}"
-_DEFAULT = "Default: {default}"
+_UNCHECKED_PATTERN = gettext_noop("This pattern is not checked by the server: {pattern}")
+_DEFAULT = gettext_noop("Default: {default}")
 
 
 def _says_nothing(keyword: str, limit: float) -> bool:
@@ -196,22 +201,23 @@ def enter(node: "Node") -> str:
     """What to do about a field that has to be filled in and is not."""
     known = _ENTER.get(node.kind)
     if known is None:
-        known = _ENTER_OR_NULL if node.nullable else "Enter {label}."
-    return known.format(label=node.label)
+        known = _ENTER_OR_NULL if node.nullable else _ENTER_ONE
+    return gettext(known).format(label=node.label)
 
 
-_CHOOSE_FOR = "Choose a value for “{label}”."
-_FILL_LIST = "“{label}” has nothing in it yet. Say so, or add something."
-_ENTER_OR_NULL = "Enter {label}, or tick “No value”."
+_CHOOSE_FOR = gettext_noop("Choose a value for “{label}”.")
+_FILL_LIST = gettext_noop("“{label}” has nothing in it yet. Say so, or add something.")
+_ENTER_OR_NULL = gettext_noop("Enter {label}, or tick “No value”.")
+_ENTER_ONE = gettext_noop("Enter {label}.")
 _ENTER = {
     "choice": _CHOOSE_FOR,
     "select": _CHOOSE_FOR,
     "branch": _CHOOSE_FOR,
-    "day": "Enter a date.",
-    "moment": "Enter a date and time.",
+    "day": gettext_noop("Enter a date."),
+    "moment": gettext_noop("Enter a date and time."),
     "list": _FILL_LIST,
     "many": _FILL_LIST,
-    "group": "Fill in at least one field of “{label}”.",
+    "group": gettext_noop("Fill in at least one field of “{label}”."),
     "fixed": LEFT_OUT,
 }
 
@@ -220,32 +226,39 @@ def fault_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
     """What a validator found, as one says it to the person who can change it."""
     limit = detail.get("limit", detail.get("multiple_of"))
     if keyword in ("minLength", "minItems") and limit == 1:
-        return "This cannot be empty."
+        return gettext("This cannot be empty.")
     if keyword in _LIMITS and isinstance(limit, int | float):
-        return _LIMITS[keyword].format(limit=json_text(limit))
+        return gettext(_LIMITS[keyword]).format(limit=json_text(limit))
     if keyword == "type":
         return _kind_sentence(detail)
     names = ", ".join(visible(str(name)) for name in detail.get("unexpected", ()))
-    return _FAULTS.get(keyword, "{message}").format(
+    if keyword not in _FAULTS:
+        return visible(message)
+    return gettext(_FAULTS[keyword]).format(
         pattern=visible(str(detail.get("pattern", ""))[:300]),
         property=visible(str(detail.get("property", ""))[:300]),
         names=names[:300],
-        message=visible(message),
     )
 
 
 def _kind_sentence(detail: Mapping[str, Any]) -> str:
     types = detail.get("types", ())
-    names = [_EXPECTED[name] for name in types if name in _EXPECTED]
-    return f"Must be {' or '.join(names)}." if names else "This is of the wrong type."
+    names = [gettext(_EXPECTED[name]) for name in types if name in _EXPECTED]
+    if not names:
+        return gettext("This is of the wrong type.")
+    return gettext("Must be {kind}.").format(kind=reduce(_either, names))
+
+
+def _either(this: str, that: str) -> str:
+    return gettext("{this} or {that}").format(this=this, that=that)
 
 
 _EXPECTED = {
-    "string": "text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object with fields",
-    "null": "null",
+    "string": gettext_noop("text"),
+    "integer": gettext_noop("a whole number"),
+    "number": gettext_noop("a number"),
+    "boolean": gettext_noop("true or false"),
+    "array": gettext_noop("a list"),
+    "object": gettext_noop("an object with fields"),
+    "null": gettext_noop("null"),
 }

@@ -6,35 +6,65 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
+
 from inbox.domain.access import ActorKind
 from inbox.domain.faces import hue, initials
 from inbox.domain.shown import visible
 
+#: What somebody did, as others read it and as they read it themselves.
 _SAYS = {
-    "run.started": "started the run",
-    "run.interrupted": "asked for a decision",
-    "run.succeeded": "finished",
-    "run.failed": "failed",
-    "run.cancelled": "cancelled the run",
-    "run.recovered": "took the run over from a lost worker",
-    "interrupt.resolved": "answered",
-    "interrupt.cancelled": "cancelled this",
-    "interrupt.expired": "closed this: nobody answered in time",
-    "interrupt.claimed": "took this",
-    "interrupt.taken_over": "took this over",
-    "interrupt.released": "gave this back",
-    "interrupt.commented": "commented",
-    "decision.withdrawn": "took the answer back",
-    "run.retried": "tried the failed run again",
-    "resume.rejected": "sent an answer that was refused",
+    "run.started": (gettext_noop("{who} started the run"), gettext_noop("You started the run")),
+    "run.interrupted": (gettext_noop("{who} asked for a decision"), ""),
+    "run.succeeded": (gettext_noop("{who} finished"), ""),
+    "run.failed": (gettext_noop("{who} failed"), ""),
+    "run.cancelled": (
+        gettext_noop("{who} cancelled the run"),
+        gettext_noop("You cancelled the run"),
+    ),
+    "run.recovered": (gettext_noop("{who} took the run over from a lost worker"), ""),
+    "interrupt.resolved": (gettext_noop("{who} answered"), gettext_noop("You answered")),
+    "interrupt.cancelled": (
+        gettext_noop("{who} cancelled this"),
+        gettext_noop("You cancelled this"),
+    ),
+    "interrupt.expired": (gettext_noop("{who} closed this: nobody answered in time"), ""),
+    "interrupt.claimed": (gettext_noop("{who} took this"), gettext_noop("You took this")),
+    "interrupt.taken_over": (
+        gettext_noop("{who} took this over"),
+        gettext_noop("You took this over"),
+    ),
+    "interrupt.released": (
+        gettext_noop("{who} gave this back"),
+        gettext_noop("You gave this back"),
+    ),
+    "interrupt.commented": (gettext_noop("{who} commented"), gettext_noop("You commented")),
+    "decision.withdrawn": (
+        gettext_noop("{who} took the answer back"),
+        gettext_noop("You took the answer back"),
+    ),
+    "run.retried": (
+        gettext_noop("{who} tried the failed run again"),
+        gettext_noop("You tried the failed run again"),
+    ),
+    "resume.rejected": (
+        gettext_noop("{who} sent an answer that was refused"),
+        gettext_noop("You sent an answer that was refused"),
+    ),
 }
+_APPROVED = (gettext_noop("{who} approved"), gettext_noop("You approved"))
+_APPROVED_WITH_CHANGES = (
+    gettext_noop("{who} approved with changes"),
+    gettext_noop("You approved with changes"),
+)
+_REJECTED = (gettext_noop("{who} rejected"), gettext_noop("You rejected"))
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
 
 
 @dataclass(frozen=True)
 class Line:
-    who: str
-    what: str
+    sentence: str  #: what was done by whom, as markup
     note: str  #: the reason that was given
     at: datetime
     initials: str  #: "" for agents and machines, which have an icon
@@ -54,8 +84,7 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     who = agent if entry.action in _BY_AGENT else entry.actor_label
     reason = answer.get("reason")
     return Line(
-        who="You" if is_me else who,
-        what=_what(entry.action, answer),
+        sentence=_sentence(entry.action, answer, who=who, is_me=is_me),
         note=visible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(entry.actor_label) if is_person else "",
@@ -63,9 +92,18 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     )
 
 
-def _what(action: str, answer: dict[str, Any]) -> str:
+def _sentence(action: str, answer: dict[str, Any], *, who: str, is_me: bool) -> str:
+    by_others, by_me = _pair(action, answer)
+    # The pattern is ours and may be trusted; the name is not.
+    return format_html(
+        gettext(by_me if is_me and by_me else by_others),
+        who=format_html("<strong><bdi>{}</bdi></strong>", who),
+    )
+
+
+def _pair(action: str, answer: dict[str, Any]) -> tuple[str, str]:
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
         if not answer["approved"]:
-            return "rejected"
-        return "approved with changes" if "editedArgs" in answer else "approved"
-    return _SAYS.get(action, action.replace(".", " "))
+            return _REJECTED
+        return _APPROVED_WITH_CHANGES if "editedArgs" in answer else _APPROVED
+    return _SAYS.get(action, ("{who} " + action.replace(".", " "), ""))

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.states import EntryStatus
@@ -38,7 +40,7 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
         case ("answer", False):
             _check_looked_at(sheet, posted)
             return EntryStatus.RESOLVED, _answer(sheet, posted)
-    raise InvalidPayload("Choose one of the buttons: this is no answer to what was asked.")
+    raise InvalidPayload(gettext("Choose one of the buttons: this is no answer to what was asked."))
 
 
 def _answer(sheet: Sheet, posted: Posted) -> Any:
@@ -68,7 +70,14 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
     note = posted.note if sheet.takes_note else ""
     if sheet.needs_note and not note.strip():
         raise AnswerWrong(
-            [Problem(NOTE_ID, "/reason", "Note", "Write a note: the agent asks why.")]
+            [
+                Problem(
+                    NOTE_ID,
+                    "/reason",
+                    gettext("Note"),
+                    gettext("Write a note: the agent asks why."),
+                )
+            ]
         )
     said = {"reason": note} if note.strip() else {}
     asked = more if isinstance(more, Mapping) else {}
@@ -92,13 +101,23 @@ def _read(form: Form | None, posted: Posted) -> Any:
 def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
     """Refuse a yes to what nobody looked at: long values that are folded, texts that deceive."""
     problems = [
-        Problem(field_id, "", "A long value", "Open it and read it before you approve.")
+        Problem(
+            field_id,
+            "",
+            gettext("A long value"),
+            gettext("Open it and read it before you approve."),
+        )
         for field_id in sheet.folded
         if field_id not in posted.opened
     ]
     if sheet.findings and not posted.has_seen:
         problems.append(
-            Problem(SEEN_ID, "", "Hidden characters", "Look at them and say so before you approve.")
+            Problem(
+                SEEN_ID,
+                "",
+                gettext("Hidden characters"),
+                gettext("Look at them and say so before you approve."),
+            )
         )
     if problems:
         raise AnswerWrong(problems)

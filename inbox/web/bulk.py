@@ -7,10 +7,11 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.bulk import Result, decide_many, withdraw_many
-from inbox.domain.access import Actor
+from inbox.domain.access import NEEDS, Actor, Permission
 from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
@@ -19,6 +20,7 @@ from inbox.selectors.teamwork import withdrawable_by
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
 from inbox.web.reviews import Group, groups_of, why_not
+from inbox.web.saying import say
 from inbox.web.verdicts import verdict_of
 
 _NOTE_CHARACTERS = 2_000
@@ -104,22 +106,26 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
     if not rows:
         raise NotFound()
     if not any(row.may_decide for row in rows):
-        raise Forbidden("This needs the permission to decide.")
+        raise Forbidden(NEEDS[Permission.DECIDE])
     return rows
 
 
 def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
     if answer is None:
-        return "Choose one of the buttons: nothing was decided."
+        return gettext("Choose one of the buttons: nothing was decided.")
     if not ticked:
-        return "Nothing is ticked, so nothing was decided."
+        return gettext("Nothing is ticked, so nothing was decided.")
     if len(note) > _NOTE_CHARACTERS:
-        return f"A note has up to {_NOTE_CHARACTERS} characters: nothing was decided."
+        return gettext("A note has up to {count} characters: nothing was decided.").format(
+            count=_NOTE_CHARACTERS
+        )
     return ""
 
 
 def _refusals(results: Sequence[Result]) -> dict[UUID, str]:
-    return {one.interrupt_id: one.refusal.message for one in results if one.refusal is not None}
+    return {
+        one.interrupt_id: say(one.refusal.message) for one in results if one.refusal is not None
+    }
 
 
 def _show(
@@ -181,7 +187,7 @@ def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
     elif verdict:
         word, icon, tone = verdict.short, verdict.icon, verdict.tone
     else:
-        word, icon, tone = "Open again", "circle-dashed", "quiet"
+        word, icon, tone = gettext("Open again"), "circle-dashed", "quiet"
     return Outcome(
         row=row,
         title=visible(row.title),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from inbox.domain.shown import is_long, json_text, pretty, visible
 from inbox.domain.states import InterruptStatus, ToolCallState
@@ -237,7 +238,7 @@ class Card:
         return Sibling(
             url=reverse("interrupt", args=[row.pk]),
             title=visible(row.title),
-            word=verdict.short if verdict else "Pending",
+            word=verdict.short if verdict else gettext("Pending"),
             icon=verdict.icon if verdict else "circle-dashed",
             tone=verdict.tone if verdict else "quiet",
             is_this=row.pk == self.row.pk,
@@ -269,7 +270,7 @@ def _text_of(message: Any) -> str:
 def _said(message: Any) -> Said:
     is_user = message["role"] == "user"
     return Said(
-        who="User" if is_user else "Agent",
+        who=gettext("User") if is_user else gettext("Agent"),
         icon="user" if is_user else "bot",
         text=visible(_text_of(message)),
     )

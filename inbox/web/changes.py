@@ -4,12 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inbox.domain.changes import Change, changes_between
+from django.utils.translation import gettext, gettext_noop
+
+from inbox.domain.changes import Change, Kind, changes_between
 from inbox.domain.shown import json_text, visible
 
 #: Of a longer stretch that stayed, only this much is shown at each of its ends.
 _CONTEXT = 120
 _GAP = " ⋯ "
+_KINDS = {
+    Kind.ADDED: gettext_noop("added"),
+    Kind.REMOVED: gettext_noop("removed"),
+    Kind.CHANGED: gettext_noop("changed"),
+}
 
 
 @dataclass(frozen=True)
@@ -17,7 +24,7 @@ class ShownChange:
     """One change: where, what kind, and its words."""
 
     path: str
-    kind: str  #: "added", "removed", "changed"
+    kind: str  #: "added", "removed" or "changed", in words
     pieces: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; text)
 
 
@@ -29,7 +36,7 @@ def shown_changes(before: Any, after: Any) -> list[ShownChange]:
 def _shown(change: Change) -> ShownChange:
     return ShownChange(
         path=" / ".join(visible(str(part)) for part in change.path),
-        kind=change.kind.value,
+        kind=gettext(_KINDS[change.kind]),
         pieces=[(piece.tag, _text(piece.tag, piece.text)) for piece in change.pieces],
     )
 

@@ -4,17 +4,19 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions import decide
 from inbox.domain import errors
-from inbox.domain.access import Actor
+from inbox.domain.access import NEEDS, Actor, Permission
 from inbox.domain.states import InterruptStatus
 from inbox.selectors.interrupts import InterruptDetail, detail_for
 from inbox.web.answers import AnswerWrong, read_answer
 from inbox.web.cards import Card, Refused
 from inbox.web.lists import card_of, next_address, show_interrupt
 from inbox.web.pages import is_fragment, page
+from inbox.web.saying import say
 from inbox.web.sheets import Posted, Sheet
 
 
@@ -44,7 +46,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     detail = detail_for(actor, interrupt_id)
     if not detail.may_decide:
         # Before what is wrong with the answer: it would not be taken in any case.
-        raise errors.Forbidden("This needs the permission to decide.")
+        raise errors.Forbidden(NEEDS[Permission.DECIDE])
     _check_view(detail, posted)
     status, payload = read_answer(Sheet(detail, posted), posted)
     decide(
@@ -92,23 +94,29 @@ def _refuse(
 def _refused(card: Card, refusal: errors.Refusal) -> Refused:
     # Who was too late has nothing left to correct, whatever else was wrong with the answer.
     if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
-        return Refused(410, "This has expired.", "Your answer was not sent.")
+        return Refused(410, gettext("This has expired."), gettext("Your answer was not sent."))
     if card.row.status != InterruptStatus.OPEN:
-        return Refused(409, "", "Your answer was not sent.")
+        return Refused(409, "", gettext("Your answer was not sent."))
     if isinstance(refusal, errors.Claimed):
         return Refused(
             409,
-            refusal.message,
-            "Your answer was not sent, and is still in the form. Take the request over, or wait "
-            "until it is free.",
+            say(refusal.message),
+            gettext(
+                "Your answer was not sent, and is still in the form. Take the request over, or "
+                "wait until it is free."
+            ),
         )
     if isinstance(refusal, errors.ViewChanged):
         return Refused(
             409,
-            "What is asked has changed since you opened this page.",
-            "Your answer was not sent. Look at it again: what you wrote is still in the form.",
+            gettext("What is asked has changed since you opened this page."),
+            gettext(
+                "Your answer was not sent. Look at it again: what you wrote is still in the form."
+            ),
         )
-    return Refused(422, "This answer was not sent.", refusal.message, _problems(card, refusal))
+    return Refused(
+        422, gettext("This answer was not sent."), say(refusal.message), _problems(card, refusal)
+    )
 
 
 def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]:
@@ -116,6 +124,6 @@ def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]
     if isinstance(refusal, AnswerWrong):
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
     return [
-        (card.sheet.field_of(problem["pointer"]), problem["pointer"], problem["message"])
+        (card.sheet.field_of(problem["pointer"]), problem["pointer"], say(problem["message"]))
         for problem in refusal.detail.get("problems", ())
     ]

@@ -1,39 +1,41 @@
 """The filter of a list: its address, its form, and what it says in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from inbox.domain.filters import Filter, Sort, State
 from inbox.domain.shown import visible
 from inbox.selectors.lists import Choices
 
 STATES = {
-    State.OPEN: "Pending",
-    State.DECIDED: "Decided",
-    State.CANCELLED: "Cancelled",
-    State.EXPIRED: "Expired",
-    State.ALL: "Everything",
+    State.OPEN: gettext_noop("Pending"),
+    State.DECIDED: gettext_noop("Decided"),
+    State.CANCELLED: gettext_noop("Cancelled"),
+    State.EXPIRED: gettext_noop("Expired"),
+    State.ALL: gettext_noop("Everything"),
 }
 SORTS = {
-    Sort.DUE: "Soonest to expire",
-    Sort.NEW: "Latest first",
-    Sort.OLD: "Oldest first",
+    Sort.DUE: gettext_noop("Soonest to expire"),
+    Sort.NEW: gettext_noop("Latest first"),
+    Sort.OLD: gettext_noop("Oldest first"),
 }
 _LABELS = {
-    "state": "State",
-    "agent": "Agent",
-    "tool": "Tool",
-    "reason": "Reason",
-    "team": "Team",
-    "q": "Search",
-    "sort": "Sort",
-    "mine": "Mine",
-    "expiring": "Expiring",
+    "state": gettext_noop("State"),
+    "agent": gettext_noop("Agent"),
+    "tool": gettext_noop("Tool"),
+    "reason": gettext_noop("Reason"),
+    "team": gettext_noop("Team"),
+    "q": gettext_noop("Search"),
+    "text": gettext_noop("Search"),
+    "sort": gettext_noop("Sort"),
+    "mine": gettext_noop("Mine"),
+    "expiring": gettext_noop("Expiring"),
 }
 
 
@@ -100,12 +102,12 @@ class Asked:
 
     @property
     def title(self) -> str:
-        named = {"claimed": "Claimed by me", "expiring": "Expiring soon"}
-        return named.get(self.section, STATES[self.filter.state])
+        named = {"claimed": gettext("Claimed by me"), "expiring": gettext("Expiring soon")}
+        return named.get(self.section, gettext(STATES[self.filter.state]))
 
     @property
     def order(self) -> str:
-        return SORTS[self.filter.sort]
+        return gettext(SORTS[self.filter.sort])
 
     def page_after(self, pk: Any) -> str:
         """The address of the part of the list after this row, or of its beginning for ""."""
@@ -120,15 +122,15 @@ class Asked:
             "tool": wanted.tool,
             "reason": wanted.reason,
             "team": wanted.team,
-            "mine": "mine" if wanted.mine else "",
-            "expiring": "in the next ten minutes" if wanted.expiring else "",
+            "mine": gettext("mine") if wanted.mine else "",
+            "expiring": gettext("in the next ten minutes") if wanted.expiring else "",
             "text": wanted.text,
         }
         if wanted.state is not wanted.kind:
-            texts = {"state": STATES[wanted.state], **texts}
+            texts = {"state": gettext(STATES[wanted.state]), **texts}
         return [
             Chip(
-                label="Search" if name == "text" else _LABELS[name],
+                label=gettext(_LABELS[name]),
                 value=visible(value),
                 url=list_url(wanted.without(name)),
             )
@@ -140,7 +142,7 @@ class Asked:
 def asked_of(request: HttpRequest, *, state: State) -> Asked:
     """What this address asks for; nonsense in it is ignored, and named."""
     wanted, ignored = Filter.from_query(request.GET.dict(), state=state)
-    return Asked(wanted, [_LABELS[name] for name in ignored], request.GET.get("after", ""))
+    return Asked(wanted, [gettext(_LABELS[name]) for name in ignored], request.GET.get("after", ""))
 
 
 def list_url(wanted: Filter) -> str:
@@ -164,13 +166,13 @@ def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
 def selects_of(choices: Choices, wanted: Filter) -> list[Select]:
     """The drop-downs, with what there is to choose from; what is chosen is always among it."""
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
-    found = [_select("state", STATES.items(), wanted.state)]
+    found = [_select("state", _said(STATES), wanted.state)]
     for name, values in names.items():
-        options = [("", "Any"), *((value, visible(value)) for value in values)]
+        options = [("", gettext("Any")), *((value, visible(value)) for value in values)]
         found.append(_select(name, options, getattr(wanted, name)))
     if len(choices.teams) > 1 or wanted.team:
-        found.append(_select("team", [("", "Any"), *choices.teams], wanted.team))
-    sorts = [item for item in SORTS.items() if wanted.is_open or item[0] is not Sort.DUE]
+        found.append(_select("team", [("", gettext("Any")), *choices.teams], wanted.team))
+    sorts = [item for item in _said(SORTS) if wanted.is_open or item[0] is not Sort.DUE]
     return [*found, _select("sort", sorts, wanted.sort)]
 
 
@@ -179,8 +181,14 @@ def _select(name: str, options: Any, chosen: str) -> Select:
     if chosen not in dict(pairs):
         pairs.append((chosen, visible(chosen)))
     return Select(
-        name, _LABELS[name], [Option(value, label, value == chosen) for value, label in pairs]
+        name,
+        gettext(_LABELS[name]),
+        [Option(value, label, value == chosen) for value, label in pairs],
     )
+
+
+def _said(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
+    return [(value, gettext(text)) for value, text in texts.items()]
 
 
 def _path(wanted: Filter) -> str:

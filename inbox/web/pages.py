@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
@@ -18,6 +19,7 @@ from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
+from inbox.web.saying import say
 from inbox.web.toasts import DONE, toast_of
 from inbox.web.viewlinks import links_of
 from inbox.web.words import words
@@ -48,7 +50,7 @@ def page(
         except NotFound as error:
             raise Http404(error.message) from error
         except Forbidden as error:
-            raise PermissionDenied(error.message) from error
+            raise PermissionDenied(say(error.message)) from error
         patch_vary_headers(response, ["HX-Request"])
         return response
 
@@ -76,6 +78,8 @@ def show(
         "views": views,
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
+        # What was sent by a form has no address that could be opened again.
+        "next": _live_url(request) if request.method == "GET" else reverse("pending"),
         "toast": toast_of(request, actor) if DONE in request.GET else None,
         "words": json.dumps(words()),
         "me": actor.label,

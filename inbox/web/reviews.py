@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from inbox.domain.likeness import differing, leaves_of
 from inbox.domain.schemas import APPROVAL
@@ -88,16 +89,22 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
     claim = claim_on(row, now)
     reasons = (
         (verdict is not None, f"{verdict.short}." if verdict else ""),
-        (not row.may_decide, "You look on in this team: its reviewers and admins decide."),
-        (row.expires_at is not None and row.expires_at <= now, "The time for an answer is over."),
+        (not row.may_decide, gettext("You look on in this team: its reviewers and admins decide.")),
+        (
+            row.expires_at is not None and row.expires_at <= now,
+            gettext("The time for an answer is over."),
+        ),
         (
             claim is not None and claim.user_id != me,
-            f"{claim.user.display_name} has claimed this." if claim else "",
+            gettext("{who} has claimed this.").format(who=claim.user.display_name) if claim else "",
         ),
-        (not _is_plain_approval(row), "This asks for more than yes or no."),
-        (_deceives(row), "Some characters of this deceive: look at it by itself."),
-        (_is_long(row), "Not everything fits here: open it to read all of it."),
-        (_is_changed(row), "Another answer has changed these arguments: look at it by itself."),
+        (not _is_plain_approval(row), gettext("This asks for more than yes or no.")),
+        (_deceives(row), gettext("Some characters of this deceive: look at it by itself.")),
+        (_is_long(row), gettext("Not everything fits here: open it to read all of it.")),
+        (
+            _is_changed(row),
+            gettext("Another answer has changed these arguments: look at it by itself."),
+        ),
     )
     return next((words for applies, words in reasons if applies), "")
 
@@ -157,7 +164,7 @@ def _values(row: Any) -> dict[str, Any]:
 
 
 def _label(place: str) -> str:
-    return "Metadata" if place == _METADATA else visible(place)
+    return gettext("Metadata") if place == _METADATA else visible(place)
 
 
 def _cell(values: dict[str, Any], place: str) -> Cell:

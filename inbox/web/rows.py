@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from inbox.domain.filters import SOON
 from inbox.domain.shown import visible
@@ -86,9 +87,11 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
     is_open = item.status == InterruptStatus.OPEN
     claim = claim_on(item, now) if is_open else None
     by_me = claim is not None and claim.user_id == me
-    state, icon = ("Claimed", "circle-user") if claim else ("Pending", "circle-dashed")
+    state, icon = gettext("Pending"), "circle-dashed"
+    if claim:
+        state, icon = gettext("Claimed"), "circle-user"
     if tone:
-        state, icon = "Expiring", "timer"
+        state, icon = gettext("Expiring"), "timer"
     quiet = "me" if by_me else "quiet"
     return Row(
         id=f"row-{item.pk}",
@@ -103,7 +106,7 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         tone=verdict.tone if verdict else (tone or quiet),
         tag=verdict.short if verdict else "",
         expires_at=item.expires_at if is_open and tone else None,
-        progress=f"{decided} of {asked} decided" if is_open and asked > 1 else "",
+        progress=_progress(decided, asked) if is_open and asked > 1 else "",
         claimed_by=claim.user.display_name if claim else "",
         is_mine=by_me,
         similar_url=reverse("similar", args=[item.pk]) if is_open and item.similar else "",
@@ -111,3 +114,8 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         is_current=False,
         is_done=not is_open,
     )
+
+
+def _progress(decided: int, asked: int) -> str:
+    # As in the templates: one sentence for the translators.
+    return gettext("%(decided)s of %(asked)s decided") % {"decided": decided, "asked": asked}

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox import engine
@@ -19,6 +20,7 @@ from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.forms import ABSENT, Form, Problem, build_form
 from inbox.selectors import agents, threads
 from inbox.web.pages import page, show
+from inbox.web.saying import say
 from inbox.web.story import RUN_STATES
 from inbox.web.threads import show_thread
 
@@ -26,10 +28,10 @@ _PAGE = 50
 MESSAGE_CHARACTERS = 100_000
 #: What the list can be narrowed to.
 _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
-    "": ("All", ()),
-    "active": ("Going on", ACTIVE_RUN),
-    "interrupted": ("Waiting", (RunStatus.INTERRUPTED,)),
-    "failed": ("Failed", (RunStatus.FAILED,)),
+    "": (gettext_noop("All"), ()),
+    "active": (gettext_noop("Going on"), ACTIVE_RUN),
+    "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
+    "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
 }
 
 
@@ -70,7 +72,12 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     context = {
         "rows": [_row(run) for run in found[:_PAGE]],
         "kinds": [
-            Choice(f"{reverse('runs')}{f'?state={name}' if name else ''}", word, "", name == kind)
+            Choice(
+                f"{reverse('runs')}{f'?state={name}' if name else ''}",
+                gettext(word),
+                "",
+                name == kind,
+            )
             for name, (word, _) in _KINDS.items()
         ],
         "kind": kind,
@@ -117,7 +124,7 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
     try:
         _start(thread.agent, actor, _key(request), message, ABSENT, thread_id=thread.external_id)
     except errors.ContractRefusal as refusal:
-        notice = refusal.message
+        notice = say(refusal.message)
         return show_thread(request, actor, thread_id, notice=notice, message=message, status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread.pk]), status=303)
 
@@ -188,12 +195,14 @@ def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
 def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, tuple[Problem, ...]]:
     """What the run is started with, and what is wrong with it."""
     if len(message) > MESSAGE_CHARACTERS:
-        text = f"A message has up to {MESSAGE_CHARACTERS} characters."
-        return ABSENT, (Problem("f-message", "", "Message", text),)
+        text = gettext("A message has up to {count} characters.").format(count=MESSAGE_CHARACTERS)
+        return ABSENT, (Problem("f-message", "", gettext("Message"), text),)
     if form is None:
         if message.strip():
             return ABSENT, ()
-        return ABSENT, (Problem("f-message", "", "Message", "Write what the agent is to do."),)
+        return ABSENT, (
+            Problem("f-message", "", gettext("Message"), gettext("Write what the agent is to do.")),
+        )
     reading = form.read(request.POST)
     return reading.value, tuple(reading.problems)
 
@@ -225,9 +234,9 @@ def _row(run: Any) -> RunRow:
     return RunRow(
         id=f"run-{run.pk}",
         url=reverse("thread", args=[run.thread_id]),
-        title=visible(run.thread.title) or "Untitled thread",
+        title=visible(run.thread.title) or gettext("Untitled thread"),
         agent=run.thread.agent.slug,
-        word=word,
+        word=gettext(word),
         icon=icon,
         tone=tone,
         started_by=run.started_by,

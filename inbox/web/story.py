@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from inbox.domain.shown import json_text, pretty, visible
 from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
@@ -16,26 +17,26 @@ from inbox.web.verdicts import verdict_of
 _MESSAGES_SHOWN = 200
 
 _SPEAKERS = {
-    "user": ("User", "user"),
-    "assistant": ("Agent", "bot"),
-    "reasoning": ("Agent, thinking", "brain"),
-    "activity": ("Agent, working", "activity"),
-    "tool": ("Tool", "wrench"),
+    "user": (gettext_noop("User"), "user"),
+    "assistant": (gettext_noop("Agent"), "bot"),
+    "reasoning": (gettext_noop("Agent, thinking"), "brain"),
+    "activity": (gettext_noop("Agent, working"), "activity"),
+    "tool": (gettext_noop("Tool"), "wrench"),
 }
 _CALL_STATES = {
-    ToolCallState.PROPOSED: ("Proposed", "circle-dashed", "quiet"),
-    ToolCallState.STARTED: ("Running", "loader", "me"),
-    ToolCallState.SETTLED: ("Done", "circle-check", "ok"),
-    ToolCallState.IN_DOUBT: ("In doubt", "circle-help", "warn"),
-    ToolCallState.NOT_RUN: ("Not run", "circle-slash", "quiet"),
+    ToolCallState.PROPOSED: (gettext_noop("Proposed"), "circle-dashed", "quiet"),
+    ToolCallState.STARTED: (gettext_noop("Running"), "loader", "me"),
+    ToolCallState.SETTLED: (gettext_noop("Done"), "circle-check", "ok"),
+    ToolCallState.IN_DOUBT: (gettext_noop("In doubt"), "circle-help", "warn"),
+    ToolCallState.NOT_RUN: (gettext_noop("Not run"), "circle-slash", "quiet"),
 }
 RUN_STATES = {
-    RunStatus.QUEUED: ("Queued", "hourglass", "quiet"),
-    RunStatus.RUNNING: ("Running", "loader", "me"),
-    RunStatus.INTERRUPTED: ("Asked for a decision", "circle-pause", "warn"),
-    RunStatus.SUCCEEDED: ("Finished", "circle-check", "ok"),
-    RunStatus.FAILED: ("Failed", "circle-x", "bad"),
-    RunStatus.CANCELLED: ("Cancelled", "circle-slash", "quiet"),
+    RunStatus.QUEUED: (gettext_noop("Queued"), "hourglass", "quiet"),
+    RunStatus.RUNNING: (gettext_noop("Running"), "loader", "me"),
+    RunStatus.INTERRUPTED: (gettext_noop("Asked for a decision"), "circle-pause", "warn"),
+    RunStatus.SUCCEEDED: (gettext_noop("Finished"), "circle-check", "ok"),
+    RunStatus.FAILED: (gettext_noop("Failed"), "circle-x", "bad"),
+    RunStatus.CANCELLED: (gettext_noop("Cancelled"), "circle-slash", "quiet"),
 }
 
 
@@ -132,10 +133,10 @@ def story_of(
 
 
 def _message(number: int, message: Mapping[str, Any], known: Mapping[str, Call]) -> Message:
-    who, icon = _SPEAKERS.get(message["role"], (message["role"].capitalize(), "settings"))
+    speaker, icon = _SPEAKERS.get(message["role"], (None, "settings"))
     return Message(
         id=f"message-{number}",
-        who=who,
+        who=gettext(speaker) if speaker else message["role"].capitalize(),
         icon=icon,
         role=message["role"],
         text=visible(_text(message.get("content"))),
@@ -161,7 +162,7 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
         args=pretty(call.args),
         edited_args="" if call.edited_args is None else pretty(call.edited_args),
         result=None if call.result is None else pretty(call.result),
-        word=word,
+        word=gettext(word),
         icon=icon,
         tone=tone,
         asks=[ask for row, ask in asks if row.tool_call_id == call.pk],
@@ -172,7 +173,7 @@ def _unfinished(call: Mapping[str, Any]) -> Call:
     """A call whose arguments are still coming in, or that another server made."""
     function = call["function"]
     text = visible(function["arguments"])
-    return Call(visible(function["name"]), text, "", None, "Writing", "pen-line", "quiet")
+    return Call(visible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet")
 
 
 def _ask(row: Any, me: int | None) -> Ask:
@@ -180,7 +181,7 @@ def _ask(row: Any, me: int | None) -> Ask:
     return Ask(
         url=reverse("interrupt", args=[row.pk]),
         title=visible(row.title),
-        word=verdict.short if verdict else "Waits for a decision",
+        word=verdict.short if verdict else gettext("Waits for a decision"),
         icon=verdict.icon if verdict else "circle-dashed",
         tone=verdict.tone if verdict else "warn",
         is_open=row.status == InterruptStatus.OPEN,
@@ -193,7 +194,7 @@ def _run(run: Any, error: str, *, is_last: bool) -> RunLine:
     return RunLine(
         id=f"run-{run.pk}",
         external_id=visible(run.external_id),
-        word=word,
+        word=gettext(word),
         icon=icon,
         tone=tone,
         started_by=run.started_by,

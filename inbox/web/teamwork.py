@@ -20,6 +20,7 @@ from inbox.domain.access import Actor
 from inbox.selectors.threads import run_for
 from inbox.web.lists import card_of, show_interrupt
 from inbox.web.pages import is_fragment, page
+from inbox.web.saying import say
 from inbox.web.threads import show_thread
 from inbox.web.together import Notice
 
@@ -92,7 +93,7 @@ def _answer_on_thread(
     try:
         act()
     except (errors.RetryRefused, errors.RunEnded) as refusal:
-        return show_thread(request, actor, thread_id, notice=refusal.message, status=409)
+        return show_thread(request, actor, thread_id, notice=say(refusal.message), status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
 
 
@@ -120,7 +121,7 @@ def _refuse(
     refusal: errors.Refusal,
     text: str = "",
 ) -> HttpResponse:
-    notice = Notice(refusal.message, text)
+    notice = Notice(say(refusal.message), text)
     card = replace(card_of(actor, interrupt_id), notice=notice)
     return show_interrupt(request, actor, card, status=_status(refusal))
 

@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor, Permission
@@ -52,7 +53,7 @@ def show_thread(
     )
     context = {
         "thread": found,
-        "title": visible(found.title) or "Untitled thread",
+        "title": visible(found.title) or gettext("Untitled thread"),
         "external_id": visible(found.external_id),
         "story": story,
         "state": "" if state in (None, {}) else json_text(state),
@@ -70,7 +71,7 @@ def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
         {
             "id": f"row-{row.pk}",
             "url": reverse("thread", args=[row.pk]),
-            "title": visible(row.title) or "Untitled thread",
+            "title": visible(row.title) or gettext("Untitled thread"),
             "agent": row.agent.slug,
             "external_id": visible(row.external_id),
             "at": row.updated_at,
@@ -78,4 +79,4 @@ def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
         }
         for row in threads.threads_for(actor, limit=_THREADS)
     ]
-    return {"threads": rows, "list_title": "Threads", "list_url": reverse("threads")}
+    return {"threads": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from inbox.domain.faces import hue, initials
 from inbox.domain.shown import visible
 from inbox.selectors.interrupts import InterruptDetail
@@ -64,7 +66,7 @@ def together_of(detail: InterruptDetail, me: int | None) -> Together:
         remarks=[
             Remark(
                 id=f"comment-{row.pk}",
-                who="You" if row.user_id == me else visible(row.user.display_name),
+                who=gettext("You") if row.user_id == me else visible(row.user.display_name),
                 text=visible(row.text),
                 at=row.created_at,
                 initials=initials(row.user.display_name),

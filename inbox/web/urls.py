@@ -3,11 +3,22 @@
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from inbox.web import accounts, bulk, decisions, lists, runs, teamwork, threads, views
+from inbox.web import (
+    accounts,
+    bulk,
+    decisions,
+    languages,
+    lists,
+    runs,
+    teamwork,
+    threads,
+    views,
+)
 
 urlpatterns = [
     path("login/", accounts.SignIn.as_view(), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("language/", languages.choose, name="set_language"),
     path("", lists.pending, name="pending"),
     path("decided/", lists.decided, name="decided"),
     path("decided/<uuid:interrupt_id>/", lists.decided_interrupt, name="decided_interrupt"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from inbox.domain.states import InterruptStatus, Reason
 
 
@@ -13,13 +15,78 @@ class Verdict:
     """A closed interrupt in a few words."""
 
     word: str  #: "Approved"
+    tag: str  #: "Approved by Marco", or the word alone for what the reader or nobody did
     short: str  #: "Marco approved with changes"
     sentence: str  #: "Marco approved this with changes"
     icon: str
     tone: str
-    by: str
     by_me: bool
     at: datetime
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Each text as others read it, and as whoever decided reads it."""
+
+    icon: str
+    tone: str
+    word: str
+    tag: str
+    short: tuple[str, str]
+    sentence: tuple[str, str]
+
+
+_EXPIRED = _Kind(
+    "circle-slash",
+    "quiet",
+    gettext_noop("Expired"),
+    gettext_noop("Expired"),
+    (gettext_noop("Expired unanswered"),) * 2,
+    (gettext_noop("This expired without an answer"),) * 2,
+)
+_CANCELLED = _Kind(
+    "circle-slash",
+    "quiet",
+    gettext_noop("Cancelled"),
+    gettext_noop("Cancelled by {who}"),
+    (gettext_noop("{who} cancelled"), gettext_noop("You cancelled")),
+    (gettext_noop("{who} cancelled this"), gettext_noop("You cancelled this")),
+)
+_ANSWERED = _Kind(
+    "circle-check",
+    "ok",
+    gettext_noop("Answered"),
+    gettext_noop("Answered by {who}"),
+    (gettext_noop("{who} answered"), gettext_noop("You answered")),
+    (gettext_noop("{who} answered this"), gettext_noop("You answered this")),
+)
+_APPROVED = _Kind(
+    "circle-check",
+    "ok",
+    gettext_noop("Approved"),
+    gettext_noop("Approved by {who}"),
+    (gettext_noop("{who} approved"), gettext_noop("You approved")),
+    (gettext_noop("{who} approved this"), gettext_noop("You approved this")),
+)
+_APPROVED_WITH_CHANGES = _Kind(
+    "circle-check",
+    "ok",
+    gettext_noop("Approved"),
+    gettext_noop("Approved by {who}"),
+    (gettext_noop("{who} approved with changes"), gettext_noop("You approved with changes")),
+    (
+        gettext_noop("{who} approved this with changes"),
+        gettext_noop("You approved this with changes"),
+    ),
+)
+_REJECTED = _Kind(
+    "circle-x",
+    "bad",
+    gettext_noop("Rejected"),
+    gettext_noop("Rejected by {who}"),
+    (gettext_noop("{who} rejected"), gettext_noop("You rejected")),
+    (gettext_noop("{who} rejected this"), gettext_noop("You rejected this")),
+)
 
 
 def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
@@ -27,31 +94,31 @@ def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
     if row.status == InterruptStatus.OPEN or decision is None:
         return None
     by_me = decision.user_id is not None and decision.user_id == me
-    by = "You" if by_me else decision.actor_label
-    word, verb, icon, tone = _words(row, decision)
-    if row.status == InterruptStatus.EXPIRED:
-        short, sentence = "Expired unanswered", "This expired without an answer"
-    else:
-        changes = _changes(row, decision)
-        short, sentence = f"{by} {verb}{changes}", f"{by} {verb} this{changes}"
-    return Verdict(word, short, sentence, icon, tone, by, by_me, decision.created_at)
+    kind, who = _kind(row, decision), decision.actor_label
+    word = gettext(kind.word)
+    return Verdict(
+        word=word,
+        tag=word if by_me else gettext(kind.tag).format(who=who),
+        short=gettext(kind.short[by_me]).format(who=who),
+        sentence=gettext(kind.sentence[by_me]).format(who=who),
+        icon=kind.icon,
+        tone=kind.tone,
+        by_me=by_me,
+        at=decision.created_at,
+    )
 
 
-def _words(row: Any, decision: Any) -> tuple[str, str, str, str]:
+def _kind(row: Any, decision: Any) -> _Kind:
     if row.status == InterruptStatus.EXPIRED:
-        return "Expired", "let expire", "circle-slash", "quiet"
+        return _EXPIRED
     if row.status == InterruptStatus.CANCELLED:
-        return "Cancelled", "cancelled", "circle-slash", "quiet"
+        return _CANCELLED
     if row.reason != Reason.TOOL_CALL:
-        return "Answered", "answered", "circle-check", "ok"
-    if _payload(decision).get("approved") is True:
-        return "Approved", "approved", "circle-check", "ok"
-    return "Rejected", "rejected", "circle-x", "bad"
-
-
-def _changes(row: Any, decision: Any) -> str:
-    edited = row.reason == Reason.TOOL_CALL and "editedArgs" in _payload(decision)
-    return " with changes" if edited else ""
+        return _ANSWERED
+    payload = _payload(decision)
+    if payload.get("approved") is not True:
+        return _REJECTED
+    return _APPROVED_WITH_CHANGES if "editedArgs" in payload else _APPROVED
 
 
 def _payload(decision: Any) -> dict[str, Any]:

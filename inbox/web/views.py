@@ -12,6 +12,7 @@ from inbox.domain.filters import Filter
 from inbox.selectors.teams import team_by_slug
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
+from inbox.web.saying import say
 
 
 @require_POST
@@ -59,7 +60,7 @@ def _refuse(
     request: HttpRequest, actor: Actor, wanted: Filter, refusal: InvalidInput
 ) -> HttpResponse:
     context = {
-        "problem": refusal.message,
+        "problem": say(refusal.message),
         "name": request.POST.get("name", ""),
         "team": request.POST.get("team", ""),
         "query": wanted.to_whole_query(),

@@ -40,7 +40,7 @@ def test_a_claim_shows_on_the_pages_of_both(first, post, dora, reads_bob, world)
 def test_what_another_has_claimed_can_be_taken_over(first, post, dora, reads_bob):
     claimed(first, dora)
     page = reads_bob.open(first)
-    assert "Claimed by Dora" in page
+    assert "Claimed by <bdi>Dora</bdi>" in page
     assert 'form="claim-form" name="take_over"' in page
 
     refused = post(first, "claim")
@@ -165,7 +165,7 @@ def test_a_viewer_sees_who_has_it_and_has_no_buttons(first, dora, reads_alice):
 
     page = reads_alice.open(first)
 
-    assert "Claimed by Dora" in page
+    assert "Claimed by <bdi>Dora</bdi>" in page
     assert "Take over" not in page
     assert "claim-form" not in page
 

@@ -1,0 +1,15 @@
+"""The tag for times inside of sentences."""
+
+from datetime import datetime
+
+from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+@register.simple_tag
+def moment(at: datetime, kind: str) -> SafeString:
+    """Render a time as `parts/time.html` does, to be kept in a variable of a translated block."""
+    return render_to_string("parts/time.html", {"at": at, "as": kind})
