@@ -15,12 +15,12 @@ def views_for(actor: Actor) -> Sequence[SavedView]:
     """By name, each with its team, its owner and whether the actor `may_change` it."""
     if actor.user_id is None:
         return []
-    has = Q(user=actor.user_id) | Q(team__in=teams_of(actor))
-    rows = list(
-        SavedView.objects.filter(has)
-        .select_related("team", "user")
-        .order_by("name", "pk")[:_LISTED]
-    )
+    own = Q(user=actor.user_id)
+    # Apart from each other: however many views a team has, nobody's own are lost among them.
+    parts = (own, ~own & Q(team__in=teams_of(actor)))
+    ordered = SavedView.objects.select_related("team", "user").order_by("name", "pk")
+    rows = [row for part in parts for row in ordered.filter(part)[:_LISTED]]
+    rows.sort(key=lambda row: (row.name, row.pk))
     foreign = any(row.user_id != actor.user_id for row in rows)
     administers = teams_of(actor, Permission.ADMIN) if foreign else []
     for row in rows:

@@ -145,6 +145,15 @@ def test_there_is_an_end_to_the_views_of_one_person(bob):
 # -- pages ----------------------------------------------------------------------------------------
 
 
+def test_the_views_of_a_team_do_not_crowd_out_my_own(world, bob, dora):
+    for number in range(MOST_VIEWS):
+        save(dora, f"A{number}", team=world.team)
+
+    save(bob, "My own")
+
+    assert names(bob)[-1] == "My own"
+
+
 def test_a_saved_view_is_in_the_rail_and_marked_where_it_is_shown(
     world, ask, reads_bob, reads_alice
 ):
