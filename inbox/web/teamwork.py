@@ -17,7 +17,9 @@ from inbox.actions.runs import cancel_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
 from inbox.domain.access import Actor
+from inbox.domain.filters import State
 from inbox.selectors.threads import run_for
+from inbox.web.filters import asked_of
 from inbox.web.lists import card_of, show_interrupt
 from inbox.web.pages import is_fragment, page
 from inbox.web.saying import say
@@ -111,7 +113,8 @@ def _answer(
         return _refuse(request, actor, interrupt_id, refusal, text)
     if is_fragment(request):
         return show_interrupt(request, actor, card_of(actor, interrupt_id))
-    return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]), status=303)
+    suffix = asked_of(request, state=State.OPEN).suffix
+    return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]) + suffix, status=303)
 
 
 def _refuse(

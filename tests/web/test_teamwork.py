@@ -1,4 +1,5 @@
 import html
+import re
 
 import pytest
 
@@ -35,6 +36,17 @@ def test_a_claim_shows_on_the_pages_of_both(first, post, dora, reads_bob, world)
     assert (response.status_code, response.url) == (303, f"/interrupts/{first.pk}/")
     assert "Claimed by you" in words(reads_bob.get(response.url))
     assert Claim.objects.get().user == world.bob
+
+
+def test_the_list_stays_narrowed_when_something_is_claimed_in_it(first, reads_bob):
+    page = reads_bob.get(f"/interrupts/{first.pk}/?agent=rehearsal").content.decode()
+    (form,) = re.findall(r'<form id="claim-form"[^>]*>', page)
+    (address,) = re.findall(r' action="([^"]*)"', form)
+
+    response = reads_bob.client.post(html.unescape(address))
+
+    assert response.url == f"/interrupts/{first.pk}/?agent=rehearsal"
+    assert "#rows" not in form
 
 
 def test_what_another_has_claimed_can_be_taken_over(first, post, dora, reads_bob):
