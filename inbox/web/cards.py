@@ -162,9 +162,11 @@ class Card:
 
     @property
     def edits_text(self) -> str:
-        """What the reviewer wrote, as JSON to copy."""
-        edited = self.sheet.edited
-        return json_text(edited) if self.posted and edited is not ABSENT else ""
+        """What the reviewer wrote, as JSON to copy: the arguments, or as much of an answer as is."""
+        if self.posted is None:
+            return ""
+        edited = self.sheet.edited if self.sheet.args else self._answered(self.posted)
+        return "" if edited is ABSENT else json_text(edited)
 
     @property
     def args_are_long(self) -> bool:
@@ -232,6 +234,10 @@ class Card:
     @property
     def _message(self) -> str:
         return self.detail.asked.get("message") or ""
+
+    def _answered(self, posted: Posted) -> Any:
+        form = self.sheet.answer
+        return form.read(posted.data).value if form else ABSENT
 
     def _sibling(self, row: Any) -> Sibling:
         verdict = verdict_of(row, next(iter(row.standing), None), self.me)

@@ -87,13 +87,16 @@ function showTimes() {
 
 function showButtons() {
   for (const button of document.querySelectorAll("[data-copy], [data-close], [data-opens]")) {
-    button.hidden = "copy" in button.dataset && !navigator.clipboard;
+    const { copy: source } = button.dataset;
+    // There may be no edits to copy.
+    button.hidden = Boolean(source) && !(navigator.clipboard && document.getElementById(source));
   }
 }
 
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy);
-  await navigator.clipboard.writeText(source ? source.textContent : location.href);
+  if (!source) return;
+  await navigator.clipboard.writeText(source.textContent);
   button.lastElementChild.textContent = words.copied;
 }
 
@@ -211,9 +214,13 @@ document.addEventListener(
 );
 
 window.addEventListener("beforeunload", (event) => {
-  if (document.querySelector("#decision[data-unsent] #bar[data-mode=open] button:enabled")) {
-    event.preventDefault();
-  }
+  const bar = document.querySelector("#decision[data-unsent] #bar");
+  if (bar && isUndecided(bar) && bar.querySelector("button:enabled")) event.preventDefault();
+});
+
+// What is sent without htmx is not unsent any more either.
+document.addEventListener("submit", ({ target, defaultPrevented }) => {
+  if (target.id === "decision" && !defaultPrevented) delete target.dataset.unsent;
 });
 
 // -- swapping parts by id -------------------------------------------------------------------------
@@ -248,6 +255,21 @@ function mergeChildren(list, fresh) {
   }
 }
 
+/** Whether an answer can still be sent with this bar, once the request is one's own again. */
+function isUndecided({ dataset }) {
+  return dataset.mode === "open" || dataset.mode === "claimed";
+}
+
+/** Who has claimed a request changes the buttons; the note that was begun goes along. */
+function keepNote(bar, fresh) {
+  const note = bar.querySelector(".note");
+  if (!note) return;
+  const place = fresh.querySelector(".note");
+  if (place) place.replaceWith(note);
+  else fresh.append(note);
+  note.hidden = !place;
+}
+
 function maySwap(target, fresh) {
   const isSameMode = target.dataset.mode === fresh.dataset.mode;
   switch (target.dataset.live) {
@@ -257,6 +279,10 @@ function maySwap(target, fresh) {
     case "form":
       if (isSameMode) return false;
       if (!isUnsent()) return true;
+      if (isUndecided(target) && isUndecided(fresh)) {
+        keepNote(target, fresh);
+        return true;
+      }
       lock(document.querySelector("#decision"));
       return false;
     case "banner":
@@ -447,9 +473,15 @@ function select(row) {
   if (wasOnScreen) row.querySelector("input[type=checkbox]")?.click();
 }
 
-/** Send what is focused, else what the form is for. */
+/** Send the form that one writes in; in the answer's, and outside of all, what is for answering. */
 function send() {
-  const focused = document.activeElement.closest("#decide-buttons button");
+  const { activeElement } = document;
+  if (activeElement.form && activeElement.form.id !== "decision") {
+    if (activeElement.matches("button")) activeElement.click();
+    else activeElement.form.requestSubmit();
+    return;
+  }
+  const focused = activeElement.closest("#decide-buttons button");
   const button = focused ?? document.querySelector("#decide-buttons button");
   if (isOnScreen(button)) button.click();
 }
@@ -467,7 +499,8 @@ document.addEventListener("keydown", (event) => {
   const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    send();
+    // Held down it would answer the next request as well, as soon as that opens.
+    if (!event.repeat) send();
   } else if (event.key === "Escape") {
     leave(field);
   } else if (isPlain && !field && !localStorage.getItem(KEYS_OFF)) {

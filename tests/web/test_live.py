@@ -276,3 +276,85 @@ def test_without_javascript_the_whole_way_works(site):
     expect(page.locator("#banner")).to_contain_text("You approved this with changes")
     expect(page.locator("#changes")).to_contain_text("no-script@example.com")
     context.close()
+
+
+def _open(site: Site, page: Page, asked: dict[str, Any]) -> None:
+    page.goto(f"{site.url}/interrupts/{asked['id']}/")
+    expect(page.locator("#live")).to_have_attribute("data-state", "on")
+
+
+def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as page:
+        _open(site, page, asked)
+        page.fill("#f-comment", "wait for me")
+
+        page.press("#f-comment", "Control+Enter")
+
+        expect(page.locator("#comments")).to_contain_text("wait for me")
+        expect(page.locator("button[value=approve]")).to_be_enabled()
+        expect(page.locator("#toast")).to_have_count(0)
+
+
+def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
+    asked, _ = site.ask("tool_call"), site.ask("tool_call")
+    with site.open_as("marco") as page:
+        _open(site, page, asked)
+        sent: list[str] = []
+        page.on("request", lambda request: sent.append(request.method))
+
+        page.keyboard.down("Control")
+        page.keyboard.down("Enter")
+        page.wait_for_url("**done=**")
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        page.keyboard.down("Enter")
+        page.wait_for_timeout(300)
+
+        assert sent.count("POST") == 1
+
+
+def test_what_another_claims_while_i_write_can_be_taken_over_with_all_that_i_wrote(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            _open(site, page, asked)
+        priya.fill("#f-args-subject", _EDITED)
+        priya.fill("#f-reason", "my note")
+
+        marco.click("#claim button")
+        expect(priya.locator("#bar")).to_contain_text("Marco Ruiz works on this")
+        expect(priya.locator("#f-args-subject")).to_be_editable()
+        priya.click("#bar button")
+        expect(priya.locator("#claim")).to_contain_text("Claimed by you")
+
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        expect(priya.locator("#f-reason")).to_have_value("my note")
+        priya.click("button[value=approve]")
+        expect(priya.locator("#toast")).to_contain_text("Approved")
+
+
+def test_starting_a_run_is_not_taken_for_leaving_it(site):
+    with site.open_as("marco") as page:
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: asked.append(dialog.type) or dialog.accept())
+        page.goto(f"{site.url}/runs/new/?agent=rehearsal")
+        page.locator("#answer select").first.select_option(index=1)
+
+        page.click("#decide-buttons button")
+
+        page.wait_for_url("**/threads/**")
+        assert asked == []
+
+
+def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
+    asked = site.ask("input_required")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            _open(site, page, asked)
+        priya.fill("#f-answer-year", "2025")
+        expect(priya.locator("#edits")).to_have_count(1)
+
+        marco.click("button[value=cancel]")
+
+        expect(priya.get_by_role("button", name="Copy my edits")).to_be_visible()
+        assert json.loads(priya.locator("#edits").text_content() or "") == {"year": 2025}

@@ -14,7 +14,7 @@ from ag_ui.core import (
 from django.utils import timezone
 
 from inbox.actions.expiry import expire_interrupts
-from tests.steps import approve, deny, open_interrupts, reread, start
+from tests.steps import approve, call_off, deny, open_interrupts, reread, start
 from tests.web.pages import decision_form, input_value, sent, words
 
 MINE = {"args/to": "mine@example.com", "reason": "my reason"}
@@ -266,3 +266,15 @@ def _let_expire(interrupt):
     """Move the expiry into the past; an hour is too long for a test to wait."""
     past = timezone.now() - timedelta(seconds=1)
     type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=past, due_at=past)
+
+
+def test_half_an_answer_that_was_too_late_can_be_copied_too(ask, reads_bob, world):
+    interrupt = ask("input_required")
+    mine = reads_bob.form(interrupt).post().copy()
+    mine["answer/year"] = "2025"
+    call_off(interrupt, _another_reviewer(world))
+
+    page = reads_bob.post(interrupt, mine, "answer").content.decode()
+
+    edits = html.unescape(page.partition('<pre id="edits" hidden>')[2].partition("</pre>")[0])
+    assert json.loads(edits) == {"year": 2025}
