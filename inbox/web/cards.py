@@ -162,7 +162,7 @@ class Card:
 
     @property
     def edits_text(self) -> str:
-        """What the reviewer wrote, as JSON to copy: the arguments, or as much of an answer as is."""
+        """What the reviewer wrote, as JSON to copy: the arguments, or as much of the answer."""
         if self.posted is None:
             return ""
         edited = self.sheet.edited if self.sheet.args else self._answered(self.posted)
