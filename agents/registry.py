@@ -4,7 +4,15 @@ from importlib import import_module
 
 from agents.port import Agent
 
-_BUILT_IN = {"rehearsal": "agents.rehearsal.agent:build"}
+_BUILT_IN = {
+    "rehearsal": "agents.rehearsal.agent:build",
+    "refund-desk": "agents.examples.refund_desk:refund_desk",
+    "release-train": "agents.examples.release_train:release_train",
+    "database-steward": "agents.examples.database_steward:database_steward",
+    "onboarding": "agents.examples.onboarding:onboarding",
+    "importer": "agents.examples.error_recovery:importer",
+    "treasury": "agents.examples.policy_hold:treasury",
+}
 
 _agents: dict[str, Agent] = {}
 
@@ -43,5 +51,7 @@ def register(agent: Agent) -> None:
 
 def _load(path: str) -> Agent:
     module, _, attribute = path.partition(":")
-    agent: Agent = getattr(import_module(module), attribute)()
+    found = getattr(import_module(module), attribute)
+    # A workflow is an agent already; others are made by a function.
+    agent: Agent = found if hasattr(found, "run") else found()
     return agent

@@ -25,7 +25,17 @@ PEOPLE = (
     ("priya", "Priya Shah", Role.REVIEWER),
     ("dana", "Dana Whitfield", Role.VIEWER),
 )
-SCENARIOS = ("tool_call", "parallel3", "input_required", "confirmation", "custom_reason")
+#: What waits in a new demo: the agents that are started, and with which form or message.
+STARTED: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
+    ("refund-desk", {"order": "88121", "why": "The parcel never arrived."}, "Order 88121"),
+    ("refund-desk", {"order": "87990", "why": "I was charged twice."}, "Order 87990"),
+    ("release-train", None, "Release 9.2.1"),
+    ("database-steward", None, "Clean up the sessions"),
+    ("onboarding", None, "Ana starts in December"),
+    ("importer", None, "Import the orders of the quarter"),
+    ("treasury", None, "Pay what is due today"),
+    ("rehearsal", None, "rehearse:confirmation"),
+)
 EMPTY_INPUT: dict[str, Any] = {"state": None, "tools": [], "context": [], "forwardedProps": None}
 
 
@@ -59,17 +69,21 @@ def ensure_demo(data_dir: Path) -> Credentials:
 
 def _seed() -> Credentials:
     team = ensure_team(slug="demo", name="Demo", actor=SEED)
-    agent = ensure_agent(
-        team=team,
-        slug="rehearsal",
-        implementation="rehearsal",
-        description=engine.description_of("rehearsal"),
-        actor=SEED,
-    )
+    agents = {
+        name: ensure_agent(
+            team=team,
+            slug=name,
+            implementation=name,
+            description=engine.description_of(name),
+            actor=SEED,
+        )
+        for name in dict.fromkeys(name for name, _, _ in STARTED)
+    }
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
-    _start_some_runs(agent)
+    for name, value, message in STARTED:
+        _start(agents[name], value, message)
     return Credentials(accounts, api_key)
 
 
@@ -90,15 +104,15 @@ def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
     return Account(username, role.value, password)
 
 
-def _start_some_runs(agent: Any) -> None:
-    for scenario in SCENARIOS:
-        message = {"id": new_external_id(), "role": "user", "content": f"rehearse:{scenario}"}
-        accept_run(
-            agent=agent,
-            request=RunRequest(
-                thread_id=new_external_id(),
-                run_id=new_external_id(),
-                input={"messages": [message], **EMPTY_INPUT},
-            ),
-            actor=SEED,
-        )
+def _start(agent: Any, value: dict[str, Any] | None, text: str) -> None:
+    message = {"id": new_external_id(), "role": "user", "content": text}
+    props = None if value is None else {"input": value}
+    accept_run(
+        agent=agent,
+        request=RunRequest(
+            thread_id=new_external_id(),
+            run_id=new_external_id(),
+            input={**EMPTY_INPUT, "messages": [message], "forwardedProps": props},
+        ),
+        actor=SEED,
+    )

@@ -18,7 +18,7 @@ def forget_registrations(monkeypatch):
 
 
 def test_the_rehearsal_agent_is_built_in():
-    assert registry.names() == ["rehearsal"]
+    assert "rehearsal" in registry.names()
     assert registry.get("rehearsal").name == "rehearsal"
 
 
@@ -27,7 +27,7 @@ def test_an_agent_is_made_once():
 
 
 def test_an_unknown_agent_is_refused_with_the_names_of_the_others():
-    with pytest.raises(registry.UnknownAgent, match="no agent 'nobody'; there are: rehearsal"):
+    with pytest.raises(registry.UnknownAgent, match=r"no agent 'nobody'; there are: .*rehearsal"):
         registry.get("nobody")
 
 
@@ -39,7 +39,7 @@ def test_an_agent_can_be_registered_under_its_own_name():
     registry.register(mine)
 
     assert registry.get("mine") is mine
-    assert registry.names() == ["mine", "rehearsal"]
+    assert "mine" in registry.names()
 
 
 def test_agents_are_not_imported_before_somebody_asks():

@@ -1,0 +1,52 @@
+"""An onboarding wizard: three questions, one after the other, each with a form of its own."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from agents.sdk.flow import Flow
+from agents.sdk.workflow import workflow
+
+
+class Person(BaseModel):
+    name: str = Field(title="Full name", min_length=1)
+    team: Literal["Engineering", "Finance", "Support", "Sales"] = Field(title="Team")
+    starts_on: str = Field(title="First day", json_schema_extra={"format": "date"})
+
+
+class Equipment(BaseModel):
+    laptop: Literal["13 inch", "15 inch"] = Field(title="Laptop")
+    docks: int = Field(default=1, title="Docks", ge=0, le=3)
+    extras: list[str] = Field(default=[], title="Anything else")
+
+
+class Access(BaseModel):
+    systems: list[Literal["Wiki", "Repository", "Payroll", "Customer data"]] = Field(
+        title="Systems"
+    )
+    until: str | None = Field(
+        default=None, title="Access ends on", json_schema_extra={"format": "date"}
+    )
+
+
+STEPS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("Who joins us?", Person),
+    ("What do they need on their desk?", Equipment),
+    ("What may they use?", Access),
+)
+
+
+@workflow()
+async def onboarding(ctx: Flow) -> None:
+    """Asks what it has to know about a new colleague, step by step, and sums it up."""
+    known: dict[str, object] = {}
+    for number, (question, model) in enumerate(STEPS, start=1):
+        await ctx.progress("Onboarding", done=number - 1, total=len(STEPS))
+        reply = await ctx.interrupt(question, response_schema=model.model_json_schema())
+        if reply.is_cancelled:
+            await ctx.emit_text("Then we go on another time.")
+            return
+        known |= reply.payload
+        await ctx.update_state(**known)
+    await ctx.progress("Onboarding", done=len(STEPS), total=len(STEPS))
+    await ctx.emit_text(f"Everything is ordered for {known['name']}.")

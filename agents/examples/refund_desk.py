@@ -1,0 +1,49 @@
+"""A refund desk: small refunds are made at once, larger ones when somebody approved them."""
+
+from pydantic import BaseModel, Field
+
+from agents.sdk.flow import Flow
+from agents.sdk.tools import tool
+from agents.sdk.workflow import workflow
+
+PAYMENTS = {"88121": 142.5, "87990": 85.0, "88007": 12.0}
+
+
+class Complaint(BaseModel):
+    order: str = Field(default="88121", title="Order number")
+    why: str = Field(default="The parcel never arrived.", title="What the customer wrote")
+
+
+@tool(effect="read")
+def find_payment(order: str) -> float:
+    """Find what a customer paid for an order, in USD."""
+    return PAYMENTS.get(order, 58.0)
+
+
+@tool(
+    effect="once",
+    approval=lambda order, amount, note: (
+        f"Refund ${amount:,.2f} for order #{order}" if amount > 20 else None
+    ),
+)
+def issue_refund(order: str, amount: float, note: str) -> str:
+    """Pay money back to a customer (demo: no money moves)."""
+    return f"refund of ${amount:,.2f} issued for order #{order}"
+
+
+@workflow(tools=(find_payment, issue_refund), input_model=Complaint)
+async def refund_desk(ctx: Flow) -> None:
+    """Refunds customers; above $20 a person decides, and may change the amount and the note."""
+    complaint = Complaint.model_validate(ctx.input or {})
+    await ctx.emit_text(f"The customer of order #{complaint.order} wrote: “{complaint.why}”")
+    paid = await ctx.call(find_payment, order=complaint.order)
+    refund = await ctx.call(
+        issue_refund,
+        order=complaint.order,
+        amount=paid.value,
+        note="Hi,\n\nwe are sorry. Your refund reaches you within 5 business days.\n\nSupport",
+    )
+    if refund.is_done:
+        await ctx.emit_text(f"Done: {refund.value}.")
+    else:
+        await ctx.emit_text(f"No refund. {refund.reason or 'Nobody approved it.'}")
