@@ -1,3 +1,6 @@
+import html
+import re
+
 import pytest
 
 from inbox.actions.people import ensure_agent
@@ -177,3 +180,23 @@ def _send(reader, slug, form):
 
 def _say(reader, thread_id, text):
     return reader.client.post(f"/threads/{thread_id}/message", {"message": text, "key": "1"})
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("/runs/new/rehearsal", {}),
+        ("/threads/{thread}/message", {"message": " "}),
+        ("/runs/{run}/retry", {}),
+        ("/runs/{run}/cancel", {}),
+    ],
+)
+def test_a_page_that_explains_a_refusal_can_read_itself_again(world, reads_bob, path, form):
+    run = start(world, "rehearse:echo")
+
+    path = path.format(thread=run.thread_id, run=run.pk)
+    refused = reads_bob.client.post(path, form)
+    address = re.search(r'data-url="([^"]*)"', refused.content.decode()).group(1)
+
+    assert refused.status_code in (409, 422)
+    assert reads_bob.get(html.unescape(address), live=True).status_code == 200
