@@ -109,10 +109,19 @@ def scaled_environment(
 
 
 def start_embedded(
-    environment: Mapping[str, str], *, log: Path, port: int | None = None, demo: bool = False
+    environment: Mapping[str, str],
+    *,
+    log: Path,
+    port: int | None = None,
+    demo: bool = False,
+    command: Sequence[str] = EMBEDDED_COMMAND,
 ) -> ProductProcess:
-    """Start the product in one process and wait until it answers; `demo` seeds team and people."""
-    return _start_web(EMBEDDED_COMMAND, environment, log=log, port=port, demo=demo)
+    """
+    Start the product in one process and wait until it answers; `demo` seeds team and people.
+
+    `command` is one that ends in `manage.py serve` after it has added to the product.
+    """
+    return _start_web(command, environment, log=log, port=port, demo=demo)
 
 
 def start_web(

@@ -2,102 +2,23 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
-from tests.support.chromium import open_chromium
-from tests.support.processes import ProductProcess, embedded_environment, start_embedded
+from tests.web.site import Site, open_site, wait_for
 
 pytestmark = pytest.mark.browser
-
-#: A busy machine is no reason to fail: passwords alone take it a second.
-expect.set_options(timeout=20_000)
 
 _EDITED = "I was still writing"
 
 
-class Site:
-    """The running product with its demo, and browsers to read it in."""
-
-    def __init__(self, process: ProductProcess, data: Path, browser: Browser) -> None:
-        self.url = process.url
-        self._browser = browser
-        credentials = json.loads((data / "demo-credentials.json").read_text())
-        self._passwords = {item["username"]: item["password"] for item in credentials["accounts"]}
-        self._key = credentials["api_key"]
-
-    @contextmanager
-    def open_as(self, username: str) -> Iterator[Page]:
-        """A page of a browser of their own, signed in; no script may fail in it."""
-        context = self._browser.new_context()
-        page = context.new_page()
-        failures: list[str] = []
-        page.on("pageerror", lambda error: failures.append(str(error)))
-        page.on("console", lambda said: failures.append(said.text) if _is_csp(said) else None)
-        page.goto(f"{self.url}/login/")
-        page.fill("#id_username", username)
-        page.fill("#id_password", self._passwords[username])
-        page.click("button[type=submit]")
-        expect(page.locator("#live")).to_have_attribute("data-state", "on")
-        yield page
-        context.close()
-        assert failures == []
-
-    def start(self, message: str) -> dict[str, Any]:
-        """Start a run as a program does."""
-        return self._call("/api/runs", {"agent": "rehearsal", "message": message})
-
-    def ask(self, scenario: str) -> dict[str, Any]:
-        """Start a run and wait for the interrupt that it ends with."""
-        run = self.start(f"rehearse:{scenario}")
-        return wait_for(
-            lambda: next(
-                (
-                    row
-                    for row in self._call("/api/interrupts")["results"]
-                    if row["run"] == run["id"]
-                ),
-                None,
-            )
-        )
-
-    def _call(self, path: str, body: Any = None) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
-        data = None if body is None else json.dumps(body).encode()
-        with urlopen(Request(self.url + path, data=data, headers=headers)) as response:
-            found: dict[str, Any] = json.load(response)
-            return found
-
-
-def wait_for(look: Callable[[], Any], *, seconds: float = 10) -> Any:
-    """Look until there is something."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if found := look():
-            return found
-        time.sleep(0.02)
-    raise AssertionError("it did not happen in time")
-
-
-def _is_csp(said: Any) -> bool:
-    return "Content Security Policy" in said.text
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    data = tmp_path_factory.mktemp("live")
-    environment = embedded_environment(data)
-    with (
-        start_embedded(environment, log=data / "log.txt", demo=True) as process,
-        open_chromium() as browser,
-    ):
-        yield Site(process, data, browser)
+    with open_site(tmp_path_factory.mktemp("live")) as site:
+        yield site
 
 
 def test_a_new_request_appears_in_an_open_list(site):
@@ -262,31 +183,22 @@ def test_a_thread_grows_while_its_run_streams(site):
 
 def test_without_javascript_the_whole_way_works(site):
     asked = site.ask("tool_call")
-    context = site._browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{site.url}/interrupts/{asked['id']}/")
-    page.fill("#id_username", "marco")
-    page.fill("#id_password", site._passwords["marco"])
-    page.click("button[type=submit]")
+    with site.browse(java_script_enabled=False) as page:
+        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        site.sign_in(page, "marco")
 
-    page.fill("#f-args-to", "no-script@example.com")
-    page.click("button[value=approve]")
-    page.click("#toast a")
+        page.fill("#f-args-to", "no-script@example.com")
+        page.click("button[value=approve]")
+        page.click("#toast a")
 
-    expect(page.locator("#banner")).to_contain_text("You approved this with changes")
-    expect(page.locator("#changes")).to_contain_text("no-script@example.com")
-    context.close()
-
-
-def _open(site: Site, page: Page, asked: dict[str, Any]) -> None:
-    page.goto(f"{site.url}/interrupts/{asked['id']}/")
-    expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        expect(page.locator("#banner")).to_contain_text("You approved this with changes")
+        expect(page.locator("#changes")).to_contain_text("no-script@example.com")
 
 
 def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
     asked = site.ask("tool_call")
     with site.open_as("marco") as page:
-        _open(site, page, asked)
+        site.open(page, asked)
         page.fill("#f-comment", "wait for me")
 
         page.press("#f-comment", "Control+Enter")
@@ -299,7 +211,7 @@ def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
 def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
     asked, _ = site.ask("tool_call"), site.ask("tool_call")
     with site.open_as("marco") as page:
-        _open(site, page, asked)
+        site.open(page, asked)
         sent: list[str] = []
         page.on("request", lambda request: sent.append(request.method))
 
@@ -317,7 +229,7 @@ def test_what_another_claims_while_i_write_can_be_taken_over_with_all_that_i_wro
     asked = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            _open(site, page, asked)
+            site.open(page, asked)
         priya.fill("#f-args-subject", _EDITED)
         priya.fill("#f-reason", "my note")
 
@@ -350,7 +262,7 @@ def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
     asked = site.ask("input_required")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):
-            _open(site, page, asked)
+            site.open(page, asked)
         priya.fill("#f-answer-year", "2025")
         expect(priya.locator("#edits")).to_have_count(1)
 
