@@ -649,6 +649,11 @@ function poll() {
   }, POLL_MS[state] ?? POLL_MS.lost);
 }
 
+// A phone that is turned, or a window that grows, has the menu as a column.
+matchMedia("(width > 48rem)").addEventListener("change", () => {
+  document.querySelector("#rail:popover-open")?.hidePopover();
+});
+
 /** A toast leaves by itself, unless somebody is about to use it. */
 function dismissToast() {
   const toast = document.querySelector("#toast");

@@ -1,0 +1,37 @@
+"""What axe-core and a ruler find wrong with a page, in both themes and at every width."""
+
+from importlib.resources import files
+from typing import Any
+
+from playwright.sync_api import Page
+
+WIDTHS = (320, 390, 1024, 1440)
+TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+#: The rules whose verdict depends on colours: all that a theme can change.
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+_AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+# Evaluated and not added as a script: the page's policy stays on.
+_RUN = """async (only) => {
+  const found = await axe.run({ runOnly: only, resultTypes: ["violations"], preload: false });
+  return found.violations.map(({ id, nodes }) =>
+    [id, ...nodes.slice(0, 3).map(({ html, any }) => `${html.slice(0, 200)} ${any[0]?.message}`)]);
+}"""
+_SIDEWAYS = "document.scrollingElement.scrollWidth - innerWidth"
+
+
+def find_faults(page: Page) -> list[Any]:
+    """What is wrong with a page as it is, in both themes and at every width."""
+    page.evaluate(_AXE)
+    faults: list[Any] = []
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            # The second theme differs in its colours only.
+            only = TAGS if theme == "light" else COLOUR_RULES
+            kind = "tag" if theme == "light" else "rule"
+            found = page.evaluate(_RUN, {"type": kind, "values": only})
+            faults += [(width, theme, *one) for one in found]
+        if (sideways := page.evaluate(_SIDEWAYS)) > 0:
+            faults.append((width, "scrolls sideways by", sideways))
+    return faults

@@ -1,0 +1,222 @@
+"""A request of every kind, in every state: nothing is found wrong with its page."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web import asks
+from tests.web.faults import find_faults
+from tests.web.site import Site, open_site, wait_for
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("access"), staged=True) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def page(site: Site) -> Iterator[Page]:
+    """Marco's browser, the same for every page: starting one costs more than a page."""
+    with site.open_as("marco", reduced_motion="reduce") as page:
+        yield page
+
+
+Show = Callable[[Site, Page], None]
+SCREENS: dict[str, Show] = {}
+
+
+def screen(show: Show) -> Show:
+    """Name a way to bring a page into a state."""
+    SCREENS[show.__name__.replace("_", " ")] = show
+    return show
+
+
+def _ask(site: Site, page: Page, ask: dict[str, Any]) -> Any:
+    """Let an agent ask, and open the request."""
+    (asked,) = site.play(ask)
+    site.open(page, asked)
+    return asked
+
+
+@screen
+def an_approval(site, page):
+    _ask(site, page, asks.REFUND)
+
+
+@screen
+def an_approval_with_changes(site, page):
+    _ask(site, page, asks.MAIL)
+    page.fill("#f-args-subject", "Your order 4417 is on its way")
+    expect(page.locator("#changes ins").first).to_be_visible()
+
+
+@screen
+def an_approval_as_json(site, page):
+    _ask(site, page, asks.REFUND)
+    page.click("#answer .seg-opt >> nth=1")
+    expect(page.locator("#answer textarea.code")).to_be_visible()
+
+
+@screen
+def an_approval_with_errors(site, page):
+    _ask(site, page, asks.REFUND)
+    page.fill("#f-args-amount", "9000")
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def an_approval_with_more_to_answer(site, page):
+    _ask(site, page, asks.BESIDE)
+
+
+@screen
+def an_approval_of_what_cannot_be_edited(site, page):
+    _ask(site, page, asks.FIXED)
+
+
+@screen
+def a_long_value(site, page):
+    _ask(site, page, asks.LONG)
+
+
+@screen
+def a_long_value_opened(site, page):
+    _ask(site, page, asks.LONG)
+    page.locator("#answer summary").first.click()
+
+
+@screen
+def hidden_characters(site, page):
+    _ask(site, page, asks.HIDDEN)
+
+
+@screen
+def a_free_answer(site, page):
+    _ask(site, page, asks.FREE)
+
+
+@screen
+def a_text_to_answer(site, page):
+    _ask(site, page, asks.TEXT_ANSWER)
+
+
+@screen
+def yes_or_no(site, page):
+    _ask(site, page, asks.YES_NO)
+
+
+@screen
+def a_request_with_metadata_only(site, page):
+    _ask(site, page, asks.BARE)
+
+
+@screen
+def a_form(site, page):
+    _ask(site, page, asks.FORM)
+
+
+@screen
+def a_form_with_errors(site, page):
+    _ask(site, page, asks.FORM)
+    page.click("#answer button[value^='branch:0']")
+    expect(page.locator("#answer button[value^='branch:0']")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.click("#answer button[value='add:answer/contacts']")
+    expect(page.locator("#answer .item")).to_have_count(1)
+    page.click("#answer button[value='add:answer/labels']")
+    expect(page.locator("#answer .items-map .item")).to_have_count(1)
+    page.click("button[value=answer]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def several_asked_together(site, page):
+    asked = site.play(asks.REFUND, asks.MAIL, asks.FIXED, message="Sort out order 4417")
+    site.decide(asked[1], {"approved": True})
+    site.open(page, asked[0])
+    page.locator("#conversation summary").click()
+
+
+@screen
+def a_request_of_mine(site, page):
+    _ask(site, page, asks.REFUND)
+    page.click("#claim button")
+    expect(page.locator("#claim .tag-me")).to_be_visible()
+
+
+@screen
+def a_request_that_another_has_claimed(site, page):
+    asked = _ask(site, page, asks.REFUND)
+    with site.open_as("priya") as other:
+        site.open(other, asked)
+        other.click("#claim button")
+        expect(page.locator("#bar button[name=take_over]")).to_be_visible()
+        other.fill("#f-comment", "I know this customer: give me a minute.")
+        other.click("#comment-field button")
+        expect(page.locator("#comments li")).to_have_count(1)
+        expect(page.locator("#presence > *").first).to_be_visible()
+
+
+@screen
+def a_conflict(site, page):
+    asked = _ask(site, page, asks.REFUND)
+    page.fill("#f-args-amount", "14")
+    page.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
+    site.decide(asked, {"approved": False, "reason": "not today"})
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def expired(site, page):
+    asked = site.ask("expires_soon")
+    wait_for(lambda: site.call(f"/api/interrupts/{asked['id']}")["status"] == "expired")
+    page.goto(f"{site.url}/decided/{asked['id']}/")
+
+
+@screen
+def a_decided_request(site, page):
+    asked = _ask(site, page, asks.MAIL)
+    changed = {**asks.MAIL["args"], "subject": "On its way"}
+    site.decide(asked, {"approved": True, "editedArgs": changed})
+    expect(page.locator("#outcome pre")).to_have_count(4)
+
+
+@screen
+def the_toast(site, page):
+    (asked, _) = site.play(asks.REFUND, asks.MAIL)
+    site.open(page, asked)
+    page.click("button[value=approve]")
+    expect(page.locator("#toast [data-key=u]")).to_be_visible()
+
+
+@screen
+def a_doubt(site, page):
+    (asked,) = site.play(asks.CHARGE)
+    site.decide(asked, {"approved": True})
+    site.open(page, site.retry_failed(asked))
+
+
+@screen
+def a_request_that_one_only_looks_at(site, page):
+    (asked,) = site.play(asks.REFUND)
+    with site.open_as("dana", reduced_motion="reduce") as other:
+        site.open(other, asked)
+        assert find_faults(other) == []
+    site.open(page, asked)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_page_has_no_fault(site, page, name):
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+    SCREENS[name](site, page)
+
+    assert find_faults(page) == []
