@@ -113,9 +113,10 @@ def _kind(row: Any, decision: Any) -> _Kind:
         return _EXPIRED
     if row.status == InterruptStatus.CANCELLED:
         return _CANCELLED
-    if row.reason != Reason.TOOL_CALL:
-        return _ANSWERED
     payload = _payload(decision)
+    # What was asked with Approve and Reject reads so, whatever reason the agent gave for asking.
+    if row.reason != Reason.TOOL_CALL and not isinstance(payload.get("approved"), bool):
+        return _ANSWERED
     if payload.get("approved") is not True:
         return _REJECTED
     return _APPROVED_WITH_CHANGES if "editedArgs" in payload else _APPROVED

@@ -309,3 +309,16 @@ def test_the_button_that_is_pressed_decides_and_no_pair_of_that_name(propose, re
 
     assert response.status_code == 422
     assert reread(interrupt).status == "open"
+
+
+def test_an_approval_for_a_reason_of_the_agents_own_is_decided_like_any_other(
+    world, as_agent, reads_bob
+):
+    from agents.examples.policy_hold import treasury
+
+    (held,) = open_interrupts(start(world, "pay", agent=as_agent(treasury.run)))
+
+    reads_bob.send(held, "approve", {"answer/costCentre": "4711", "reason": "fine"})
+
+    assert sent(held) == {"approved": True, "costCentre": "4711", "reason": "fine"}
+    assert "You approved this" in words(reads_bob.get(f"/decided/{held.pk}/"))
