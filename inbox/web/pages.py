@@ -4,14 +4,16 @@ import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from inbox.domain.access import Actor
@@ -44,7 +46,9 @@ def page(
             # A fragment request would swap the sign-in page into the page that asked.
             if is_fragment(request):
                 return HttpResponse(status=401)
-            return redirect_to_login(request.get_full_path())
+            return redirect_to_login(_way_back(request))
+        if _holds_nul(request):
+            raise BadRequest("A text holds the character NUL, which nobody can type.")
         try:
             response = view(request, actor_of_user(user), *args, **kwargs)
         except NotFound as error:
@@ -87,6 +91,22 @@ def show(
         "me_hue": hue(actor.user_id or 0),
     }
     return render(request, template, {**frame, **context}, status=status)
+
+
+def _way_back(request: HttpRequest) -> str:
+    """Where to go on after signing in; what was posted cannot be posted again from there."""
+    if request.method == "GET":
+        return request.get_full_path()
+    page_before = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page_before, allowed_hosts={request.get_host()}):
+        return "/"
+    parts = urlsplit(page_before)
+    # One slash, or the path would be taken for a host.
+    return urlunsplit(("", "", f"/{parts.path.lstrip('/')}", parts.query, ""))
+
+
+def _holds_nul(request: HttpRequest) -> bool:
+    return any("\0" in text for _, texts in request.POST.lists() for text in texts)
 
 
 def bounded(count: int) -> str:

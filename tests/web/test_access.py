@@ -1,3 +1,5 @@
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from django.test import Client
 
@@ -24,6 +26,36 @@ def test_signing_in_leads_to_where_one_wanted_to_go(world):
     )
 
     assert (response.status_code, response.url) == (302, "/decided/")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("http://testserver/interrupts/{key}/?agent=a", "/interrupts/{key}/?agent=a"),
+        ("http://testserver//evil.example/", "/evil.example/"),
+        ("https://evil.example/", "/"),
+        ("", "/"),
+    ],
+)
+def test_who_was_signed_out_while_writing_goes_back_to_the_page(ask, before, after):
+    key = ask("tool_call").pk
+
+    response = Client().post(
+        f"/interrupts/{key}/decide", {"action": "approve"}, HTTP_REFERER=before.format(key=key)
+    )
+
+    assert response.status_code == 302
+    assert parse_qs(urlsplit(response.url).query)["next"] == [after.format(key=key)]
+
+
+@pytest.mark.parametrize("path", ["decide", "claim", "comment"])
+def test_a_character_that_no_database_keeps_is_refused(ask, reads_bob, path):
+    interrupt = ask("tool_call")
+
+    response = reads_bob.client.post(f"/interrupts/{interrupt.pk}/{path}", {"reason": "a\0b"})
+
+    assert response.status_code == 400
+    assert reread(interrupt).status == "open"
 
 
 def test_a_wrong_password_says_so_and_keeps_the_name(world):

@@ -200,3 +200,10 @@ def test_a_page_that_explains_a_refusal_can_read_itself_again(world, reads_bob, 
 
     assert refused.status_code in (409, 422)
     assert reads_bob.get(html.unescape(address), live=True).status_code == 200
+
+
+def test_a_message_that_no_database_keeps_starts_nothing(world, talker, reads_alice):
+    response = reads_alice.client.post(f"/runs/new/{talker.slug}", {"message": "a\0b"})
+
+    assert response.status_code == 400
+    assert list(runs_of(world)) == []
