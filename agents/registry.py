@@ -1,5 +1,6 @@
 """Which agents there are: name -> agent, imported when first asked for."""
 
+import os
 from importlib import import_module
 
 from agents.port import Agent
@@ -13,6 +14,9 @@ _BUILT_IN = {
     "importer": "agents.examples.error_recovery:importer",
     "treasury": "agents.examples.policy_hold:treasury",
 }
+
+#: Agents of one's own, by comma: `my_agents:refund_desk` is the agent refund-desk.
+OWN_AGENTS = "SIGNOFF_AGENTS"
 
 _agents: dict[str, Agent] = {}
 
@@ -33,15 +37,22 @@ def get(name: str) -> Agent:
     """
     agent = _agents.get(name)
     if agent is None:
-        if name not in _BUILT_IN:
+        paths = _BUILT_IN | own()
+        if name not in paths:
             raise UnknownAgent(name)
-        agent = _agents[name] = _load(_BUILT_IN[name])
+        agent = _agents[name] = _load(paths[name])
     return agent
 
 
 def names() -> list[str]:
     """List the names of all agents, sorted; nothing is imported for it."""
-    return sorted(_BUILT_IN.keys() | _agents.keys())
+    return sorted(_BUILT_IN.keys() | own().keys() | _agents.keys())
+
+
+def own() -> dict[str, str]:
+    """The agents that SIGNOFF_AGENTS names, each with where it is."""
+    paths = [path.strip() for path in os.environ.get(OWN_AGENTS, "").split(",") if path.strip()]
+    return {path.partition(":")[2].replace("_", "-"): path for path in paths}
 
 
 def register(agent: Agent) -> None:

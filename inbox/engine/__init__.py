@@ -79,6 +79,11 @@ def retry(run_id: UUID, actor: Actor) -> Accepted:
     return retry_run(run_id=run_id, actor=actor, restartable=restartable)
 
 
+def own_agents() -> list[str]:
+    """The names of the agents that whoever runs this brought along."""
+    return list(registry.own())
+
+
 def description_of(implementation: str) -> str:
     """What an agent says of itself, in one sentence."""
     return registry.get(implementation).description

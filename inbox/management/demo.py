@@ -57,6 +57,8 @@ class Credentials:
 def ensure_demo(data_dir: Path) -> Credentials:
     """Seed the demo at the first start; afterwards, only read what it made."""
     path = data_dir / "demo-credentials.json"
+    for name in engine.own_agents():
+        _add_agent(ensure_team(slug="demo", name="Demo", actor=SEED), name)
     if path.exists():
         kept = json.loads(path.read_text())
         return Credentials([Account(**item) for item in kept["accounts"]], kept["api_key"])
@@ -70,14 +72,7 @@ def ensure_demo(data_dir: Path) -> Credentials:
 def _seed() -> Credentials:
     team = ensure_team(slug="demo", name="Demo", actor=SEED)
     agents = {
-        name: ensure_agent(
-            team=team,
-            slug=name,
-            implementation=name,
-            description=engine.description_of(name),
-            actor=SEED,
-        )
-        for name in dict.fromkeys(name for name, _, _ in STARTED)
+        name: _add_agent(team, name) for name in dict.fromkeys(name for name, _, _ in STARTED)
     }
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
@@ -85,6 +80,16 @@ def _seed() -> Credentials:
     for name, value, message in STARTED:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key)
+
+
+def _add_agent(team: Any, name: str) -> Any:
+    return ensure_agent(
+        team=team,
+        slug=name,
+        implementation=name,
+        description=engine.description_of(name),
+        actor=SEED,
+    )
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:

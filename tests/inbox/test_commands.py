@@ -59,3 +59,17 @@ def test_a_team_gets_its_grace_period(world):
 def test_a_grace_period_that_cannot_be_is_refused(world, arguments):
     with pytest.raises(CommandError):
         run("set_grace", *arguments)
+
+
+def test_a_team_is_given_an_agent_by_its_name(world):
+    assert run("add_agent", "refund-desk", "--team", "tests") == "/agui/refund-desk/"
+
+    assert set(world.team.agents.values_list("slug", flat=True)) == {"rehearsal", "refund-desk"}
+
+
+@pytest.mark.parametrize("own", ["", "nowhere:nobody", "json:nobody"])
+def test_an_agent_that_is_not_there_is_refused(world, monkeypatch, own):
+    monkeypatch.setenv("SIGNOFF_AGENTS", own)
+
+    with pytest.raises(CommandError):
+        run("add_agent", "nobody", "--team", "tests")

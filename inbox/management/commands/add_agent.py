@@ -1,0 +1,38 @@
+"""Give a team an agent of this installation; people and keys of the team can then start it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox import engine
+from inbox.actions.people import ensure_agent, ensure_team
+from inbox.domain.access import SEED
+from inbox.domain.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="as in agents.registry, or in SIGNOFF_AGENTS")
+        parser.add_argument("--team", required=True, help="the team's slug")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["name"]
+        try:
+            description = engine.description_of(name)
+            ensure_agent(
+                team=ensure_team(
+                    slug=options["team"], name=options["team"].capitalize(), actor=SEED
+                ),
+                slug=name,
+                implementation=name,
+                description=description,
+                actor=SEED,
+            )
+        except (LookupError, ImportError, AttributeError) as error:
+            raise CommandError(str(error)) from error
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        self.stdout.write(f"/agui/{name}/")
