@@ -15,7 +15,7 @@ from inbox.actions.runs import RunRequest, accept_run, idempotency_digest
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
-from inbox.domain.shown import visible
+from inbox.domain.shown import json_text, visible
 from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.forms import ABSENT, Form, Problem, build_form
 from inbox.selectors import agents, threads
@@ -225,8 +225,8 @@ def _request(seed: str, message: str, value: Any, *, thread_id: str = "") -> Run
 def _as_text(value: Any) -> str:
     """What a form was filled in with, as the message that stands for it in the thread."""
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {item}" for name, item in value.items())
-    return str(value)
+        return "\n".join(f"{name}: {_as_text(item)}" for name, item in value.items())
+    return value if isinstance(value, str) else json_text(value)
 
 
 def _row(run: Any) -> RunRow:

@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from agents import registry
 from inbox.actions.people import ensure_agent
 from inbox.domain.access import SEED
 from tests.forms.browser import Page
@@ -207,3 +208,15 @@ def test_a_message_that_no_database_keeps_starts_nothing(world, talker, reads_al
 
     assert response.status_code == 400
     assert list(runs_of(world)) == []
+
+
+def test_the_message_of_a_form_says_values_as_json_does(world, talker, reads_alice):
+    name = talker.implementation
+    flag = {"type": "object", "properties": {"urgent": {"type": "boolean"}}}
+    registry.get(name).input_schema = flag
+    form = decision_form(reads_alice.get(f"/runs/new/?agent={talker.slug}").content.decode())
+
+    _send(reads_alice, talker.slug, form.choose("input/urgent", "0"))
+
+    (run,) = runs_of(world)
+    assert run.thread.title == "urgent: true"
