@@ -204,7 +204,9 @@ def _read(source: _Source, post: Posted) -> tuple[Form, Reading]:
     _check(reader, root, source, value)
     problems = _problems(root, reader)
     tab = JSON_TAB if root.name == f"{source.name}.json" else FORM_TAB
-    reading = Reading(ABSENT if root.is_empty else value, problems)
+    # Beside buttons nothing has to be said in the form itself; its constants belong to the answer.
+    is_nothing = root.is_empty and not source.leave_out
+    reading = Reading(ABSENT if is_nothing else value, problems)
     return Form(source, tab, root, base, problems), reading
 
 

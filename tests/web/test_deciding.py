@@ -288,6 +288,20 @@ def test_an_approval_that_asks_for_no_more_has_buttons_only(propose, reads_bob, 
     assert reads_bob.send(interrupt, "reject", reason="no").status_code == 303
 
 
+@pytest.mark.parametrize(("action", "approved"), [("approve", True), ("reject", False)])
+def test_the_constants_of_an_answer_go_with_the_button(propose, reads_bob, action, approved):
+    known = {
+        "approved": {"type": "boolean"},
+        "kind": {"const": "review"},
+        "more": {"type": "string"},
+    }
+    interrupt = propose(response_schema={"properties": known, "required": ["approved", "kind"]})
+
+    reads_bob.send(interrupt, action)
+
+    assert sent(interrupt) == {"approved": approved, "kind": "review"}
+
+
 def test_a_property_that_has_to_be_there_has_a_field(propose, reads_bob):
     schema = {"properties": {"approved": {"type": "boolean"}}, "required": ["approved", "category"]}
     interrupt = propose(response_schema=schema)
