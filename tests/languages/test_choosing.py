@@ -83,6 +83,7 @@ def test_machines_are_answered_in_english_whatever_they_accept(world):
     browser.cookies["django_language"] = "de"
     nobody = browser.get("/api/interrupts")
     browser.force_login(world.alice)
+    wrong = browser.put("/api/interrupts")
 
     body = {"status": "resolved", "view_digest": asked.shown_digest}
     refused = browser.post(f"/api/interrupts/{asked.pk}/decide", body, "application/json")
@@ -90,6 +91,7 @@ def test_machines_are_answered_in_english_whatever_they_accept(world):
     assert refused.json()["message"] == "This needs the permission to decide."
     assert "Accept-Language" not in refused.get("Vary", "")
     assert nobody.json()["message"].endswith("or sign in.")
+    assert wrong.json()["message"] == 'Method "PUT" not allowed.'
 
 
 @override_settings(LANGUAGES=[("en", "English"), ("ar", "Arabic")])
