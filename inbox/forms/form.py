@@ -206,7 +206,7 @@ def _read(source: _Source, post: Posted) -> tuple[Form, Reading]:
     tab = JSON_TAB if root.name == f"{source.name}.json" else FORM_TAB
     # Beside buttons nothing has to be said in the form itself; its constants belong to the answer.
     is_nothing = root.is_empty and not source.leave_out
-    reading = Reading(ABSENT if is_nothing else value, problems)
+    reading = Reading(ABSENT, problems, value) if is_nothing else Reading(value, problems)
     return Form(source, tab, root, base, problems), reading
 
 

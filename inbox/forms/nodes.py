@@ -25,6 +25,7 @@ class Reading:
 
     value: Any
     problems: Sequence[Problem]
+    constants: Any = ABSENT  #: of a form that nobody filled in: all that a press of a button says
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,15 @@ def _answer(sheet: Sheet, posted: Posted) -> Any:
         return None
     if reading.problems:
         raise AnswerWrong(reading.problems)
-    return reading.value
+    value = reading.constants if reading.value is ABSENT else reading.value
+    if value is ABSENT or (value == {} and reading.value is ABSENT):
+        raise AnswerWrong([_nothing_said(sheet.answer)])
+    return value
+
+
+def _nothing_said(form: Form) -> Problem:
+    text = gettext("There is no answer yet: nothing is sent in your place.")
+    return Problem(f"f-{form.name}", "", form.root.label, text)
 
 
 def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:

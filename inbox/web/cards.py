@@ -10,6 +10,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.domain.changes import MOST
 from inbox.domain.shown import is_long, json_text, pretty, visible
 from inbox.domain.states import InterruptStatus, ToolCallState
 from inbox.domain.suspicion import Finding
@@ -154,6 +155,11 @@ class Card:
             return self._decided_changes
         edited = self.sheet.edited
         return [] if edited is ABSENT else shown_changes(self.sheet.offered, edited)
+
+    @property
+    def has_more_changes(self) -> bool:
+        """Whether there are more than are listed."""
+        return len(self.changes) == MOST
 
     @property
     def is_unreadable(self) -> bool:

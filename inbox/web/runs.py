@@ -208,12 +208,16 @@ def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, t
 
 
 def _request(seed: str, message: str, value: Any, *, thread_id: str = "") -> RunRequest:
-    text = message if message.strip() else _as_text(value)
+    text = message
+    if not message.strip():
+        # Of a form in which nobody wrote anything there is nothing to tell.
+        text = "" if value is ABSENT else _as_text(value)
+    said = [{"id": f"{seed}-message", "role": "user", "content": text}] if text else []
     return RunRequest(
         thread_id=thread_id or f"{seed}-thread",
         run_id=f"{seed}-run",
         input={
-            "messages": [{"id": f"{seed}-message", "role": "user", "content": text}],
+            "messages": said,
             "state": None,
             "tools": [],
             "context": [],

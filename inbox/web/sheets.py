@@ -148,12 +148,13 @@ class Sheet:
 
     @cached_property
     def folded(self) -> list[str]:
-        """The ids of the long values that have to be opened before an approval."""
+        """The ids of the long values that have to be opened before a yes."""
+        asked = list(self.answer.folded) if self.answer else []
         if self.offered is ABSENT or not self.decides:
-            return []
+            return asked
         if self.args is not None:
-            return list(self.args.folded)
-        return [ARGS_ID] if is_long(self.offered_text) else []
+            return [*self.args.folded, *asked]
+        return [ARGS_ID, *asked] if is_long(self.offered_text) else asked
 
     @cached_property
     def findings(self) -> list[Finding]:

@@ -188,9 +188,18 @@ function firstField() {
 /** Somebody else decided: what was written stays to be read and copied, and cannot be sent. */
 function lock(form) {
   for (const field of form.elements) {
-    if (field.dataset.copy || field.matches("fieldset")) continue;
+    if (field.dataset.copy || field.matches("fieldset, :disabled, :read-only:not(button)")) continue;
+    field.dataset.locked = "";
     if (field.matches("textarea, input:not([type=radio], [type=checkbox])")) field.readOnly = true;
     else field.disabled = true;
+  }
+}
+
+/** They took their decision back: it can be sent again. */
+function unlock(form) {
+  for (const field of form.querySelectorAll("[data-locked]")) {
+    field.readOnly = field.disabled = false;
+    delete field.dataset.locked;
   }
 }
 
@@ -277,7 +286,10 @@ function maySwap(target, fresh) {
       mergeChildren(target, fresh);
       return false;
     case "form":
-      if (isSameMode) return false;
+      if (isSameMode) {
+        if (isUndecided(fresh)) unlock(document.querySelector("#decision"));
+        return false;
+      }
       if (!isUnsent()) return true;
       if (isUndecided(target) && isUndecided(fresh)) {
         keepNote(target, fresh);

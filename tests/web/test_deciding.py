@@ -336,3 +336,57 @@ def test_an_approval_for_a_reason_of_the_agents_own_is_decided_like_any_other(
 
     assert sent(held) == {"approved": True, "costCentre": "4711", "reason": "fine"}
     assert "You approved this" in words(reads_bob.get(f"/decided/{held.pk}/"))
+
+
+def test_more_changes_than_can_be_listed_are_said_to_be_more(ask, reads_bob):
+    interrupt = ask("tool_call")
+    many = json.dumps({"to": "x", "subject": "y", **{f"key {n}": n for n in range(700)}})
+
+    response = reads_bob.send(interrupt, "approve", as_json={"args": many}, draft="look")
+
+    assert "Approve with changes" in words(response)
+    assert "There are more changes than are listed here" in words(response)
+
+
+def test_a_long_constant_of_an_answer_is_opened_before_it_is_sent(world, as_agent, reads_bob):
+    terms = "I accept all of it. " * 200
+    schema = {"type": "object", "properties": {"terms": {"const": terms}}, "required": ["terms"]}
+
+    (asked,) = open_interrupts(start(world, "sign", agent=as_agent(_asking(schema))))
+    (fold,) = [
+        one.attributes["value"] for one in reads_bob.form(asked).controls if one.name == "opened"
+    ]
+
+    refused = reads_bob.send(asked, "answer")
+    reads_bob.send(asked, "answer", opened=fold)
+
+    assert refused.status_code == 422
+    assert sent(asked) == {"terms": terms}
+
+
+def test_a_form_of_which_nothing_is_required_is_no_answer_while_it_is_blank(
+    world, as_agent, reads_bob
+):
+    schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    (asked,) = open_interrupts(start(world, "ask", agent=as_agent(_asking(schema))))
+
+    response = reads_bob.send(asked, "answer")
+    reads_bob.send(asked, "answer", as_json={"answer": "{}"})
+
+    assert response.status_code == 422
+    assert "There is no answer yet" in words(response)
+    assert sent(asked) == {}
+
+
+def _asking(schema):
+    """An agent that asks with this schema, and ends."""
+
+    async def play(run_input, ctx):
+        asked = Interrupt(id="i", reason="input_required", response_schema=schema)
+        yield RunFinishedEvent(
+            thread_id=run_input.thread_id,
+            run_id=run_input.run_id,
+            outcome=RunFinishedInterruptOutcome(interrupts=[asked]),
+        )
+
+    return play

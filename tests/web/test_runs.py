@@ -220,3 +220,21 @@ def test_the_message_of_a_form_says_values_as_json_does(world, talker, reads_ali
 
     (run,) = runs_of(world)
     assert run.thread.title == "urgent: true"
+
+
+def test_a_form_of_which_nothing_is_required_starts_a_run_as_it_is(world, reads_alice):
+    ensure_agent(
+        team=world.team,
+        slug="refund-desk",
+        implementation="refund-desk",
+        description="",
+        actor=SEED,
+    )
+    form = decision_form(reads_alice.get("/runs/new/?agent=refund-desk").content.decode())
+
+    response = _send(reads_alice, "refund-desk", form)
+
+    (run,) = runs_of(world)
+    assert response.status_code == 303
+    assert '"forwardedProps": null' in run.input
+    assert '"messages": []' in run.input
