@@ -310,7 +310,28 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const fresh = fragment.firstElementChild;
   const html = fresh.outerHTML;
   event.detail.shouldSwap = served.get(target.id) !== html && maySwap(target, fresh);
-  if (event.detail.shouldSwap) served.set(target.id, html);
+  if (!event.detail.shouldSwap) return;
+  served.set(target.id, html);
+  noteFocus(target);
+});
+
+/** What is to be focused once this part was swapped, if the focus is in it: see htmx:oobAfterSwap. */
+let successor = "";
+
+function noteFocus(part) {
+  const focused = document.activeElement;
+  if (!part.contains(focused)) return;
+  const { id, dataset } = focused;
+  if (id) successor = `#${CSS.escape(id)}`;
+  else successor = dataset.key ? `#${part.id} [data-key="${dataset.key}"]` : `#${part.id} button`;
+}
+
+// A button that was pressed gives way to the next one, and what is gone to the whole request.
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (!successor) return;
+  const next = document.querySelector(successor) ?? document.querySelector(".detail-scroll");
+  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
+  successor = "";
 });
 
 // -- reading again --------------------------------------------------------------------------------
@@ -620,7 +641,7 @@ function showPresence() {
   const text = document.createElement("span");
   const pattern = here.length > 1 ? words.manyHere : words.oneHere;
   if (here.length) text.textContent = fill(pattern, { names });
-  place.replaceChildren(...faces, text);
+  place.replaceChildren(...faces, ...(here.length ? [text] : []));
 }
 
 // -- new requests: on the page's title, and, where the reader wants it, from the browser ----------

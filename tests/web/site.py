@@ -87,8 +87,7 @@ class Site:
         self.wait_until_live(page)
 
     def wait_until_live(self, page: Page) -> None:
-        if page.locator("#live").count():
-            expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
 
     def start(self, message: str, *, agent: str = "rehearsal", **more: Any) -> dict[str, Any]:
         """Start a run as a program does."""
@@ -122,6 +121,19 @@ class Site:
 
         again = self.call(f"/api/runs/{wait_for(failed)['id']}/retry", {})
         return self._asked_by(again)[0]
+
+    def call_everything_off(self) -> None:
+        """Leave nothing pending, also not of what the demo is about to ask."""
+        active = ("queued", "running")
+
+        def is_idle() -> bool:
+            return all(run["status"] not in active for run in self.call("/api/runs")["results"])
+
+        wait_for(is_idle)
+        while rows := self.call("/api/interrupts")["results"]:
+            for asked in rows:
+                self.decide(asked, status="cancelled")
+            wait_for(is_idle)
 
     def call(self, path: str, body: Any = None) -> dict[str, Any]:
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}

@@ -220,3 +220,28 @@ def test_a_page_has_no_fault(site, page, name):
     SCREENS[name](site, page)
 
     assert find_faults(page) == []
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_where_motion_is_not_wanted(site, motion):
+    run = site.start("rehearse:sleep:600")
+    with site.open_as("marco", reduced_motion=motion) as page:
+        page.goto(f"{site.url}/threads/{run['thread']}/")
+        expect(page.locator("#now .now")).to_be_visible()
+        page.locator(".row-title").first.hover()
+
+        moving = page.evaluate("document.getAnimations().length")
+
+        assert moving == 0 if motion == "reduce" else moving > 0
+    site.call(f"/api/runs/{run['id']}/cancel", {})
+
+
+def test_what_is_chosen_shows_in_forced_colours(site):
+    """A border has to say what backgrounds cannot."""
+    (asked,) = site.play(asks.REFUND)
+    with site.open_as("marco", forced_colors="active") as page:
+        site.open(page, asked)
+
+        for chosen in (".seg-opt[aria-pressed=true]", ".rail-link[aria-current]"):
+            width = page.locator(chosen).first.evaluate("one => getComputedStyle(one).borderWidth")
+            assert width != "0px"

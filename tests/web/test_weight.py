@@ -24,8 +24,7 @@ _RULES = """text => {
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with open_site(tmp_path_factory.mktemp("weight"), staged=True) as site:
-        for asked in site.call("/api/interrupts")["results"]:
-            site.decide(asked, status="cancelled")
+        site.call_everything_off()
         many = [asks.REFUND, asks.MAIL, asks.SHORT_FORM, asks.FIXED, asks.BESIDE]
         for _ in range(3):  # and five that are listed as decided
             site.play(*many)
