@@ -3,6 +3,8 @@
 
 /** The first poke is followed at once, the next ones not more often than this. */
 const APART_MS = 150;
+/** A page that was just built looks again only when others have had their turn. */
+const NEW_PAGE_MS = 1_000;
 const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
 const SIGNED_OUT = 4401;
@@ -558,6 +560,7 @@ if (keysSwitch) {
 // -- the socket: it only says that it is worth reading again --------------------------------------
 
 let failures = 0;
+let isNew = true;
 /** Who else looks at the same request, and how many people are there at all. */
 let presence = { here: [], online: 1 };
 
@@ -578,9 +581,12 @@ function connect() {
     if (poke.type === "hello") {
       failures = 0;
       say("on", words.live);
+      // Something may have changed before anybody listened; little, if the page is new.
+      setTimeout(refresh, isNew ? NEW_PAGE_MS : 0);
+      isNew = false;
+    } else {
+      refresh();
     }
-    // Also after hello: something may have changed before anybody listened.
-    refresh();
   });
   socket.addEventListener("close", ({ code }) => {
     say("lost", code === SIGNED_OUT ? words.signedOut : words.reconnecting);
