@@ -5,6 +5,8 @@
 const APART_MS = 150;
 /** A page that was just built looks again only when others have had their turn. */
 const NEW_PAGE_MS = 1_000;
+/** A page that its answer leads away from looks again only if it is still there by then. */
+const LEAVING_MS = 2_000;
 const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
 const SIGNED_OUT = 4401;
@@ -343,11 +345,13 @@ let readAt = 0;
 let apart = APART_MS;
 let isReading = false;
 let isStale = false;
+/** Whether a decision of this page is on its way, whose answer makes reading again needless. */
+let isSending = false;
 
 /** Read the page again soon: one request at a time, however many pokes come in. */
 function refresh() {
   isStale = true;
-  if (!isReading) timer ??= setTimeout(read, Math.max(0, readAt + apart - Date.now()));
+  if (!isReading && !isSending) timer ??= setTimeout(read, Math.max(0, readAt + apart - Date.now()));
 }
 
 async function read() {
@@ -420,6 +424,27 @@ document.addEventListener("htmx:configRequest", (event) => {
 document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
   const form = document.querySelector("#decision");
   if (form && detail.xhr.getResponseHeader("HX-Redirect")) delete form.dataset.unsent;
+});
+
+// What the own decision has changed is on the page that its answer leads to.
+function isDecision({ requestConfig }) {
+  return requestConfig.verb === "post" && requestConfig.elt.id === "decision";
+}
+
+document.addEventListener("htmx:beforeSend", ({ detail }) => {
+  if (isDecision(detail)) isSending = true;
+});
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!isDecision(detail)) return;
+  const isLeaving = detail.xhr.getResponseHeader("HX-Redirect");
+  setTimeout(
+    () => {
+      isSending = false;
+      if (isStale) refresh();
+    },
+    isLeaving ? LEAVING_MS : 0,
+  );
 });
 
 document.addEventListener("htmx:afterSwap", (event) => {

@@ -117,6 +117,46 @@ def test_a_mistake_is_pointed_at_and_can_be_corrected(site):
         expect(page.locator("#toast")).to_contain_text("Answered")
 
 
+def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+            page.wait_for_load_state("networkidle")
+        held: list[Any] = []
+
+        def hold(route: Any) -> None:
+            held.append(route)
+
+        marco.route("**/decide*", hold)
+        with marco.expect_request("**/decide*"):
+            marco.click("button[value=approve]")
+        read: list[str] = []
+        marco.on("request", lambda request: read.append(request.url))
+
+        answer = held[0].fetch()
+        expect(priya.locator("#banner [role=alert]")).to_be_visible()
+        expect(priya.locator("#outcome")).to_contain_text("executionCount")
+        assert not read
+
+        held[0].fulfill(response=answer)
+        expect(marco.locator("#toast")).to_contain_text("Approved")
+
+
+def test_after_a_mistake_the_page_goes_on_showing_what_others_do(site):
+    asked = site.ask("input_required")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+        priya.fill("#f-answer-year", "1999")
+        priya.click("button[value=answer]")
+        expect(priya.locator("#banner [role=alert]")).to_be_focused()
+
+        marco.click("button[value=cancel]")
+
+        expect(priya.locator("#banner")).to_contain_text("Marco Ruiz")
+
+
 def test_enter_in_the_note_decides_nothing(site):
     asked = site.ask("tool_call")
     with site.open_as("marco") as page:
