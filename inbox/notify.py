@@ -24,6 +24,8 @@ GROUP = "rings"
 PRESENCE_GROUP = "presence"
 #: Committed rows travel with the ring as a hint, up to this many characters.
 HINT_CHARACTERS = 64_000
+#: This many decisions are named by one ring.
+MOST_DECIDED = 100
 _MAX_UNSENT = 1_000
 
 
@@ -52,9 +54,19 @@ def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str
     _on_commit(_bell.ring, message)
 
 
-def ring_reviewers_on_commit(team_id: UUID, thread_id: UUID) -> None:
-    """Tell a team's open pages that interrupts or runs of a thread have changed."""
-    message = {"type": "ring.team", "team": str(team_id), "thread": str(thread_id)}
+def ring_reviewers_on_commit(
+    team_id: UUID, thread_id: UUID, *, decided: Sequence[UUID] = (), by: str = ""
+) -> None:
+    """
+    Tell a team's open pages that interrupts or runs of a thread have changed.
+
+    Which ones were `decided`, and by whom, goes along as a hint, so that nobody begins to answer
+    them while their page reads again; as many as anybody sees at once.
+    """
+    message: dict[str, Any] = {"type": "ring.team", "team": str(team_id), "thread": str(thread_id)}
+    if decided:
+        names = [str(one) for one in decided[:MOST_DECIDED]]
+        message["decided"] = {"interrupts": names, "by": by}
     _on_commit(_bell.ring, message)
 
 

@@ -17,6 +17,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
 from inbox.domain.sentences import Sentence
+from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
 from inbox.models import Claim, Decision, Interrupt, Run, Thread
@@ -121,7 +122,12 @@ def record_decisions(
             for interrupt, entry in answered
         ]
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    notify.ring_reviewers_on_commit(
+        thread.team_id,
+        thread.pk,
+        decided=[interrupt.pk for interrupt, _ in answered],
+        by=visible(actor.label),
+    )
     return decisions
 
 

@@ -104,7 +104,7 @@ class Hub:
             case "ring.team":
                 for page in self.pages.values():
                     if message["team"] in page.standing.reads:
-                        page.poke(message["thread"])
+                        page.poke(message["thread"], message.get("decided"))
             case "presence.beat" if message["hub"] == self._name:
                 self._hear_myself()
             case "presence.here":

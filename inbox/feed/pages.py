@@ -26,6 +26,7 @@ class Page:
         self.looking_at = at
         self._says_hello = False
         self._threads: dict[str, None] = {}  # a dict, because it keeps the order
+        self._decided: list[dict[str, Any]] = []
         self._picture: dict[str, Any] | None = None
         self._shown: dict[str, Any] | None = None
         self._is_over = False
@@ -36,11 +37,17 @@ class Page:
         self._says_hello = True
         self._changed.set()
 
-    def poke(self, thread_id: str) -> None:
-        """Something about this thread has changed; that many at once are as good as all."""
+    def poke(self, thread_id: str, decided: dict[str, Any] | None = None) -> None:
+        """
+        Something about this thread has changed; that many at once are as good as all.
+
+        `decided` has the ids of `interrupts` that were decided, and `by` whom.
+        """
         if len(self._threads) < _MOST_THREADS:
             self._threads[thread_id] = None
             self._changed.set()
+        if decided and len(self._decided) < _MOST_THREADS:
+            self._decided.append(decided)
 
     def show(self, picture: dict[str, Any]) -> None:
         """Who is there; nothing is said while it stays the same."""
@@ -60,7 +67,8 @@ class Page:
         if self._is_over:
             return None
         pokes: list[dict[str, Any]] = [{"type": "hello"}] if self._says_hello else []
+        pokes += [{"type": "decided", **decided} for decided in self._decided]
         pokes += [{"type": "inbox", "thread": thread} for thread in self._threads]
         pokes += [self._picture] if self._picture else []
-        self._says_hello, self._threads, self._picture = False, {}, None
+        self._says_hello, self._threads, self._decided, self._picture = False, {}, [], None
         return pokes

@@ -1,4 +1,4 @@
-"""What open pages listen to: a word that something has changed, never what; and who is there."""
+"""What open pages listen to: that something has changed, who has decided, and who is there."""
 
 import asyncio
 import contextlib
@@ -39,7 +39,8 @@ MOST_MOVES, MOVES_SECONDS = 50, 10.0
 class LiveConsumer(AsyncWebsocketConsumer):
     """
     `/ws/live/` pokes when interrupts or runs of the person's teams change, `?thread=<id>` also
-    when that thread's log grows. The page then reads again, and reading asks for permission.
+    when that thread's log grows. The page then reads again, and reading asks for permission. Only
+    who decided which interrupt comes with the poke, so that nobody answers in vain meanwhile.
 
     With `?interrupt=<id>`, or when the page says later that it shows one, the others who look at it
     are told, and the page is told of them. It ends with 4403 when its reader signs out or leaves a

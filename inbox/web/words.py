@@ -15,6 +15,7 @@ def words() -> dict[str, str]:
         "left": gettext("{time} left"),
         "oneHere": gettext("{names} is looking at this"),
         "manyHere": gettext("{names} are looking at this"),
+        "decided": gettext("{who} has just decided this."),
         "newRequest": gettext("A new request waits for you"),
         "noConnection": gettext("There is no connection to the server. Your text is still here."),
         "mustSignIn": gettext(

@@ -582,7 +582,7 @@ if (keysSwitch) {
   });
 }
 
-// -- the socket: it only says that it is worth reading again --------------------------------------
+// -- the socket: it says that it is worth reading again, and what is too late to answer -----------
 
 let failures = 0;
 let isNew = true;
@@ -609,6 +609,8 @@ function connect() {
       // Something may have changed before anybody listened; little, if the page is new.
       setTimeout(refresh, isNew ? NEW_PAGE_MS : 0);
       isNew = false;
+    } else if (poke.type === "decided") {
+      showDecided(poke);
     } else {
       refresh();
     }
@@ -621,6 +623,27 @@ function connect() {
     failures += 1;
     setTimeout(connect, most * (0.5 + Math.random() / 2));
   });
+}
+
+/** Somebody was faster: nobody goes on answering while the page reads what was decided. */
+function showDecided({ interrupts, by }) {
+  for (const id of interrupts) {
+    const row = document.getElementById(`row-${id}`);
+    row?.classList.add("is-done");
+    // Whatever comes from the server now counts, even if it is what was there before.
+    served.delete(`row-${id}`);
+  }
+  const banner = document.querySelector("#banner:not([data-refused])");
+  if (isSending || !banner || !interrupts.includes(main.dataset.interrupt)) return;
+  for (const id of ["banner", "bar"]) served.delete(id);
+  lock(document.querySelector("#decision"));
+  const text = document.createElement("p");
+  text.textContent = fill(words.decided, { who: by });
+  // Without a role: what follows in a moment says more, and is read out then.
+  const said = document.createElement("div");
+  said.className = "banner banner-late";
+  said.append(text);
+  banner.replaceChildren(said);
 }
 
 // -- who else is there, and holding on to what I have claimed -------------------------------------

@@ -319,6 +319,20 @@ async def test_many_changes_at_once_are_one_poke_a_thread():
     ]
 
 
+async def test_only_the_team_is_told_who_decided(room):
+    bob = await room.enter(1)
+    await room.until(lambda: {"type": "hello"} in room.told[bob])
+
+    for team, who in ((THEIRS, "Eve"), (OURS, "Ann")):
+        decided = {"interrupts": [THIS.interrupt], "by": who}
+        message = {"type": "ring.team", "team": team, "thread": "t", "decided": decided}
+        await notify.rings().group_send(notify.GROUP, message)
+
+    await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
+    told = [one for one in room.told[bob] if one["type"] == "decided"]
+    assert told == [{"type": "decided", "interrupts": [THIS.interrupt], "by": "Ann"}]
+
+
 async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_pokes():
     page = Page(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
     for number in range(5_000):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.support.chromium import open_chromium
 from tests.support.processes import (
@@ -190,6 +190,28 @@ def open_site(data: Path, *, staged: bool = False) -> Iterator[Site]:
         open_chromium() as browser,
     ):
         yield Site(process, data, browser)
+
+
+def hold_reading(page: Page) -> Callable[[], None]:
+    """Keep a page from reading itself again; return what lets it."""
+    held: list[Route] = []
+    is_free = False
+
+    def hold(route: Route) -> None:
+        if is_free or "hx-request" not in route.request.headers:
+            route.continue_()
+        else:
+            held.append(route)
+
+    def let_it_read() -> None:
+        nonlocal is_free
+        is_free = True
+        # What waited is asked now, not when it wanted to.
+        while held:
+            held.pop().continue_()
+
+    page.route("**/interrupts/*/*", hold)
+    return let_it_read
 
 
 def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:

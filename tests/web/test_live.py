@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.site import Site, open_site, wait_for
+from tests.web.site import Site, hold_reading, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -82,9 +82,10 @@ def test_text_focus_and_caret_survive_other_news(site):
 def test_deciding_at_the_same_time_shows_who_was_faster(site):
     asked = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        # Without her socket Priya only learns from the answer to her own decision.
+        priya.route_web_socket("**/ws/live/**", lambda socket: socket.close())
         for page in (marco, priya):
             page.goto(f"{site.url}/interrupts/{asked['id']}/")
-        # Without her socket Priya only learns from the answer to her own decision.
         priya.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
         priya.fill("#f-args-subject", _EDITED)
         marco.click("button[value=reject]")
@@ -141,6 +142,27 @@ def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
 
         held[0].fulfill(response=answer)
         expect(marco.locator("#toast")).to_contain_text("Approved")
+
+
+def test_who_was_slower_is_told_before_the_page_has_been_read_again(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+            page.wait_for_load_state("networkidle")
+        priya.fill("#f-args-subject", _EDITED)
+        priya.wait_for_load_state("networkidle")
+        let_it_read = hold_reading(priya)
+
+        marco.click("button[value=approve]")
+
+        expect(priya.locator("#banner")).to_have_text("Marco Ruiz has just decided this.")
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        for button in priya.locator("#decide-buttons button").all():
+            expect(button).to_be_disabled()
+        expect(priya.locator(f"#row-{asked['id']}")).to_have_class("row is-done")
+        let_it_read()
+        expect(priya.locator("#banner [role=alert]")).to_contain_text("Marco Ruiz approved this")
 
 
 def test_after_a_mistake_the_page_goes_on_showing_what_others_do(site):

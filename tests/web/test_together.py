@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import asks
-from tests.web.site import Site, open_site
+from tests.web.site import Site, hold_reading, open_site
 
 pytestmark = pytest.mark.browser
 
@@ -160,6 +160,26 @@ def test_what_one_takes_back_is_open_for_the_other(site, both):
 
     expect(priya.locator("button[value=approve]")).to_be_enabled()
     expect(priya.locator("#banner")).not_to_contain_text("Marco Ruiz")
+
+
+def test_what_was_taken_back_before_the_other_page_has_read_it_can_be_answered(site, both):
+    asked, _ = site.play(asks.REFUND, asks.MAIL | {"minutes": 240})
+    marco, priya = both(asked)
+    priya.fill("#f-args-payment", "pay_7")
+    priya.wait_for_load_state("networkidle")
+    let_it_read = hold_reading(priya)
+    marco.click("button[value=approve]")
+    expect(priya.locator("#banner")).to_have_text("Marco Ruiz has just decided this.")
+    expect(priya.locator("#f-args-payment")).not_to_be_editable()
+    marco.click("#toast [data-key=u]")
+    expect(marco.locator("button[value=approve]")).to_be_enabled()
+
+    let_it_read()
+
+    expect(priya.locator("#banner")).not_to_contain_text("Marco Ruiz")
+    expect(priya.locator("#f-args-payment")).to_be_editable()
+    expect(priya.locator("button[value=approve]")).to_be_enabled()
+    expect(priya.locator("#f-args-payment")).to_have_value("pay_7")
 
 
 def test_nothing_is_missed_while_the_connection_is_down(site):
