@@ -8,7 +8,7 @@ from typing import Any
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
-from agents.agui.strict_json import loads
+from agents.agui.strict_json import JsonRejected, loads
 from agents.sdk.calls import follow_answers, make_proposed
 from agents.sdk.tools import Question, Tool
 from agents.sdk.turn import Turn
@@ -227,7 +227,10 @@ class Flow:
 
 def _outcome(content: str) -> Outcome:
     """Read the result of a call as the author wants it: what was not done says so in its fields."""
-    value = loads(content)
+    try:
+        value = loads(content)
+    except JsonRejected:
+        value = content  # what a person wrote down of a call that nobody knew the outcome of
     if isinstance(value, dict) and value.get("ok") is False:
         if value.get("denied") is True:
             return Outcome(None, "denied", value.get("reason") or "")

@@ -1,11 +1,14 @@
 """Workflows on the real engine: paused, resumed, and driven again by another worker."""
 
+import json
+
 import pytest
 
 from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
 from inbox import engine, sweeper
+from inbox.actions.runs import accept_run
 from inbox.models import Run
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving
@@ -76,3 +79,42 @@ def test_a_workflow_whose_worker_was_lost_goes_on_where_its_last_commit_was(
     assert (again.status, again.attempt) == ("interrupted", 2)
     assert steps.event_types(again).count("TOOL_CALL_RESULT") == 1
     assert [one.title for one in open_interrupts(again)] == ["Ship chair?"]
+
+
+@pytest.mark.parametrize(
+    ("wrote", "heard"),
+    [
+        ("transfer 7, on paper", "transfer 7, on paper"),
+        ('"transfer 7"', "transfer 7"),
+        ("", ""),
+        ("{", "{"),
+    ],
+)
+def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
+    world, as_agent, alice, bob, monkeypatch, later, wrote, heard
+):
+    @tool(effect="once")
+    def transfer(amount: int) -> str:
+        """Transfer an amount."""
+        made.append("transfer")
+        return "transferred"
+
+    @workflow()
+    async def bank(ctx: Flow) -> None:
+        """Transfers."""
+        outcome = await ctx.call(transfer, amount=5)
+        await ctx.emit_text(f"<{outcome.status}: {outcome.value}>")
+
+    made.clear()
+    accepted = accept_run(agent=as_agent(bank.run), request=steps.request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
+    later(seconds=60)
+    sweeper.sweep()
+    (doubt,) = open_interrupts(steps.reread(killed))
+    steps.answer(doubt, bob, {"outcome": "happened", "result": wrote})
+
+    resumed = steps.resumed_run(killed)
+
+    (said,) = resumed.events.filter(type="TEXT_MESSAGE_CONTENT")
+    assert json.loads(said.body)["delta"] == f"<done: {heard}>"
+    assert made == ["transfer"]
