@@ -67,13 +67,14 @@ class Tool:
             except Pause as pause:
                 return pause.ask
         elif isinstance(self.approval, Mapping):
-            wanted = Draft202012Validator(self.approval).is_valid(dict(call.args))
+            # As the function gets them: with defaults, and "500" as the number that it becomes.
+            wanted = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
         else:
             wanted = self.approval
         if not wanted or call.resumed is not None:
             return None
         if isinstance(self.approval, str):
-            return Ask(self.approval.format_map(call.args))
+            return Ask(self.approval.format_map(_as_written(call.args, args)))
         # What a function says is its whole text: an agent's braces in it are no places to fill.
         return Ask(wanted if isinstance(wanted, str) else f"Call {self.name}?")
 
@@ -211,3 +212,12 @@ def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
 
 def _problems(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+def _as_written(args: Args, checked: Args) -> dict[str, Any]:
+    """What texts for people are filled with: the arguments as they were given, and the defaults."""
+    as_json: dict[str, Any] = to_jsonable_python(dict(checked))
+    return {
+        name: args[name] if name in args and args[name] == value else value
+        for name, value in as_json.items()
+    }
+
+

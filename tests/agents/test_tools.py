@@ -85,6 +85,49 @@ async def test_a_person_is_asked_when_the_author_says_so(approval, amount, messa
     assert stage.results == [f"paid {amount}"]
 
 
+@pytest.fixture
+def send():
+    """Make a tool with defaults and this approval."""
+
+    def make(approval):
+        @tool(effect="idempotent", approval=approval)
+        def send(amount: int = 500, to: str = "the bank") -> int:
+            """Send."""
+            return amount
+
+        return send
+
+    return make
+
+
+@pytest.mark.parametrize("args", [{}, {"amount": "500"}, {"amount": 500}])
+async def test_a_schema_sees_the_arguments_as_the_function_will_get_them(send, args):
+    """Neither what is left out nor what is put in quotes is exempt from the approval."""
+    large = {"required": ["amount"], "properties": {"amount": {"type": "integer", "minimum": 100}}}
+    stage = put_on_stage((send(large), args))
+
+    await stage.say("go")
+
+    assert [one.message for one in stage.interrupts] == ["Call send?"]
+    assert stage.results == []
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ({}, "500 to the bank?"),
+        ({"amount": "7"}, "7 to the bank?"),
+        ({"amount": 7, "to": "ann"}, "7 to ann?"),
+    ],
+)
+async def test_a_text_is_filled_with_the_defaults_too(send, args, message):
+    stage = put_on_stage((send("{amount:d} to {to}?"), args))
+
+    await stage.say("go")
+
+    assert [one.message for one in stage.interrupts] == [message]
+
+
 async def test_what_an_agent_wrote_is_no_template():
     @tool(effect="read", approval=lambda text: f"Say {text}?")
     def say(text: str) -> str:
