@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, Proposal
-from agents.sdk.context import Args, Pause, ToolContext
+from agents.sdk.context import Ask, Pause, ToolContext
 from agents.sdk.tools import InvalidArguments, Question, Tool
 from agents.sdk.turn import Proposed, Turn
 
@@ -39,8 +39,18 @@ class _Cleared:
     lifetime: timedelta  #: of the question, if the function pauses
 
 
-#: By tool call, in the order asked: calls to be made, and what is known without making any.
-_Work = list[tuple[str, _Cleared | str]]
+@dataclass(frozen=True)
+class _Waits:
+    """A call that somebody has to be asked about first."""
+
+    tool: Tool | Question
+    ask: Ask
+    lifetime: timedelta
+
+
+#: What is to be done about a tool call, by its id: make it, ask first, or tell the result that is
+#: known without making it.
+_Item = tuple[str, _Cleared | _Waits | str]
 
 
 async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
@@ -50,13 +60,7 @@ async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
     Those that need a person become interrupts instead.
     """
     waiting, turn.proposed = turn.proposed, []
-    work: _Work = []
-    for one in waiting:
-        if isinstance(one.tool, Question):
-            turn.ask_question(one, one.tool)
-        else:
-            work += _clear(turn, one.tool, one, resumed=None)
-    async for event in _make_together(turn, work):
+    async for event in _make_together(turn, [_clear(turn, one) for one in waiting]):
         yield event
 
 
@@ -72,46 +76,50 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     decided = [(answer, _find(tools, answer.proposal)) for answer in turn.answers]
     for answer, tool in decided:
         _check_answer(answer, tool)
-    work: _Work = []
+    work: list[_Item] = []
     for answer, tool in decided:
         if tool is None or answer.proposal is None:
             continue  # it was about no tool call: the script reads that answer itself
         if isinstance(tool, Tool) and _goes_on(answer):
-            one = _approved(tool, answer.proposal)
-            # Never None: a function tells by it that it was restarted (S6).
-            resumed = True if answer.entry.payload is None else answer.entry.payload
-            work += _clear(turn, tool, one, resumed, answer.proposal.original_args)
+            work.append(_clear(turn, _approved(tool, answer.proposal), answer))
         else:
             work.append((answer.proposal.tool_call_id, _result_without_call(answer, tool)))
     async for event in _make_together(turn, work):
         yield event
 
 
-def _clear(
-    turn: Turn, tool: Tool, one: Proposed, resumed: Any, original: Args | None = None
-) -> _Work:
-    """Find out whether a call may be made; nothing is left to do if a person has to look first."""
+def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
+    """Find out whether a call may be made, or a person has to look first."""
+    if isinstance(one.tool, Question):
+        return one.tool_call_id, _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
     call = ToolContext(
         turn.run_input.thread_id,
         one.tool_call_id,
         one.args,
-        resumed=resumed,
-        original_input=original,
+        resumed=_resumed(answer),
+        asked=answer.interrupt.metadata if answer else None,
+        original_input=answer.proposal.original_args if answer and answer.proposal else None,
         state=turn.state,
     )
     try:
-        ask = tool.ask_before(call)
+        ask = one.tool.ask_before(call)
     except InvalidArguments as error:
-        return [(one.tool_call_id, dumps({"ok": False, "error": str(error)}))]
+        return one.tool_call_id, dumps({"ok": False, "error": str(error)})
     if ask is not None:
-        turn.ask(tool, one.tool_call_id, ask, one.lifetime)
-        return []
-    return [(one.tool_call_id, _Cleared(tool, call, one.lifetime))]
+        return one.tool_call_id, _Waits(one.tool, ask, one.lifetime)
+    return one.tool_call_id, _Cleared(one.tool, call, one.lifetime)
 
 
-async def _make_together(turn: Turn, work: _Work) -> AsyncIterator[BaseEvent]:
+def _resumed(answer: Answer | None) -> Any:
+    """What a function was restarted with; never None then, by which it tells (S6)."""
+    if answer is None:
+        return None
+    return True if answer.entry.payload is None else answer.entry.payload
+
+
+async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[BaseEvent]:
     """
-    Make the calls at once and build the results in order.
+    Make the calls at once; tell the results, and ask, in the order of the calls.
 
     An error ends the run, but not before every other call has settled. What comes behind it is not
     told: a run that goes on once the doubt is decided says it in the same order.
@@ -131,6 +139,8 @@ async def _make_together(turn: Turn, work: _Work) -> AsyncIterator[BaseEvent]:
     for tool_call_id, item in work:
         if isinstance(item, str):
             yield turn.result(tool_call_id, item)
+        elif isinstance(item, _Waits):
+            turn.ask(item.tool, tool_call_id, item.ask, item.lifetime)
         elif isinstance(pause := errors[tool_call_id], Pause):
             turn.ask(item.tool, tool_call_id, pause.ask, item.lifetime)
         else:

@@ -108,13 +108,22 @@ class Question:
     description: str
     input_model: type[BaseModel]
     message: str  #: what is asked, such as "{question}"
-    answer_schema: Callable[
-        [Args], dict[str, Any]
-    ]  #: the JSON Schema of the answer, from the input
+    answer_schema: Callable[[Args], Mapping[str, Any]]  #: of the answer, from the input
+    metadata: Callable[[Args], Mapping[str, Any] | None]  #: for who shows it, from the input
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the arguments as the question wants them, or raise InvalidArguments."""
         return _check(self.name, self.input_model, args)
+
+    def ask(self, args: Args) -> Ask:
+        """What a person is asked when it is called with these arguments."""
+        known = _as_written(args, self.check_arguments(args))
+        return Ask(
+            self.message.format_map(known),
+            reason="input_required",
+            response_schema=self.answer_schema(known),
+            metadata=self.metadata(known),
+        )
 
 
 def tool(
@@ -163,10 +172,25 @@ def define_interrupt(
     *,
     input_model: type[BaseModel],
     message: str,
-    answer_schema: Callable[[Args], dict[str, Any]],
+    answer_schema: type | Mapping[str, Any] | Callable[[Args], Mapping[str, Any]],
+    metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
 ) -> Question:
-    """Make a question that an agent asks by calling it (S3)."""
-    return Question(name, description, input_model, message, answer_schema)
+    """
+    Make a question that an agent asks by calling it (S3).
+
+    The answer is described by a type, by a JSON Schema, or by a function of the input that returns
+    one; the metadata are always the same, absent, or computed from the input as well.
+    """
+    if isinstance(answer_schema, type):
+        answer_schema = TypeAdapter(answer_schema).json_schema()
+    return Question(
+        name, description, input_model, message, _of_input(answer_schema), _of_input(metadata)
+    )
+
+
+def _of_input(value: Any) -> Callable[[Args], Any]:
+    """A function of the input, also for what does not depend on it."""
+    return value if callable(value) else lambda _: value
 
 
 def _input_model(function: Callable[..., Any]) -> type[BaseModel]:
@@ -210,8 +234,6 @@ def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
     )
 
 
-def _problems(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
 def _as_written(args: Args, checked: Args) -> dict[str, Any]:
     """What texts for people are filled with: the arguments as they were given, and the defaults."""
     as_json: dict[str, Any] = to_jsonable_python(dict(checked))
@@ -221,3 +243,5 @@ def _as_written(args: Args, checked: Args) -> dict[str, Any]:
     }
 
 
+def _problems(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())

@@ -139,10 +139,10 @@ class Turn:
         state = self.run_input.state
         return deepcopy(state) if isinstance(state, dict) else {}
 
-    def ask(self, tool: Tool, tool_call_id: str, ask: Ask, lifetime: timedelta) -> None:
+    def ask(self, tool: Tool | Question, tool_call_id: str, ask: Ask, lifetime: timedelta) -> None:
         """Ask a person about a tool call: whether it may be made, or what it needs to go on."""
         fields: dict[str, Any] = {"response_schema": ask.response_schema}
-        if ask.is_approval:
+        if isinstance(tool, Tool) and ask.is_approval:
             fields["response_schema"] = approval_schema(tool)
         if ask.metadata is not None:
             fields["metadata"] = dict(ask.metadata)
@@ -152,16 +152,6 @@ class Turn:
             tool_call_id=tool_call_id,
             expires_at=self.expiry(ask.expires_in or lifetime),
             **fields,
-        )
-
-    def ask_question(self, one: Proposed, question: Question) -> None:
-        """Ask a question that an interrupt-only tool stands for."""
-        self.interrupt(
-            "input_required",
-            message=question.message.format_map(one.args),
-            tool_call_id=one.tool_call_id,
-            response_schema=question.answer_schema(one.args),
-            expires_at=self.expiry(one.lifetime),
         )
 
     def result(self, tool_call_id: str, content: str) -> BaseEvent:
