@@ -85,7 +85,7 @@ def show(
         # What was sent by a form has no address that could be opened again.
         "next": _live_url(request) if request.method == "GET" else reverse("pending"),
         "toast": toast_of(request, actor) if DONE in request.GET else None,
-        "words": json.dumps(words()),
+        "words": json.dumps(words(), separators=(",", ":")),
         "me": actor.label,
         "me_initials": initials(actor.label),
         "me_hue": hue(actor.user_id or 0),

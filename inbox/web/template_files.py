@@ -6,10 +6,16 @@ from django.template import Origin
 from django.template.loaders.filesystem import Loader
 
 _INDENTATION = re.compile(r"\n +")
+#: Lines that hold nothing but such a tag.
+_TAGS = re.compile(
+    r"^(\{% (?:load|if|elif|else|endif|for|empty|endfor|with|endwith|block|endblock)\b"
+    r"[^\n]*?%\})\n(?!\Z)",
+    re.MULTILINE,
+)
 
 
 class Unindented(Loader):
-    """Leaves out what lines begin with, which is a twentieth of a page; no value is touched."""
+    """Leaves out indentation and the lines of tags, a twentieth of a page; no value is touched."""
 
     def get_contents(self, origin: Origin) -> str:
-        return _INDENTATION.sub("\n", super().get_contents(origin))
+        return _TAGS.sub(r"\1", _INDENTATION.sub("\n", super().get_contents(origin)))

@@ -29,5 +29,4 @@ def words() -> dict[str, str]:
         "broken": gettext(
             "The server had a problem. See whether this was decided before you try again."
         ),
-        "openFirst": gettext("Open the long values and read them before you approve."),
     }

@@ -165,11 +165,19 @@ def a_request_that_another_has_claimed(site, page):
 
 
 @screen
-def a_conflict(site, page):
+def news_of_a_decision(site, page):
     asked = _ask(site, page, asks.REFUND)
     page.fill("#f-args-amount", "14")
     page.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
     site.decide(asked, {"approved": False, "reason": "not today"})
+    expect(page.locator("#banner")).to_contain_text("has just decided this")
+
+
+@screen
+def a_conflict(site, page):
+    news_of_a_decision(site, page)
+    # As if the answer was on its way before the news came.
+    page.eval_on_selector("button[value=approve]", "button => { button.disabled = false }")
     page.click("button[value=approve]")
     expect(page.locator("#banner [role=alert]")).to_be_focused()
 
