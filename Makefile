@@ -37,6 +37,7 @@ bench: dev ## Measure the trips and streams of both shapes
 
 campaign: dev ## Run the long fault campaigns
 	$(BIN)/python -m tests.campaigns
+	$(BIN)/python -m tests.mutations
 
 lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versions
 	cd requirements && for name in base dev; do \
