@@ -81,6 +81,16 @@ class RunContext(Protocol):
     checkpoint: Any  #: JSON that the interrupted run left behind, None for a first run
     journal: Journal
 
+    def tell(self, events: Sequence[BaseEvent]) -> None:
+        """
+        Say on the side what a tool at work has to tell: one whole message, or an activity.
+
+        From any thread. It has no place among the events that the agent yields, and is neither
+        expected nor compared when those are yielded again; a message is left out if the thread
+        has one with its id.
+        """
+        ...
+
     def save_checkpoint(self, value: Any) -> None:
         """Keep JSON for the run that resumes this one; stored only if this run is interrupted."""
         ...

@@ -100,6 +100,7 @@ def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
         asked=answer.interrupt.metadata if answer else None,
         original_input=answer.proposal.original_args if answer and answer.proposal else None,
         state=turn.state,
+        tell=turn.ctx.tell,
     )
     try:
         ask = one.tool.ask_before(call)
@@ -218,7 +219,8 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
     tries = 1 if tool.effect is Effect.ONCE else 1 + tool.retries
     for number in range(tries):
         try:
-            return dumps(await tool.execute(call))
+            # A copy: what is said counts from the beginning again.
+            return dumps(await tool.execute(replace(call)))
         except Pause:
             raise
         except Exception as error:

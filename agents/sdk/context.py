@@ -1,11 +1,21 @@
 """What a tool function knows about its call, and how it pauses to ask a person."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import count
 from typing import Any, Never
 
+from ag_ui.core import BaseEvent
+
+from agents.sdk.said import progress_event, text_events
+
 Args = Mapping[str, Any]
+Tell = Callable[[Sequence[BaseEvent]], None]
+
+
+def _to_nobody(_events: Sequence[BaseEvent]) -> None:
+    """Where nobody listens, as in a test of a function."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,21 @@ class ToolContext:
     asked: Mapping[str, Any] | None = None  #: the metadata of the question that was answered
     original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it (S6)
     state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state
+    tell: Tell = field(default=_to_nobody, repr=False, compare=False)
+    _texts: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
+
+    def emit_text(self, text: str) -> None:
+        """
+        Say something to the user while the function works; from a thread as well.
+
+        What was said is not said again if the call is made again: texts count by their order.
+        """
+        if text:
+            self.tell(text_events(f"{self.tool_call_id}-m{next(self._texts)}", text))
+
+    def progress(self, label: str, *, done: int | None = None, total: int | None = None) -> None:
+        """Tell how far the call is, in the one line that is kept up to date for it."""
+        self.tell([progress_event(f"{self.tool_call_id}-progress", label, done, total)])
 
     def interrupt(
         self,

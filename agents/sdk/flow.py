@@ -10,6 +10,7 @@ from ag_ui.core import BaseEvent
 
 from agents.agui.strict_json import JsonRejected, loads
 from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.said import progress_event
 from agents.sdk.tools import Question, Tool
 from agents.sdk.turn import Turn
 
@@ -100,14 +101,8 @@ class Flow:
     ) -> None:
         """Tell how far the work is, in the one place that is kept up to date for it."""
         if self._begin("progress"):
-            content = {"label": label, "done": done, "total": total}
-            event = agui.ActivitySnapshotEvent(
-                message_id=f"{self._turn.run_input.thread_id}-progress",
-                activity_type="progress",
-                content={name: value for name, value in content.items() if value is not None},
-                replace=True,
-            )
-            await self._say(event)
+            message_id = f"{self._turn.run_input.thread_id}-progress"
+            await self._say(progress_event(message_id, label, done, total))
             self._end(None)
 
     async def update_state(self, **changes: Any) -> None:

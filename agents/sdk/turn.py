@@ -13,6 +13,7 @@ from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
 from agents.agui.strict_json import dumps
 from agents.port import Answer, RunContext
 from agents.sdk.context import Ask
+from agents.sdk.said import text_events
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import Question, Tool
 
@@ -71,16 +72,7 @@ class Turn:
 
     def say(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
         """Build one complete assistant message."""
-        message_id = self.open_message()
-        return [
-            agui.TextMessageStartEvent(
-                message_id=message_id, role="assistant", subagent_run_id=subagent
-            ),
-            agui.TextMessageContentEvent(
-                message_id=message_id, delta=text, subagent_run_id=subagent
-            ),
-            agui.TextMessageEndEvent(message_id=message_id, subagent_run_id=subagent),
-        ]
+        return text_events(self.open_message(), text, subagent=subagent)
 
     async def stream(
         self, parts: Iterable[str], *, every: timedelta = timedelta()

@@ -151,6 +151,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+#: How long one attempt to drive a run may take before the run fails, in seconds.
+RUN_SECONDS = float(os.environ.get("SIGNOFF_RUN_SECONDS", "3600"))
 CELERY_WORKER_CONCURRENCY = int(os.environ.get("SIGNOFF_WORKER_CONCURRENCY", "32"))
 CHANNEL_LAYERS = {
     "default": (

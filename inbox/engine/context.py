@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ag_ui.core import BaseEvent
+
 from agents.port import Answer, Effect, Journal, Permit, ToolRefused
 from inbox.actions import work
 from inbox.actions.calls import WantedCall
@@ -69,11 +71,13 @@ class EngineContext:
         answers: Sequence[Answer],
         checkpoint: Any,
         journal: Journal,
+        tell: Callable[[Sequence[BaseEvent]], None],
     ) -> None:
         self.run_key = run_key
         self.answers = answers
         self.checkpoint = checkpoint
         self.journal: Journal = journal
+        self.tell = tell
         self.saved_checkpoint: Any = None
 
     def save_checkpoint(self, value: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from agents import registry
@@ -16,11 +17,11 @@ from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import Diverged
 from inbox.actions import work
 from inbox.actions.release import release_run
-from inbox.domain.errors import LeaseLost, RunFailure, WorkerLost
+from inbox.domain.errors import LeaseLost, LimitExceeded, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
-from inbox.engine.turns import Action, End, Item, Settled, Turns, Wish
+from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
 from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.
@@ -50,9 +51,10 @@ class Driver:
             answers=assignment.answers,
             checkpoint=assignment.checkpoint,
             journal=self._journal,
+            tell=self._turns.tell,
         )
         self._waiting = work.Batch()
-        self._last_write = time.monotonic()
+        self._began = self._last_write = time.monotonic()
 
     def drive(self) -> str:
         """
@@ -87,6 +89,8 @@ class Driver:
             ended = self._handle(items)
             if ended is not None:
                 return ended
+            if time.monotonic() - self._began > settings.RUN_SECONDS:
+                raise LimitExceeded(f"One run may take {settings.RUN_SECONDS:.0f} seconds.")
             if self._stopping.is_set() and agent.restartable and release_run(hold=self._hold):
                 return RunStatus.QUEUED
             if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
@@ -107,7 +111,11 @@ class Driver:
                 if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
                     self._collect(events)
                     return self._conclude(item)
-                if isinstance(item, Settled):
+                if isinstance(item, Aside):
+                    self._collect(events)
+                    events = []
+                    self._waiting = joined(self._waiting, self._out.aside(item.events))
+                elif isinstance(item, Settled):
                     self._waiting.results[item.tool_call_id] = item.result
                 else:
                     events.append(item)
@@ -197,7 +205,7 @@ _STATUS = {
 _PUBLIC = {
     "AGENT_ERROR": "The agent failed.",
     "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
-    "LIMIT_EXCEEDED": "The run exceeded a limit on its events.",
+    "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
     "WORKER_LOST": "The worker was lost and the run cannot be continued.",
 }
 

@@ -26,6 +26,13 @@ MAX_RUN_CHARACTERS = 50 * 1024 * 1024
 MAX_INTERRUPTS = 1_000
 MAX_ID = 200
 RESERVED_REASON = "signoff:"
+#: What may be said beside the events that the agent yields.
+_ASIDES = (
+    agui.TextMessageStartEvent,
+    agui.TextMessageContentEvent,
+    agui.TextMessageEndEvent,
+    agui.ActivitySnapshotEvent,
+)
 
 
 class Outgoing:
@@ -74,6 +81,22 @@ class Outgoing:
                 fresh.append(rest)
         return self._batch(fresh, from_agent=True)
 
+    def aside(self, events: Several[BaseEvent]) -> Batch:
+        """
+        Check and encode what a tool at work said; nothing, if it said that before its worker died.
+
+        Raises:
+            ProtocolViolation, ProtocolBroken, LimitExceeded.
+        """
+        if not all(isinstance(event, _ASIDES) for event in events):
+            raise ProtocolBroken("A tool at work may send whole messages and activities only.")
+        opening = events[0] if events else None
+        if isinstance(opening, agui.TextMessageStartEvent) and self._conversation.knows(
+            opening.message_id
+        ):
+            return Batch()
+        return self._batch(events, from_agent=False, is_bounded=True)
+
     def last_of_chunks(self) -> Batch:
         """Close what the agent's chunks left open: a message of chunks has no end of its own."""
         return self._batch(self._expander.flush(), from_agent=True)
@@ -114,16 +137,19 @@ class Outgoing:
             self._sequence.check(event)
             self._note_tool_call(event)
 
-    def _batch(self, events: Iterable[BaseEvent], *, from_agent: bool) -> Batch:
+    def _batch(
+        self, events: Iterable[BaseEvent], *, from_agent: bool, is_bounded: bool | None = None
+    ) -> Batch:
+        """`from_agent` events are yielded once more by whoever drives the run again."""
         for event in events:
-            self._add(event, from_agent)
+            self._add(event, from_agent, from_agent if is_bounded is None else is_bounded)
         batch, self._checked = self._checked, Batch()
         return batch
 
-    def _add(self, event: BaseEvent, from_agent: bool) -> None:
+    def _add(self, event: BaseEvent, from_agent: bool, is_bounded: bool) -> None:
         """Check one event and keep it for the batch; an illegal one leaves nothing behind."""
         self._sequence.check(event)
-        item = self._within_limits(frame(event, from_agent=from_agent))
+        item = self._within_limits(frame(event, from_agent=from_agent), is_bounded)
         call = self._note_tool_call(event)
         self._conversation.apply(event)
         self._checked.frames.append(item)
@@ -132,10 +158,10 @@ class Outgoing:
         if isinstance(event, agui.ToolCallResultEvent) and isinstance(event.content, str):
             self._checked.results[event.tool_call_id] = event.content
 
-    def _within_limits(self, item: Frame) -> Frame:
+    def _within_limits(self, item: Frame, is_bounded: bool) -> Frame:
         self._events += 1
         self._characters += len(item.body)
-        if len(item.body) > MAX_EVENT_CHARACTERS and item.from_agent:
+        if len(item.body) > MAX_EVENT_CHARACTERS and is_bounded:
             raise LimitExceeded(f"One event may have {MAX_EVENT_CHARACTERS} characters.")
         if self._events > MAX_EVENTS or self._characters > MAX_RUN_CHARACTERS:
             raise LimitExceeded(

@@ -1,9 +1,10 @@
 """The agent's side of a run: its event loop, which stands still while the driver writes."""
 
 import asyncio
+import contextlib
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -45,13 +46,20 @@ class Settled:
 
 
 @dataclass(frozen=True)
+class Aside:
+    """What a tool at work says, beside the events that the agent yields."""
+
+    events: Sequence[BaseEvent]
+
+
+@dataclass(frozen=True)
 class End:
     """The agent stopped yielding, by itself or by raising."""
 
     error: BaseException | None
 
 
-Item = BaseEvent | Wish | Settled | End
+Item = BaseEvent | Wish | Settled | Aside | End
 
 
 class _LastingThreads(ThreadPoolExecutor):
@@ -93,6 +101,11 @@ class Turns:
     def note(self, settled: Settled) -> None:
         """Called by agent code: have a result kept with what comes next."""
         self._put(settled)
+
+    def tell(self, events: Sequence[BaseEvent]) -> None:
+        """Called by agent code, also from its threads: say something on the side."""
+        with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
+            self._loop.call_soon_threadsafe(self._put, Aside(tuple(events)))
 
     def ask(self, action: Action, subject: Any) -> "asyncio.Future[Any]":
         """Called by agent code: have the driver do something, and wait for the result."""

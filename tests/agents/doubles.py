@@ -65,6 +65,10 @@ class MemoryRun:
     answers: list[Answer] = field(default_factory=list)
     checkpoint: Any = None
     saved: Any = None
+    told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
+
+    def tell(self, events: Iterable[BaseEvent]) -> None:
+        self.told += events
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved = json.loads(json.dumps(value))
