@@ -13,6 +13,7 @@ from inbox import engine, notify, sweeper
 from inbox.actions import work
 from inbox.actions.runs import accept_run
 from inbox.domain import errors
+from inbox.engine import turns
 from inbox.models import Run, ToolCall
 from tests import steps
 from tests.inbox.test_engine import (
@@ -38,6 +39,8 @@ def kill_while_driving(run, *, monkeypatch, at):
 
     with monkeypatch.context() as dying:
         dying.setattr(work, at, die)
+        # Nothing is committed only because the machine was slow.
+        dying.setattr(turns, "BATCH_SECONDS", 60)
         with pytest.raises(WorkerKilled):
             engine.execute(run.pk)
     return steps.reread(run)
