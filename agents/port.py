@@ -24,6 +24,7 @@ class Proposal:
     name: str
     args: Mapping[str, Any]  #: what was approved: the edited arguments where there are some
     original_args: Mapping[str, Any] | None = None  #: what the agent proposed, if that was edited
+    is_approved: bool = False  #: a person approved the call, by this answer or an earlier one
 
 
 @dataclass(frozen=True)

@@ -92,13 +92,15 @@ def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
     """Find out whether a call may be made, or a person has to look first."""
     if isinstance(one.tool, Question):
         return one.tool_call_id, _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
+    proposal = answer.proposal if answer else None
     call = ToolContext(
         turn.run_input.thread_id,
         one.tool_call_id,
         one.args,
         resumed=_resumed(answer),
         asked=answer.interrupt.metadata if answer else None,
-        original_input=answer.proposal.original_args if answer and answer.proposal else None,
+        is_approved=proposal.is_approved if proposal else False,
+        original_input=proposal.original_args if proposal else None,
         state=turn.state,
         tell=turn.ctx.tell,
     )

@@ -50,6 +50,7 @@ class ToolContext:
     args: Args  #: as they were approved
     idempotency_key: str = ""  #: the same at every attempt; empty before the call is let go
     resumed: Any = None  #: the answer that restarted a paused call (S6), never None then
+    is_approved: bool = False  #: a person approved the call, by this answer or an earlier one
     asked: Mapping[str, Any] | None = None  #: the metadata of the question that was answered
     original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it (S6)
     state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state

@@ -55,7 +55,8 @@ class Tool:
         What a person has to be asked before this call, None if it may be made.
 
         An approval that a function asks for by `call.interrupt` can be asked for again; any other
-        is over once it was given, for whatever arguments the reviewer approved.
+        is over once it was given, for whatever arguments the reviewer approved. An answer to
+        another question is none.
 
         Raises:
             InvalidArguments: the arguments do not fit the tool.
@@ -71,7 +72,7 @@ class Tool:
             wanted = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
         else:
             wanted = self.approval
-        if not wanted or call.resumed is not None:
+        if not wanted or call.is_approved:
             return None
         if isinstance(self.approval, str):
             return Ask(self.approval.format_map(_as_written(call.args, args)))

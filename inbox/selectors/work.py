@@ -13,7 +13,7 @@ from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import load_questions, wire_entries
 from inbox.domain.contract import Question
-from inbox.domain.states import Reason
+from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt as InterruptRow
 from inbox.models import Run, ToolCall
 
@@ -123,6 +123,7 @@ def _says_stop(asked: tuple[InterruptRow, Question]) -> bool:
 
 def _answers(questions: Questions) -> list[Answer]:
     answers = []
+    approved = _approved([row.tool_call for row, _ in questions if row.tool_call])
     for row, question in questions:
         if question.answer is None:
             continue
@@ -131,16 +132,31 @@ def _answers(questions: Questions) -> list[Answer]:
             Answer(
                 interrupt=Interrupt.model_validate_json(row.body),
                 entry=ResumeEntry.model_validate(wire_entries([question.answer])[0]),
-                proposal=_proposal(call) if call else None,
+                proposal=_proposal(call, is_approved=call.pk in approved) if call else None,
             )
         )
     return answers
 
 
-def _proposal(call: ToolCall) -> Proposal:
+def _approved(calls: Sequence[ToolCall]) -> set[UUID]:
+    """The calls that a person approved; a denial stays, whatever else was approved about it."""
+    resolved = InterruptRow.objects.filter(
+        tool_call__in=[call for call in calls if call.state != ToolCallState.NOT_RUN],
+        reason=Reason.TOOL_CALL,
+        status=InterruptStatus.RESOLVED,
+    )
+    return {pk for pk in resolved.values_list("tool_call_id", flat=True) if pk}
+
+
+def _proposal(call: ToolCall, *, is_approved: bool) -> Proposal:
     is_edited = call.edited_args is not None
-    original = json.loads(call.args) if is_edited else None
-    return Proposal(call.tool_call_id, call.name, json.loads(call.approved_args), original)
+    return Proposal(
+        call.tool_call_id,
+        call.name,
+        json.loads(call.approved_args),
+        original_args=json.loads(call.args) if is_edited else None,
+        is_approved=is_approved,
+    )
 
 
 def implementation_of(run_id: UUID) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -170,12 +170,14 @@ class Stage:
     def _decide(self, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
         call_id = interrupt.tool_call_id
         payload = entry.payload if isinstance(entry.payload, dict) else {}
-        if call_id in self.journal.proposals and "editedArgs" in payload:
-            before = self.journal.proposals[call_id]
-            edited = Proposal(call_id, before.name, payload["editedArgs"], before.args)
-            self.journal.proposals[call_id] = edited
-        self.journal.undecided.discard(call_id)
         is_approval = interrupt.reason == "tool_call"
+        if call_id in self.journal.proposals and is_approval and payload.get("approved") is True:
+            proposal = replace(self.journal.proposals[call_id], is_approved=True)
+            if "editedArgs" in payload:
+                edited = payload["editedArgs"]
+                proposal = replace(proposal, args=edited, original_args=proposal.args)
+            self.journal.proposals[call_id] = proposal
+        self.journal.undecided.discard(call_id)
         if entry.status == "cancelled" or (is_approval and payload.get("approved") is not True):
             self.journal.denied.add(call_id)
         return Answer(interrupt, entry, self.journal.proposals.get(call_id))

@@ -498,6 +498,51 @@ def test_S6_what_a_call_knows_so_far_is_not_for_clients_to_say(calling):
     assert case.results == [1]
 
 
+def test_S6_an_answer_to_another_question_is_no_approval(calling):
+    """Stricter than Genkit: a restart tells what was answered, and not that all was agreed to."""
+
+    def guard(call: ToolContext, amount: int) -> bool:
+        if call.resumed is None:
+            call.interrupt("From which account?", response_schema={"type": "string"})
+        return amount > 100
+
+    @tool(effect="once", approval=guard)
+    def transfer(amount: int) -> int:
+        """Transfer an amount."""
+        made.append(("transfer", amount))
+        return amount
+
+    case = calling((transfer, {"amount": 500}), (transfer, {"amount": 5}))
+
+    case.answer("savings", "savings")
+    made_unasked = list(made)
+    asked = [(one["reason"], one["message"]) for one in case.asked]
+    case.answer(APPROVE)
+
+    assert made_unasked == [("transfer", 5)]
+    assert asked == [("tool_call", "Call transfer?")]
+    assert made == [("transfer", 5), ("transfer", 500)]
+
+
+def test_S6_an_approval_is_not_asked_for_again_after_another_answer(calling):
+    @tool(effect="idempotent", approval="Book in {city}?")
+    def book_well(call: ToolContext, city: str) -> str:
+        """Book a hotel that somebody chooses."""
+        if "hotel" not in (call.resumed or {}):
+            call.interrupt("Which hotel?", response_schema={"required": ["hotel"]})
+        made.append(("book", (city, call.resumed["hotel"], call.original_input)))
+        return "booked"
+
+    case = calling((book_well, {"city": "Rome"}))
+
+    case.answer({**APPROVE, "editedArgs": {"city": "Bern"}})
+    asked = [one["message"] for one in case.asked]
+    case.answer({"hotel": "Grand"})
+
+    assert asked == ["Which hotel?"]
+    assert made == [("book", ("Bern", "Grand", {"city": "Rome"}))]
+
+
 # -- S8: a resume needs a tool request that waits -------------------------------------------------
 
 

@@ -458,4 +458,5 @@ async def test_a_question_that_is_about_no_tool_call_is_for_the_script(tools):
 def _answer(interrupt, entry, name, args):
     from agents.port import Answer, Proposal
 
-    return Answer(interrupt, entry, Proposal(interrupt.tool_call_id, name, args))
+    proposal = Proposal(interrupt.tool_call_id, name, args, is_approved=True)
+    return Answer(interrupt, entry, proposal)
