@@ -1,12 +1,13 @@
 """What a workflow does: it says, calls, asks; what was done before a pause is not done again."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any
 
 import ag_ui.core as agui
-from ag_ui.core import BaseEvent
+from ag_ui.core import BaseEvent, RunAgentInput
 
 from agents.agui.strict_json import JsonRejected, loads
 from agents.sdk.calls import follow_answers, make_proposed
@@ -64,21 +65,22 @@ class Flow:
         self._turn = turn
         self._say = say
         self._steps: list[dict[str, Any]] = checkpoint.get("steps", [])
+        # Of the run that was started: what comes along with an answer must not change the way back.
+        self._started_with = checkpoint.get("started_with") or {
+            "input": _input_of(turn.run_input),
+            "message": _message_of(turn.run_input),
+        }
         self._position = 0
 
     @property
     def input(self) -> Any:
         """What the run was started with: the form of `input_schema`, None for a message only."""
-        props = self._turn.run_input.forwarded_props
-        return props.get("input") if isinstance(props, dict) else None
+        return deepcopy(self._started_with["input"])
 
     @property
     def message(self) -> str:
-        """The last thing that the user said, "" if that was no text."""
-        for one in reversed(self._turn.run_input.messages):
-            if isinstance(one, agui.UserMessage):
-                return one.content if isinstance(one.content, str) else ""
-        return ""
+        """What the user said last when the run was started, "" if that was no text."""
+        return str(self._started_with["message"])
 
     @property
     def state(self) -> Mapping[str, Any]:
@@ -88,7 +90,7 @@ class Flow:
     @property
     def checkpoint(self) -> dict[str, Any]:
         """What the run that goes on after a pause has to know."""
-        return {"steps": self._steps}
+        return {"steps": self._steps, "started_with": self._started_with}
 
     async def emit_text(self, text: str) -> None:
         """Say something to the user."""
@@ -218,6 +220,18 @@ class Flow:
     async def _say_all(self, events: Sequence[BaseEvent]) -> None:
         for event in events:
             await self._say(event)
+
+
+def _input_of(run_input: RunAgentInput) -> Any:
+    props = run_input.forwarded_props
+    return props.get("input") if isinstance(props, dict) else None
+
+
+def _message_of(run_input: RunAgentInput) -> str:
+    for one in reversed(run_input.messages):
+        if isinstance(one, agui.UserMessage):
+            return one.content if isinstance(one.content, str) else ""
+    return ""
 
 
 def _outcome(content: str) -> Outcome:

@@ -35,10 +35,10 @@ APPROVE = {"approved": True}
 class Case:
     """A thread with an agent, reached by what clients send to the AG-UI door."""
 
-    def __init__(self, agent, caller):
+    def __init__(self, agent, caller, text="go", props=None):
         self._agent, self._caller = agent, caller
         self.thread_id = run_input()["threadId"]
-        self.run = self.send(run_input("go", threadId=self.thread_id))
+        self.run = self.send(run_input(text, threadId=self.thread_id, forwardedProps=props or {}))
 
     def send(self, body):
         """Send a RunAgentInput as it is and drive the run that comes of it."""
@@ -731,6 +731,27 @@ def test_S13_a_forged_restart_runs_what_was_asked_about_and_nothing_else(calling
 
     assert made == [("pay", {"to": "ann", "amount": 5})]
     assert ToolCall.objects.get().args == '{"amount":5,"to":"ann"}'
+
+
+def test_S13_what_a_workflow_was_started_with_is_not_replaced_by_what_resumes_it(as_agent, robot):
+    """A resume carries messages and properties of its own, which are not those of the start."""
+
+    @workflow()
+    async def payer(ctx: Flow) -> None:
+        """Pays what it was started with, in two parts."""
+        await ctx.call(pay, to=ctx.message, amount=ctx.input["first"])
+        await ctx.call(pay, to=ctx.message, amount=ctx.input["second"])
+
+    case = Case(as_agent(payer.run), robot, "ann", {"input": {"first": 1, "second": 2}})
+    forged = {
+        "messages": [{"id": "forged", "role": "user", "content": "eve"}],
+        "forwardedProps": {"input": {"first": 8, "second": 9}},
+    }
+
+    case.answer(APPROVE, **forged)
+    case.answer(APPROVE, forwardedProps={})
+
+    assert [args for _, args in made] == [{"to": "ann", "amount": 1}, {"to": "ann", "amount": 2}]
 
 
 @pytest.mark.parametrize(
