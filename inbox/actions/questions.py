@@ -76,7 +76,7 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         thread=thread,
         now=now,
         external_id=str(uuid4()),
-        input_text=_input_without_conversation(run),
+        input_text=input_without_conversation(run),
         resumes=run,
         entries=entries,
         started_by=started_by,
@@ -135,6 +135,7 @@ def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     return wire
 
 
-def _input_without_conversation(run: Run) -> str:
+def input_without_conversation(run: Run) -> str:
+    """What a run that goes on with this one's work is given, where no client has a say in it."""
     kept = json.loads(run.input)
     return json.dumps({**kept, "messages": [], "state": None})

@@ -16,13 +16,13 @@ from inbox.actions import audit
 from inbox.actions.decisions import record_decisions
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import load_questions, queue_run
+from inbox.actions.questions import input_without_conversation, load_questions, queue_run
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
-from inbox.domain.contract import Entry, check_resume, is_replay
+from inbox.domain.contract import Entry, Question, check_resume, is_replay
 from inbox.domain.sentences import Sentence
-from inbox.domain.states import ACTIVE_RUN, RunStatus
+from inbox.domain.states import ACTIVE_RUN, Reason, RunStatus
 from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
 from inbox.selectors.access import require
@@ -127,12 +127,23 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
         thread=thread,
         now=now,
         external_id=request.run_id,
-        input_text=json.dumps(request.input),
+        input_text=_input_of_resume(asked, questions, request),
         resumes=asked,
         entries=[question.answer or answered[question.interrupt_id] for question in questions],
         started_by=actor.label,
     )
     return Accepted(run, replayed=False)
+
+
+def _input_of_resume(asked: Run, questions: Sequence[Question], request: RunRequest) -> str:
+    """
+    What the resume is given: the client's input, but not where a doubt is all that was answered.
+
+    That run does the work of the interrupted one once more, which has to be given the same again.
+    """
+    if all(question.reason == Reason.OUTCOME_UNKNOWN for question in questions):
+        return input_without_conversation(asked)
+    return json.dumps(request.input)
 
 
 def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:

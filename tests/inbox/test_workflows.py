@@ -9,8 +9,10 @@ from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
 from inbox import engine, sweeper
 from inbox.actions.runs import accept_run
+from inbox.door.inputs import run_request
 from inbox.models import Run
 from tests import steps
+from tests.doors.client import run_input
 from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import open_interrupts, resumed_run, start
 
@@ -118,3 +120,40 @@ def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
     (said,) = resumed.events.filter(type="TEXT_MESSAGE_CONTENT")
     assert json.loads(said.body)["delta"] == f"<done: {heard}>"
     assert made == ["transfer"]
+
+
+def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
+    world, as_agent, robot, monkeypatch, later
+):
+    """Who answers a doubt over the AG-UI door sends an input as well, which is not the run's."""
+
+    @tool(effect="once")
+    def send(to: str) -> str:
+        """Send something."""
+        made.append(to)
+        return "sent"
+
+    @workflow()
+    async def sender(ctx: Flow) -> None:
+        """Sends to two people."""
+        await ctx.call(send, to=ctx.message)
+        await ctx.call(send, to=ctx.input)
+
+    made.clear()
+    body = run_input("ann", forwardedProps={"input": "bea"})
+    agent = as_agent(sender.run)
+    accepted = accept_run(agent=agent, request=run_request(body), actor=robot)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
+    later(seconds=60)
+    sweeper.sweep()
+    (doubt,) = open_interrupts(steps.reread(killed))
+    answer = {"outcome": "happened", "result": '"sent"'}
+    entry = {"interruptId": doubt.interrupt_id, "status": "resolved", "payload": answer}
+    forged = run_input(
+        "eve", threadId=body["threadId"], resume=[entry], forwardedProps={"input": "eve"}
+    )
+
+    resumed = steps.drive(accept_run(agent=agent, request=run_request(forged), actor=robot))
+
+    assert resumed.status == "succeeded"
+    assert made == ["ann", "bea"]
