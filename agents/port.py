@@ -79,6 +79,8 @@ class RunContext(Protocol):
 
     run_key: str  #: the same for every attempt to drive this run: derive ids from it
     answers: Sequence[Answer]  #: in the order asked; empty unless this run resumes another
+    #: what was yielded for this run before its worker was lost: yield it again, or go on from there
+    said: Sequence[BaseEvent]
     checkpoint: Any  #: JSON that the interrupted run left behind, None for a first run
     journal: Journal
 

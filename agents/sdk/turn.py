@@ -19,6 +19,8 @@ from agents.sdk.tools import Question, Tool
 
 #: Deltas in a row before others get a turn on the event loop.
 _DELTAS_PER_BREATH = 64
+#: The kind of id of calls that cannot be made.
+_NOTHING = "x"
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,13 @@ class Turn:
 
     def propose_nothing(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Show a call that cannot be made, so that it can have a result; return its id as well."""
-        call_id = self.new_id("t")
+        call_id = self.new_id(_NOTHING)
         return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
+
+    @staticmethod
+    def is_nothing(tool_call_id: str) -> bool:
+        """Whether this is the id of a call that could not be made."""
+        return tool_call_id.rpartition("-")[2].startswith(_NOTHING)
 
     def _proposal(self, call_id: str, name: str, args: dict[str, Any]) -> list[BaseEvent]:
         return [

@@ -69,12 +69,14 @@ class EngineContext:
         *,
         run_key: str,
         answers: Sequence[Answer],
+        said: Sequence[BaseEvent],
         checkpoint: Any,
         journal: Journal,
         tell: Callable[[Sequence[BaseEvent]], None],
     ) -> None:
         self.run_key = run_key
         self.answers = answers
+        self.said = said
         self.checkpoint = checkpoint
         self.journal: Journal = journal
         self.tell = tell

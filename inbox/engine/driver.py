@@ -49,6 +49,7 @@ class Driver:
         self._context = EngineContext(
             run_key=assignment.run_key,
             answers=assignment.answers,
+            said=assignment.replayed,
             checkpoint=assignment.checkpoint,
             journal=self._journal,
             tell=self._turns.tell,

@@ -65,6 +65,7 @@ class MemoryRun:
     answers: list[Answer] = field(default_factory=list)
     checkpoint: Any = None
     saved: Any = None
+    said: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
     told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
 
     def tell(self, events: Iterable[BaseEvent]) -> None:

@@ -1,0 +1,59 @@
+"""What a model said before its worker was lost: it cannot be asked for the same again."""
+
+from collections.abc import Sequence
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent
+
+from agents.agui.conversation import Conversation
+
+
+class Recall:
+    """The answers that are committed already, by the ids of their messages."""
+
+    def __init__(self, said: Sequence[BaseEvent]) -> None:
+        conversation = Conversation()
+        for event in said:
+            conversation.apply(event)
+        self._messages = {message.id: message for message in conversation.messages}
+        self._calls = conversation.tool_call_ids
+        self._results = {
+            message.tool_call_id: message.content
+            for message in conversation.messages
+            if isinstance(message, agui.ToolMessage) and isinstance(message.content, str)
+        }
+        self._ended = {
+            event.message_id for event in said if isinstance(event, agui.TextMessageEndEvent)
+        }
+
+    def answer(self, message_id: str) -> agui.AssistantMessage | None:
+        """What was committed of this answer, None if nothing was."""
+        message = self._messages.get(message_id)
+        return message if isinstance(message, agui.AssistantMessage) else None
+
+    def is_whole(self, message_id: str) -> bool:
+        """
+        Whether the answer had come to its end.
+
+        The end of its text and its calls are committed together: there is nothing in between that
+        an agent waits for.
+        """
+        answer = self.answer(message_id)
+        return answer is not None and (message_id in self._ended or bool(answer.tool_calls))
+
+    @property
+    def turns(self) -> int:
+        """How many answers are whole."""
+        return sum(map(self.is_whole, self._messages))
+
+    def result(self, tool_call_id: str) -> str:
+        """The committed result of a call, "" if there is none."""
+        return self._results.get(tool_call_id, "")
+
+    def knows(self, event: BaseEvent) -> bool:
+        """Whether the conversation that a run is given has this already."""
+        if isinstance(event, agui.ToolCallResultEvent):
+            return event.tool_call_id in self._results
+        if (call := getattr(event, "tool_call_id", None)) is not None:
+            return call in self._calls
+        return getattr(event, "message_id", None) in self._messages
