@@ -2,6 +2,7 @@
 
 from pydantic import BaseModel, Field
 
+from agents.sdk.context import ToolContext
 from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
@@ -19,8 +20,10 @@ def deploy(service: str, version: str, canary_percent: int = 10) -> str:
 
 
 @tool(effect="idempotent", approval="Give {version} all of the traffic")
-def promote(version: str, services: list[str]) -> str:
+def promote(call: ToolContext, version: str, services: list[str]) -> str:
     """Send all traffic to a version (demo: nothing is promoted)."""
+    for percent in (25, 50, 100):
+        call.progress(f"Moving traffic to {version}", done=percent, total=100)
     return f"{version} serves all traffic of {', '.join(services)}"
 
 

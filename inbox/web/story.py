@@ -67,6 +67,14 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """How far a piece of work is, both numbers as they are shown."""
+
+    done: str
+    total: str
+
+
+@dataclass(frozen=True)
 class Message:
     id: str
     who: str
@@ -74,6 +82,7 @@ class Message:
     role: str
     text: str
     calls: Sequence[Call] = ()
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -134,16 +143,39 @@ def story_of(
 
 def _message(number: int, message: Mapping[str, Any], known: Mapping[str, Call]) -> Message:
     speaker, icon = _SPEAKERS.get(message["role"], (None, "settings"))
+    label, progress = _progress(message)
     return Message(
         id=f"message-{number}",
         who=gettext(speaker) if speaker else message["role"].capitalize(),
         icon=icon,
         role=message["role"],
-        text=visible(_text(message.get("content"))),
+        text=visible(label or _text(message.get("content"))),
         calls=[
             known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
         ],
+        progress=progress,
     )
+
+
+def _progress(message: Mapping[str, Any]) -> tuple[str, Progress | None]:
+    """The label and the numbers of a progress, "" where it is none that can be shown so."""
+    content = message.get("content")
+    if message.get("activityType") != "progress" or not isinstance(content, dict):
+        return "", None
+    label: Any = content.get("label")
+    done: Any = content.get("done")
+    total: Any = content.get("total")
+    if not isinstance(label, str) or not set(content) <= {"label", "done", "total"}:
+        return "", None
+    if done is None and total is None:
+        return label, None
+    if not (_is_count(done) and _is_count(total) and 0 <= done <= total > 0):
+        return "", None
+    return label, Progress(str(done), str(total))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value < 1e12
 
 
 def _text(content: Any) -> str:

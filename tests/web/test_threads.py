@@ -1,4 +1,6 @@
+import pytest
 from ag_ui.core import (
+    ActivitySnapshotEvent,
     RunFinishedEvent,
     StateSnapshotEvent,
     TextMessageContentEvent,
@@ -38,6 +40,32 @@ def test_a_thread_shows_edits_beside_the_proposal_and_the_result(ask, bob, reads
     assert '"executionCount": 1' in page
     assert "You approved with changes" in page
     assert "The decision is carried out." in page
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ({"label": "Copying", "done": 2, "total": 5}, "Copying 2 / 5"),
+        ({"label": "Copying", "done": 0, "total": 1.5}, "Copying 0 / 1.5"),
+        ({"label": "Copying"}, "Copying"),
+        ({"label": "Copying", "done": 6, "total": 5}, '"done": 6'),
+        ({"label": "Copying", "done": True, "total": 5}, '"done": true'),
+        ({"label": "Copying", "done": 1, "total": "5"}, '"total": "5"'),
+        ({"label": "Copying", "files": ["a"]}, '"files": ['),
+        ({"label": ["Copying"]}, '"label": ['),
+    ],
+)
+def test_progress_is_a_line_and_anything_else_is_shown_whole(
+    world, alice, reads_bob, content, shown
+):
+    run = accept_run(agent=world.agent, request=request("go"), actor=alice).run
+    _, hold = claim_run(run_id=run.pk)
+    told = ActivitySnapshotEvent(message_id="p", activity_type="progress", content=content)
+    append_events(hold=hold, batch=Batch(frames=[frame(told)]))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert shown in page
 
 
 def test_a_failed_run_says_why(world, reads_bob):
