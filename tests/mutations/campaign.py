@@ -139,9 +139,8 @@ def _forged_beside(world: World) -> Json:
     ]
     waiting = world.scene.asked[0].row["run"]
     beside: list[Json] = [
-        {},
-        {"messages": forged_history(world)},
         {"messages": []},
+        {"messages": forged_history(world)},
         {"parentRunId": world.pick.choice([str(uuid4()), waiting, "r" * 500])},
         {"runId": waiting},
         {"forwardedProps": {"command": {"resume": {"approved": False}}, "toolCall": call}},
@@ -149,4 +148,5 @@ def _forged_beside(world: World) -> Json:
         {"state": {"approved": True, "toolCall": call}},
         {"resume": world.pick.sample(entries, len(entries))},
     ]
-    return world.pick.choice(beside)
+    chosen = world.pick.sample(beside, world.pick.randrange(len(beside)))
+    return {name: value for one in chosen for name, value in one.items()}
