@@ -103,7 +103,8 @@ class Outgoing:
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[Batch, agui.RunFinishedEvent]:
         """Check the terminal event and put the snapshots before an interrupt outcome."""
-        if not self._cursor.exhausted:
+        # Who is told to stop does not say again what it said before.
+        if not (self._cursor.exhausted or self._assignment.stopped):
             raise Diverged("The agent ended before it had said everything it said before.")
         outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
         ours = finished.model_copy(

@@ -173,6 +173,29 @@ def test_a_person_can_stop_a_doubtful_run(in_doubt, bob, how):
     assert len(steps.events(in_doubt.thread_id)) > len(before)
 
 
+def test_a_person_can_stop_a_doubtful_run_that_has_said_something(
+    world, as_agent, alice, bob, monkeypatch, later
+):
+    async def acts_once(run_input, ctx):
+        for event in [*said("one"), *proposed("t")]:
+            yield event
+        await ctx.journal.begin("t", args={"amount": 5}, effect=Effect.ONCE)
+        await ctx.journal.settle("t", result="1")
+        yield finished(run_input)
+
+    accepted = accept_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
+    later(seconds=60)
+    sweeper.sweep()
+    (question,) = open_interrupts(steps.reread(killed))
+
+    steps.answer(question, bob, {"outcome": "stop"})
+    resumed = steps.resumed_run(killed)
+
+    assert (resumed.status, resumed.error_code) == ("cancelled", "")
+    assert_readable_by_the_official_client(killed.thread_id)
+
+
 def test_the_doubt_is_not_answered_by_anything_else(in_doubt, bob):
     (question,) = open_interrupts(in_doubt)
 
