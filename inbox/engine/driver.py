@@ -132,7 +132,12 @@ class Driver:
 
     def _grant(self, action: Action, group: list[Wish]) -> None:
         wishes = [wish for wish in group if not wish.future.cancelled()]
+        asked = time.monotonic()
         results = action(self._waiting, [wish.subject for wish in wishes])
+        if time.monotonic() - asked > work.LEASE.total_seconds():
+            # This process was stopped meanwhile: somebody else may have asked a person by now
+            # whether the call that would begin here has happened.
+            raise LeaseLost(str(self._hold.run_id))
         self._written()
         for wish, result in zip(wishes, results, strict=True):
             wish.future.set_result(result)

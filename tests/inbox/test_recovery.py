@@ -196,6 +196,38 @@ def test_a_person_can_stop_a_doubtful_run_that_has_said_something(
     assert_readable_by_the_official_client(killed.thread_id)
 
 
+def test_a_worker_that_slept_past_its_lease_begins_nothing(
+    world, as_agent, alice, monkeypatch, later
+):
+    called = []
+
+    async def acts_once(run_input, ctx):
+        for event in proposed("t"):
+            yield event
+        await ctx.journal.begin("t", args={"amount": 5}, effect=Effect.ONCE)
+        called.append("t")
+        await ctx.journal.settle("t", result="1")
+        yield finished(run_input)
+
+    begin = work.begin_tool_calls
+
+    def begin_and_sleep(**arguments):
+        answers = begin(**arguments)
+        monkeypatch.setattr(work, "LEASE", timedelta(seconds=-1))
+        return answers
+
+    monkeypatch.setattr(work, "begin_tool_calls", begin_and_sleep)
+    accepted = accept_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
+
+    engine.execute(accepted.run.pk)
+
+    assert called == []
+    later(seconds=60)
+    sweeper.sweep()
+    (question,) = open_interrupts(steps.reread(accepted.run))
+    assert question.reason == "signoff:outcome_unknown"
+
+
 def test_the_doubt_is_not_answered_by_anything_else(in_doubt, bob):
     (question,) = open_interrupts(in_doubt)
 
