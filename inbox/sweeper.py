@@ -21,6 +21,8 @@ SWEEP_SECONDS = 5.0
 EXPIRY_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=5)
 _LOCK = 7_311_402  # any number, the same in every process
+#: A sweeper that says nothing for so long is no sweeper any more: its process may be stopped.
+SILENT_SECONDS = 15.0
 
 
 def sweep() -> None:
@@ -99,14 +101,26 @@ def _drop_session() -> None:
 
 
 def is_elected() -> bool:
-    """Whether this process is the sweeper: the one that holds the advisory lock's session."""
+    """
+    Whether this process is the sweeper: the one that holds the advisory lock's session.
+
+    The server ends that session when it falls silent, and with it the election.
+    """
     if connection.vendor != "postgresql":
         return True
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
-            "AND pid = pg_backend_pid()) OR pg_try_advisory_lock(%s)",
-            [_LOCK, _LOCK],
+            "AND pid = pg_backend_pid())",
+            [_LOCK],
         )
         (elected,) = cursor.fetchone()
+        if not elected:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
+            (elected,) = cursor.fetchone()
+            if elected:
+                milliseconds = str(round(SILENT_SECONDS * 1000))
+                cursor.execute(
+                    "SELECT set_config('idle_session_timeout', %s, false)", [milliseconds]
+                )
     return bool(elected)

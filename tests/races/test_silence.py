@@ -1,0 +1,61 @@
+"""Processes that are stopped, not dead: what they hold is not held for ever."""
+
+import threading
+import time
+
+import pytest
+from django.db import connection
+
+from inbox import sweeper
+from inbox.actions.work import LEASE
+
+pytestmark = pytest.mark.services
+
+
+def wait_until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.02)
+
+
+@pytest.fixture
+def elected_elsewhere():
+    """Let another session be elected, and return it; it says nothing of its own."""
+    sweeper._drop_session()  # a test before this one may have been elected in it
+    elsewhere = []
+
+    def elect():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        assert sweeper.is_elected()
+        elsewhere.append(connection.connection)
+
+    thread = threading.Thread(target=elect)
+    thread.start()
+    thread.join()
+    yield elsewhere[0]
+    elsewhere[0].close()
+
+
+def test_a_sweeper_that_fell_silent_is_replaced(committed_world, monkeypatch, request):
+    monkeypatch.setattr(sweeper, "SILENT_SECONDS", 0.3)
+    request.getfixturevalue("elected_elsewhere")
+    assert not sweeper.is_elected()
+
+    wait_until(sweeper.is_elected)
+
+    sweeper._drop_session()
+
+
+def test_a_transaction_that_fell_silent_lets_go_of_its_locks_before_its_lease_is_over(
+    committed_world,
+):
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT setting::int FROM pg_settings WHERE name = %s",
+            ["idle_in_transaction_session_timeout"],
+        )
+        (milliseconds,) = cursor.fetchone()
+
+    assert 0 < milliseconds < LEASE.total_seconds() * 1000
