@@ -33,11 +33,11 @@ class Client:
     def __exit__(self, *_: object) -> None:
         self.http.close()
 
-    def start(self, message: str, *, key: str = "") -> httpx.Response:
+    def start(self, message: str, *, key: str = "", agent: str = "rehearsal") -> httpx.Response:
         """Start a run over REST; with an idempotency key it may be sent again."""
         headers = {"Idempotency-Key": key} if key else {}
         return self.http.post(
-            "/api/runs", json={"agent": "rehearsal", "message": message}, headers=headers
+            "/api/runs", json={"agent": agent, "message": message}, headers=headers
         )
 
     def run(self, run_id: str) -> dict[str, Any]:

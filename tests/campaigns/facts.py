@@ -3,13 +3,14 @@
 import json
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
-_TERMINAL = ("RUN_FINISHED", "RUN_ERROR")
+_TERMINAL = "('RUN_FINISHED', 'RUN_ERROR')"
 
 _GAPS = """
 SELECT t.external_id, count(e.seq), coalesce(min(e.seq), 1), coalesce(max(e.seq), 0), t.next_seq
@@ -21,32 +22,29 @@ HAVING count(e.seq) <> coalesce(max(e.seq), 0) OR coalesce(min(e.seq), 1) <> 1
 _UNENDED = "SELECT id, status FROM inbox_run WHERE status IN ('queued', 'running')"
 _STUCK = """
 SELECT r.id FROM inbox_run r
-WHERE r.status = 'interrupted' AND NOT EXISTS (SELECT FROM inbox_run n WHERE n.resumes_id = r.id)
-    AND NOT EXISTS (SELECT FROM inbox_interrupt i WHERE i.run_id = r.id AND i.status = 'open')
+WHERE r.status = 'interrupted' AND NOT EXISTS (SELECT 1 FROM inbox_run n WHERE n.resumes_id = r.id)
+    AND NOT EXISTS (SELECT 1 FROM inbox_interrupt i WHERE i.run_id = r.id AND i.status = 'open')
 """
 _WAITING = """
 SELECT count(*) FROM inbox_run r WHERE r.status IN ('queued', 'running')
     OR (r.status = 'interrupted' AND NOT EXISTS
-        (SELECT FROM inbox_run n WHERE n.resumes_id = r.id))
+        (SELECT 1 FROM inbox_run n WHERE n.resumes_id = r.id))
 """
-_NOT_ONE_END = """
-SELECT r.id, r.status, count(e.seq) FILTER (WHERE e.type = ANY(%s)) AS ends,
+_NOT_ONE_END = f"""
+SELECT r.id, r.status, count(e.seq) FILTER (WHERE e.type IN {_TERMINAL}) AS ends,
     count(e.seq) FILTER (WHERE e.type = 'RUN_STARTED') AS starts
 FROM inbox_run r LEFT JOIN inbox_event e ON e.run_id = r.id
 WHERE r.status NOT IN ('queued', 'running')
 GROUP BY r.id
-HAVING count(e.seq) FILTER (WHERE e.type = ANY(%s)) <> 1
+HAVING count(e.seq) FILTER (WHERE e.type IN {_TERMINAL}) <> 1
     OR count(e.seq) FILTER (WHERE e.type = 'RUN_STARTED') <> 1
 """
-_NOT_LAST = """
+_NOT_LAST = f"""
 SELECT e.run_id, e.type FROM inbox_event e
-WHERE e.type = ANY(%s) AND EXISTS
-    (SELECT FROM inbox_event later WHERE later.run_id = e.run_id AND later.seq > e.seq)
+WHERE e.type IN {_TERMINAL} AND EXISTS
+    (SELECT 1 FROM inbox_event later WHERE later.run_id = e.run_id AND later.seq > e.seq)
 """
-_DOUBLE_RESULTS = """
-SELECT thread_id, body::json ->> 'toolCallId', count(*) FROM inbox_event
-WHERE type = 'TOOL_CALL_RESULT' GROUP BY 1, 2 HAVING count(*) > 1
-"""
+_RESULTS = "SELECT thread_id, body FROM inbox_event WHERE type = 'TOOL_CALL_RESULT'"
 _FAILED = """
 SELECT id, error_code, attempt FROM inbox_run WHERE status = 'failed'
     AND NOT (error_code = 'WORKER_LOST' AND attempt = 3)
@@ -61,14 +59,20 @@ GROUP BY r.id
 
 
 class Facts:
-    """The database of the product under test."""
+    """The database of the product under test: a PostgreSQL, or the file of an SQLite."""
 
-    def __init__(self, database_url: str) -> None:
-        self._url = database_url
+    def __init__(self, database: str | Path) -> None:
+        self._database = database
 
     def rows(self, query: str, *arguments: Any) -> Sequence[tuple[Any, ...]]:
-        with psycopg.connect(self._url, autocommit=True) as connection:
-            return connection.execute(query, arguments or None).fetchall()
+        if isinstance(self._database, Path):
+            connection = sqlite3.connect(f"file:{self._database}?mode=ro", uri=True, timeout=30)
+            try:
+                return connection.execute(query.replace("%s", "?"), arguments).fetchall()
+            finally:
+                connection.close()
+        with psycopg.connect(self._database, autocommit=True) as server:
+            return server.execute(query, arguments or None).fetchall()
 
     def one(self, query: str, *arguments: Any) -> Any:
         ((value,),) = self.rows(query, *arguments)
@@ -78,10 +82,14 @@ class Facts:
         """Whether no run is active and no thread waits for an answer or for its resume."""
         return self.one(_WAITING) == 0
 
+    def active_threads(self) -> int:
+        """How many threads have a run that is active, or waits for an answer or its resume."""
+        return int(self.one(_WAITING))
+
     def wait_for_started_effect(self, *, seconds: float) -> bool:
         """Wait for a moment between the start of a `once` tool and its result."""
         deadline = time.monotonic() + seconds
-        with psycopg.connect(self._url, autocommit=True) as connection:
+        with psycopg.connect(str(self._database), autocommit=True) as connection:
             while time.monotonic() < deadline:
                 if connection.execute(_STARTED).fetchone():
                     return True
@@ -95,21 +103,27 @@ class Facts:
             f"thread {name}: {number} events from seq {first} to {last}, next_seq {following}"
             for name, number, first, last, following in self.rows(_GAPS)
         ]
-        ends = list(_TERMINAL)
         found += [
             f"run {run} ({status}) has {ended} terminal events and {started} RUN_STARTED"
-            for run, status, ended, started in self.rows(_NOT_ONE_END, ends, ends)
+            for run, status, ended, started in self.rows(_NOT_ONE_END)
         ]
-        found += [f"run {run} goes on after {end}" for run, end in self.rows(_NOT_LAST, ends)]
+        found += [f"run {run} goes on after {end}" for run, end in self.rows(_NOT_LAST)]
+        results = Counter(
+            (thread, json.loads(body)["toolCallId"]) for thread, body in self.rows(_RESULTS)
+        )
         found += [
             f"tool call {call} of thread {thread} has {number} results"
-            for thread, call, number in self.rows(_DOUBLE_RESULTS)
+            for (thread, call), number in results.items()
+            if number > 1
         ]
-        found += [
+        return found + [
             f"run {run} failed with {code} at attempt {attempt}"
             for run, code, attempt in self.rows(_FAILED)
         ]
-        return found + [sentence for row in self.rows(_TEXTS) for sentence in _check_text(*row)]
+
+    def wrong_texts(self) -> list[str]:
+        """Streams of the rehearsal agent, on PostgreSQL, that do not say each word once."""
+        return [sentence for row in self.rows(_TEXTS) for sentence in _check_text(*row)]
 
 
 def _check_text(run: Any, given: str, text: str) -> list[str]:

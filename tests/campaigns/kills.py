@@ -142,7 +142,7 @@ def _start(on: Stage, index: int) -> None:
 
 def _judge(report: Report, on: Stage, runs: int) -> None:
     facts = on.facts
-    report.violate(*facts.violations())
+    report.violate(*facts.violations(), *facts.wrong_texts())
     report.violate(
         *(f"{key} was executed {times} times" for key, times in on.ledger.more_than_once("kill-"))
     )

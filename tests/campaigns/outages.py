@@ -58,7 +58,7 @@ def lost_rings(stage: Stage, *, short: bool) -> Report:
         "followed to the end": len(streams),
         "longest until all ended, s": round(longest, 1),
     }
-    report.violate(*stage.facts.violations())
+    report.violate(*stage.facts.violations(), *stage.facts.wrong_texts())
     return report.done()
 
 
@@ -104,7 +104,7 @@ def lost_database(stage: Stage, *, short: bool) -> Report:
         "runs accepted": len(accepted),
         "answers by status": dict(statuses),
     }
-    report.violate(*stage.facts.violations())
+    report.violate(*stage.facts.violations(), *stage.facts.wrong_texts())
     return report.done()
 
 

@@ -1,12 +1,16 @@
 """Which campaigns there are, and what they share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tests.campaigns import meetings, outages
+from tests.campaigns.house import DATABASES
 from tests.campaigns.kills import kills
+from tests.campaigns.named_kills import named_kills
+from tests.campaigns.pauses import pauses
 from tests.campaigns.races import long_races
 from tests.campaigns.report import Report
 from tests.campaigns.stage import Stage, stage
@@ -18,21 +22,32 @@ _ON_ONE_STAGE: Final[dict[str, Callable[..., Report]]] = {
     "rings": outages.lost_rings,
     "database": outages.lost_database,
 }
-CAMPAIGNS: Final = ("kills", *_ON_ONE_STAGE, "races")
+#: These have a product of their own, on either database.
+_ON_EACH_DATABASE: Final[dict[str, Callable[..., Report]]] = {
+    "named-kills": named_kills,
+    "pauses": pauses,
+}
+CAMPAIGNS: Final = ("kills", *_ON_EACH_DATABASE, *_ON_ONE_STAGE, "races")
 
 
 def run_campaigns(directory: Path, *, names: Sequence[str], short: bool) -> list[Report]:
-    """Run the named campaigns; the kills, on a product of their own, beside the others."""
-    with ThreadPoolExecutor(1) as beside:
-        # Most of a kill campaign is waiting for leases to run out.
-        killing = (
-            beside.submit(kills, directory / "kills", short=short) if "kills" in names else None
-        )
+    """Run the named campaigns: those with a product of their own beside the others."""
+    # Most of a kill campaign is waiting for leases to run out.
+    with ThreadPoolExecutor(2) as beside:
+        alone = [beside.submit(call) for call in _alone(directory, names, short=short)]
         shared = [name for name in _ON_ONE_STAGE if name in names]
         reports = _on_one_stage(directory / "shared", shared, short=short) if shared else []
         if "races" in names and not short:
             reports.append(long_races())
-        return [*([killing.result()] if killing else []), *reports]
+        return [*(one.result() for one in alone), *reports]
+
+
+def _alone(directory: Path, names: Sequence[str], *, short: bool) -> Iterable[Callable[[], Report]]:
+    if "kills" in names:
+        yield partial(kills, directory / "kills", short=short)
+    for name, campaign in _ON_EACH_DATABASE.items():
+        for database in DATABASES if name in names else ():
+            yield partial(campaign, directory / name / database, database, short=short)
 
 
 def _on_one_stage(directory: Path, names: Sequence[str], *, short: bool) -> list[Report]:
