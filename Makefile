@@ -34,6 +34,7 @@ texts: dev ## Collect the texts of pages, and compile their translations
 
 bench: dev ## Measure the trips and streams of both shapes
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.journal
 
 campaign: dev ## Run the long fault campaigns
 	$(BIN)/python -m tests.campaigns

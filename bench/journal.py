@@ -1,0 +1,194 @@
+"""
+What the journal costs: the same run of tool calls with and without it, on both databases.
+
+`python -m bench.journal` drives runs in its own process, without a web server and without a worker
+between: what is measured is the engine, its transactions, and a disk that is asked to keep them.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.support.postgres import PostgresServer
+from tests.support.processes import REPOSITORY, embedded_environment
+
+BARE = "none"  #: the calls are made and told, and nobody keeps a journal
+EFFECTS = ("read", "idempotent", "once")
+ORDERS = ("one after another", "all at once")
+_DATABASES = ("SQLite", "PostgreSQL")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.journal", description=__doc__)
+    parser.add_argument("--runs", type=int, default=15, help="of each kind, interleaved")
+    parser.add_argument("--calls", type=int, default=20, help="tool calls in each run")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.here:
+        print(json.dumps(_measure(options.runs, options.calls)))
+        return 0
+    head = ("ms a call, medians", *(f"{order}" for order in ORDERS), "begin", "settle")
+    print("{:28}{:>20}{:>14}{:>8}{:>8}".format(*head))
+    for database in _DATABASES:
+        with _environment(database) as environment:
+            figures = _in_a_process(environment, options.runs, options.calls)
+        for effect, row in figures.items():
+            parts = "".join("       -" if one is None else f"{one:8.2f}" for one in row[2:])
+            print(f"{database + ', ' + effect:28}{row[0]:20.2f}{row[1]:14.2f}{parts}")
+    return 0
+
+
+@contextmanager
+def _environment(database: str) -> Iterator[dict[str, str]]:
+    """An empty database that keeps what it commits."""
+    with tempfile.TemporaryDirectory(prefix="signoff-bench-") as directory:
+        environment = embedded_environment(Path(directory), SIGNOFF_LOG="json")
+        if database == "SQLite":
+            yield environment
+            return
+        with PostgresServer(durable=True) as server:
+            yield environment | {"DATABASE_URL": server.create_database("signoff")}
+
+
+def _in_a_process(environment: dict[str, str], runs: int, calls: int) -> dict[str, list[Any]]:
+    """Measure in a process of its own: the settings of one are those of one database."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.journal", "--here", f"--runs={runs}", f"--calls={calls}"],
+        env=environment,
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    figures: dict[str, list[Any]] = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def _measure(runs: int, calls: int) -> dict[str, list[Any]]:
+    """By effect: what a call costs more than without the journal, in both orders, and its parts."""
+    stage = _Stage(calls)
+    seconds: dict[tuple[str, str], list[float]] = {}
+    for number in range(runs + 1):
+        for effect in (BARE, *EFFECTS):
+            for order in ORDERS:
+                taken = stage.run(effect, order)
+                if number:  # the first of a kind is slower
+                    seconds.setdefault((effect, order), []).append(taken)
+                else:
+                    stage.parts.clear()
+    base = {order: median(seconds[BARE, order]) for order in ORDERS}
+    figures: dict[str, list[Any]] = {
+        "without": [base[order] / calls * 1000 for order in ORDERS] + [None, None]
+    }
+    for effect in EFFECTS:
+        more = [(median(seconds[effect, o]) - base[o]) / calls * 1000 for o in ORDERS]
+        parts = [median(stage.parts[effect, part]) * 1000 for part in ("begin", "settle")]
+        figures[effect] = more + parts
+    return figures
+
+
+class _Stage:
+    """A team with one agent, which makes calls that do nothing."""
+
+    def __init__(self, calls: int) -> None:
+        os.environ["DJANGO_SETTINGS_MODULE"] = "inbox.config.settings"
+        import logging  # noqa: PLC0415
+
+        import django  # noqa: PLC0415
+
+        django.setup()
+        logging.disable(logging.CRITICAL)
+        from django.core.management import call_command  # noqa: PLC0415
+
+        from agents import registry  # noqa: PLC0415
+        from inbox.actions.people import ensure_agent, ensure_team  # noqa: PLC0415
+        from inbox.domain.access import SEED  # noqa: PLC0415
+
+        call_command("migrate", verbosity=0, interactive=False)
+        self.parts: dict[tuple[str, str], list[float]] = {}
+        registry.register(_Caller(calls, self.parts))
+        team = ensure_team(slug="bench", name="Bench", actor=SEED)
+        self._agent = ensure_agent(
+            team=team, slug="caller", implementation="caller", description="Calls.", actor=SEED
+        )
+
+    def run(self, effect: str, order: str) -> float:
+        """Drive one run, and return the seconds from its claim to its end."""
+        from inbox import engine  # noqa: PLC0415
+        from inbox.actions.runs import RunRequest, accept_run, new_external_id  # noqa: PLC0415
+        from inbox.domain.access import SEED  # noqa: PLC0415
+
+        message = {"id": "m", "role": "user", "content": f"{effect}/{order}"}
+        given = {"messages": [message], "state": None, "tools": [], "context": []}
+        request = RunRequest(new_external_id(), new_external_id(), given)
+        run = accept_run(agent=self._agent, request=request, actor=SEED).run
+        begun = time.perf_counter()
+        engine.execute(run.pk)
+        taken = time.perf_counter() - begun
+        run.refresh_from_db()
+        if run.status != "succeeded":
+            raise RuntimeError(f"the run ended {run.status}: {run.error_code}")
+        return taken
+
+
+class _Caller:
+    """Proposes calls and tells their results, with the journal of an effect or without any."""
+
+    name = "caller"
+    description = "Calls."
+    restartable = True
+    input_schema = None
+
+    def __init__(self, calls: int, parts: dict[tuple[str, str], list[float]]) -> None:
+        self._calls = calls
+        self._parts = parts
+
+    async def run(self, run_input: Any, ctx: Any) -> AsyncIterator[Any]:
+        import ag_ui.core as agui  # noqa: PLC0415
+
+        effect, _, order = run_input.messages[-1].content.partition("/")
+        ids = [f"{ctx.run_key}-{number}" for number in range(self._calls)]
+        waiting = [ids] if order == ORDERS[1] else [[one] for one in ids]
+        for together in waiting:
+            for one in together:
+                yield agui.ToolCallStartEvent(tool_call_id=one, tool_call_name="nothing")
+                yield agui.ToolCallArgsEvent(tool_call_id=one, delta="{}")
+                yield agui.ToolCallEndEvent(tool_call_id=one)
+            taken = await asyncio.gather(*(self._call(ctx, one, effect) for one in together))
+            if len(together) == 1:  # of many at once, each waits for all
+                self._note(effect, *taken)
+            for one in together:
+                yield agui.ToolCallResultEvent(
+                    message_id=f"{one}-r", tool_call_id=one, content="1", role="tool"
+                )
+        yield agui.RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    async def _call(self, ctx: Any, one: str, effect: str) -> tuple[float, float]:
+        """Make a call that does nothing; return the seconds to begin and to settle it."""
+        from agents.port import Effect  # noqa: PLC0415
+
+        if effect == BARE:
+            return 0, 0
+        begun = time.perf_counter()
+        await ctx.journal.begin(one, args={}, effect=Effect(effect))
+        started = time.perf_counter()
+        await ctx.journal.settle(one, result="1")
+        return started - begun, time.perf_counter() - started
+
+    def _note(self, effect: str, taken: tuple[float, float]) -> None:
+        for part, seconds in zip(("begin", "settle"), taken, strict=True):
+            self._parts.setdefault((effect, part), []).append(seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
