@@ -77,6 +77,7 @@ class Journal(Protocol):
 class RunContext(Protocol):
     """What one run may use. Everything durable goes through here."""
 
+    thread_key: str  #: no other thread has it, while two teams may choose the same thread id
     run_key: str  #: the same for every attempt to drive this run: derive ids from it
     answers: Sequence[Answer]  #: in the order asked; empty unless this run resumes another
     #: what was yielded for this run before its worker was lost: yield it again, or go on from there

@@ -67,6 +67,7 @@ class EngineContext:
     def __init__(
         self,
         *,
+        thread_key: str,
         run_key: str,
         answers: Sequence[Answer],
         said: Sequence[BaseEvent],
@@ -74,6 +75,7 @@ class EngineContext:
         journal: Journal,
         tell: Callable[[Sequence[BaseEvent]], None],
     ) -> None:
+        self.thread_key = thread_key
         self.run_key = run_key
         self.answers = answers
         self.said = said

@@ -47,6 +47,7 @@ class Driver:
         self._turns = Turns()
         self._journal = EngineJournal(hold, self._turns.ask, self._turns.note)
         self._context = EngineContext(
+            thread_key=assignment.thread_key,
             run_key=assignment.run_key,
             answers=assignment.answers,
             said=assignment.replayed,

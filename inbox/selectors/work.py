@@ -25,6 +25,7 @@ class Assignment:
     """A claimed run, ready to be driven."""
 
     thread_id: str
+    thread_key: str  #: unlike `thread_id` no other team's thread has it
     run_id: str
     run_key: str  #: of the attempt that this run continues, so that ids come out the same
     implementation: str
@@ -74,6 +75,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     answered = lineage.origin.resumes
     return Assignment(
         thread_id=thread.external_id,
+        thread_key=str(thread.pk),
         run_id=run.external_id,
         run_key=str(known_to_agent.origin.pk),
         implementation=thread.agent.implementation,

@@ -66,6 +66,7 @@ class MemoryRun:
     checkpoint: Any = None
     saved: Any = None
     said: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
+    thread_key: str = "thread-key"
     told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
 
     def tell(self, events: Iterable[BaseEvent]) -> None:

@@ -1,0 +1,1 @@
+"""Agents that others wrote, behind the port of ours."""

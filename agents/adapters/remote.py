@@ -1,0 +1,200 @@
+"""An agent behind a URL: AG-UI over HTTP and server-sent events, in whatever dialect it speaks."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import ag_ui.core as agui
+import httpx
+from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities, BaseEvent, EventType, RunAgentInput
+
+from agents.adapters import addresses, sse
+from agents.adapters.addresses import AddressRefused, Resolve, find_target
+from agents.agui import dialects, strict_json, wire
+from agents.agui.dialects import Reader, Reply, Spoken
+from agents.agui.errors import ProtocolViolation
+from agents.port import Answer, RunContext
+from agents.sdk.turn import Clock
+
+#: Longer than this nobody is silent: a server that thinks sends comments.
+IDLE_SECONDS = 30.0
+CONNECT_SECONDS = 10.0
+#: Before anything was sent it can be sent again.
+_TRIES = 3
+_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
+_BROKE_OFF = "The agent's answer broke off."
+_KNOWN_TYPES = frozenset(EventType)
+_TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
+
+
+class RemoteFailed(Exception):
+    """The remote agent did not do what it should; the text is for whoever looks at the run."""
+
+
+@dataclass(frozen=True)
+class RemoteAgent:
+    """
+    Runs an agent elsewhere, which is not trusted: what it says is checked as any agent's words are.
+
+    It gets what the server has stored, never what a client sent: conversation, state, decisions. A
+    run cannot be said again by it, so one that lost its worker fails and a person may try it again.
+    """
+
+    name: str
+    description: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    may_be_private: bool = False  #: whether it may be in our own network
+    restartable: bool = False
+    input_schema: Mapping[str, Any] | None = None
+    clock: Clock = field(default_factory=Clock)
+    resolver: Resolve = addresses.resolve
+    transport: httpx.AsyncBaseTransport | None = None
+
+    def capabilities(self) -> AgentCapabilities:
+        """What is known without asking it."""
+        return AgentCapabilities(
+            identity=agui.IdentityCapabilities(name=self.name, description=self.description),
+            transport=agui.TransportCapabilities(streaming=True),
+        )
+
+    async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
+        """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
+        spoken = Spoken.from_json(ctx.checkpoint)
+        body = _body(run_input, ctx, spoken)
+        reader = Reader(ctx.run_key)
+        try:
+            async for event in self._events(body, reader):
+                if isinstance(event, agui.RunFinishedEvent):
+                    _check_answerable(event, reader.spoken)
+                    ctx.save_checkpoint(reader.spoken.to_json())
+                yield event
+                if isinstance(event, _TERMINAL):
+                    return
+            problem = _BROKE_OFF
+        except RemoteFailed as error:
+            problem = str(error)
+        yield agui.RunErrorEvent(message=problem, code="AGENT_UNREACHABLE")
+
+    async def _events(self, body: dict[str, Any], reader: Reader) -> AsyncIterator[BaseEvent]:
+        try:
+            async with self._answer(strict_json.dumps(body)) as response:
+                async for data in sse.read_events(response.aiter_raw()):
+                    for value in reader.read(_object(data)):
+                        if (kind := value.get("type")) in _KNOWN_TYPES and kind != "RUN_STARTED":
+                            yield _decoded(value)
+        except httpx.ReadTimeout as error:
+            raise RemoteFailed(f"The agent said nothing for {IDLE_SECONDS:.0f} seconds.") from error
+        except httpx.HTTPError as error:
+            raise RemoteFailed(_BROKE_OFF) from error
+        except sse.StreamTooLong as error:
+            raise RemoteFailed(f"The agent's answer is too long: {error}.") from error
+
+    @asynccontextmanager
+    async def _answer(self, body: str) -> AsyncIterator[httpx.Response]:
+        """Send the input; connecting is tried again, as nothing was sent by then."""
+        timeout = httpx.Timeout(IDLE_SECONDS, connect=CONNECT_SECONDS)
+        async with httpx.AsyncClient(
+            timeout=timeout, transport=self.transport, trust_env=False, follow_redirects=False
+        ) as client:
+            response = await self._send(client, body)
+            try:
+                _check_response(response)
+                yield response
+            finally:
+                await response.aclose()
+
+    async def _send(self, client: httpx.AsyncClient, body: str) -> httpx.Response:
+        for number in range(_TRIES):
+            try:
+                request = await self._request(client, body)
+                return await client.send(request, stream=True)
+            except AddressRefused as error:
+                raise RemoteFailed(str(error)) from error
+            except (httpx.ConnectError, httpx.ConnectTimeout, OSError) as error:
+                if number + 1 == _TRIES:
+                    raise RemoteFailed("The agent cannot be reached.") from error
+                await self.clock.sleep(2.0**number)
+        raise AssertionError("a request is tried at least once")
+
+    async def _request(self, client: httpx.AsyncClient, body: str) -> httpx.Request:
+        target = await find_target(
+            self.url, may_be_private=self.may_be_private, resolver=self.resolver
+        )
+        ours = {
+            "Host": target.netloc,
+            "Accept": "text/event-stream",
+            # What is not compressed cannot swell.
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
+        return client.build_request(
+            "POST",
+            target.url,
+            headers={**self.headers, **ours},
+            content=body.encode(),
+            extensions={"sni_hostname": target.host},
+        )
+
+
+def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken) -> dict[str, Any]:
+    """The input as JSON; a thread has the same name there for nobody else."""
+    sent = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
+    sent |= {
+        "protocolVersion": PROTOCOL_VERSION,
+        "threadId": ctx.thread_key,
+        "runId": ctx.run_key,
+        "state": run_input.state if run_input.state is not None else {},
+        "forwardedProps": run_input.forwarded_props or {},
+    }
+    if ctx.answers:
+        replies = [_reply(answer) for answer in ctx.answers]
+        sent |= dialects.resume_fields(spoken, replies, run_input.forwarded_props)
+    return sent
+
+
+def _reply(answer: Answer) -> Reply:
+    call = answer.proposal
+    return Reply(
+        interrupt_id=answer.interrupt.id,
+        status=answer.entry.status,
+        payload=answer.entry.payload,
+        tool_call_id=call.tool_call_id if call else None,
+        tool_name=call.name if call else "",
+        args=call.args if call else None,
+    )
+
+
+def _check_response(response: httpx.Response) -> None:
+    if response.status_code != 200:
+        raise RemoteFailed(f"The agent answered with status {response.status_code}.")
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "text/event-stream":
+        raise RemoteFailed("The agent did not answer with server-sent events.")
+    if response.headers.get("content-encoding", "identity").lower() != "identity":
+        raise RemoteFailed("The agent compressed its answer, which it was not asked to.")
+
+
+def _check_answerable(event: agui.RunFinishedEvent, spoken: Spoken) -> None:
+    is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
+    if is_interrupt and not dialects.can_answer(spoken):
+        raise RemoteFailed("The agent asked several questions and named none of them.")
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = strict_json.loads(data, limits=_EVENT_LIMITS)
+    except strict_json.JsonRejected as error:
+        raise RemoteFailed(f"The agent sent an event that is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise RemoteFailed("The agent sent an event that is no object.")
+    return value
+
+
+def _decoded(value: dict[str, Any]) -> BaseEvent:
+    try:
+        return wire.decode(strict_json.dumps(value))
+    except (ProtocolViolation, strict_json.JsonRejected) as error:
+        kind = str(value.get("type"))[:60]
+        raise RemoteFailed(f"The agent sent a {kind} that is no AG-UI event.") from error
