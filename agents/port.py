@@ -103,12 +103,29 @@ class RunContext(Protocol):
 class Agent(Protocol):
     """Something that answers a RunAgentInput with AG-UI events."""
 
-    name: str  #: lower-case slug, the last part of the agent's address
-    description: str  #: one sentence for people
-    restartable: bool  #: driven again after a lost worker it yields the same events once more
-    #: JSON Schema of what a run is started with, which comes as `forwardedProps.input`; None for an
-    #: agent that is started with a message only
-    input_schema: Mapping[str, Any] | None
+    @property
+    def name(self) -> str:
+        """Lower-case slug, the last part of the agent's address."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """One sentence for people."""
+        ...
+
+    @property
+    def restartable(self) -> bool:
+        """Whether it can be driven again after a lost worker: `RunContext.said` comes first."""
+        ...
+
+    @property
+    def input_schema(self) -> Mapping[str, Any] | None:
+        """
+        JSON Schema of what a run is started with, which comes as `forwardedProps.input`.
+
+        None for an agent that is started with a message only.
+        """
+        ...
 
     def capabilities(self) -> AgentCapabilities:
         """What the agent can do, for `GET /agui/<agent>/capabilities/`."""

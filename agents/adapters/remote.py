@@ -1,6 +1,6 @@
 """An agent behind a URL: AG-UI over HTTP and server-sent events, in whatever dialect it speaks."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,7 +44,7 @@ class RemoteAgent:
     name: str
     description: str
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets: read when they are sent
     may_be_private: bool = False  #: whether it may be in our own network
     restartable: bool = False
     input_schema: Mapping[str, Any] | None = None
@@ -132,7 +132,7 @@ class RemoteAgent:
         return client.build_request(
             "POST",
             target.url,
-            headers={**self.headers, **ours},
+            headers={**self.read_headers(), **ours},
             content=body.encode(),
             extensions={"sni_hostname": target.host},
         )

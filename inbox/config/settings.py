@@ -156,6 +156,10 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+#: Hosts of our own network where remote agents may be, by comma; no other one is reached there.
+PRIVATE_AGENT_HOSTS = frozenset(
+    filter(None, os.environ.get("SIGNOFF_PRIVATE_AGENT_HOSTS", "").split(","))
+)
 #: How long one attempt to drive a run may take before the run fails, in seconds.
 RUN_SECONDS = float(os.environ.get("SIGNOFF_RUN_SECONDS", "3600"))
 CELERY_WORKER_CONCURRENCY = int(os.environ.get("SIGNOFF_WORKER_CONCURRENCY", "32"))

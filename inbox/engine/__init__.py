@@ -13,6 +13,7 @@ from inbox.actions.runs import Accepted
 from inbox.actions.work import Hold, claim_run, fail_unreadable_run
 from inbox.domain.access import Actor
 from inbox.domain.errors import LeaseLost
+from inbox.engine.agents import find
 from inbox.engine.driver import Driver
 from inbox.models import Run
 from inbox.selectors.work import implementation_of, load_assignment
@@ -63,7 +64,7 @@ def _drive(run: Run, hold: Hold, bound: Any) -> str:
 def is_restartable(implementation: str) -> bool:
     """Whether an agent may be driven again after a lost worker; one that is gone may not."""
     try:
-        return registry.get(implementation).restartable
+        return find(implementation).restartable
     except registry.UnknownAgent:
         return False
 
@@ -86,13 +87,13 @@ def own_agents() -> list[str]:
 
 def description_of(implementation: str) -> str:
     """What an agent says of itself, in one sentence."""
-    return registry.get(implementation).description
+    return find(implementation).description
 
 
 def input_schema_of(implementation: str) -> dict[str, Any] | None:
     """The JSON Schema of what the agent is started with; None if a message is all that it takes."""
     try:
-        schema = registry.get(implementation).input_schema
+        schema = find(implementation).input_schema
     except registry.UnknownAgent:
         return None
     return None if schema is None else dict(schema)
@@ -100,5 +101,5 @@ def input_schema_of(implementation: str) -> dict[str, Any] | None:
 
 def capabilities_of(implementation: str) -> dict[str, Any]:
     """The agent's AgentCapabilities as JSON."""
-    capabilities = registry.get(implementation).capabilities()
+    capabilities = find(implementation).capabilities()
     return capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -12,13 +12,13 @@ from ag_ui.core import BaseEvent, RunAgentInput
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from agents import registry
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import Diverged
 from inbox.actions import work
 from inbox.actions.release import release_run
 from inbox.domain.errors import LeaseLost, LimitExceeded, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
+from inbox.engine.agents import find
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
 from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
@@ -84,7 +84,7 @@ class Driver:
         if self._assignment.stopped:
             return self._finish(_cancelled(self._assignment))
         self._waiting = self._out.opening()
-        agent = registry.get(self._assignment.implementation)
+        agent = find(self._assignment.implementation)
         self._turns.start(agent.run(self._input(), self._context))
         while True:
             items = self._turns.next_batch(PATIENCE_SECONDS)

@@ -1,6 +1,6 @@
 """Columns and constraints: invariants stand here wherever a database can keep them."""
 
-from inbox.models.agents import Agent
+from inbox.models.agents import Agent, Endpoint
 from inbox.models.audit import AuditEntry
 from inbox.models.claims import Claim
 from inbox.models.comments import Comment
@@ -19,6 +19,7 @@ __all__ = [
     "Claim",
     "Comment",
     "Decision",
+    "Endpoint",
     "Event",
     "Interrupt",
     "Membership",

@@ -7,7 +7,7 @@ from inbox.models.people import Team
 
 
 class Agent(models.Model):
-    """An agent of the registry, under the address that clients call it by."""
+    """An agent under the address that clients call it by: of the registry, or elsewhere."""
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="agents")
@@ -15,3 +15,13 @@ class Agent(models.Model):
     implementation = models.CharField(max_length=80, help_text="its name in agents.registry")
     description = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
+
+
+class Endpoint(models.Model):
+    """Where an agent is that runs elsewhere, and what it is greeted with."""
+
+    id = id_field()
+    agent = models.OneToOneField(Agent, on_delete=models.PROTECT, related_name="endpoint")
+    url = models.CharField(max_length=2_000)
+    headers = models.TextField(help_text="name -> value, sealed: see inbox.models.sealed")
+    changed_at = models.DateTimeField()

@@ -184,7 +184,9 @@ async def test_what_is_asked_about_a_call_that_nobody_saw_is_no_approval_of_it()
 
 async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_of_the_host():
     server = Server([started(), finished()])
-    stage = Stage(remote(server, headers={"Authorization": "Bearer k", "Host": "evil"}))
+    stage = Stage(
+        remote(server, read_headers=lambda: {"Authorization": "Bearer k", "Host": "evil"})
+    )
 
     await stage.say("Refund it.")
 

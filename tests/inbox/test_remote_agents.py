@@ -1,0 +1,256 @@
+"""Agents elsewhere on the real engine: a server of another framework, on a port of this machine."""
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import StringIO
+from threading import Thread
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from inbox import engine, sweeper
+from inbox.actions.people import ensure_agent, ensure_team
+from inbox.actions.remotes import set_remote_agent
+from inbox.domain.access import SEED
+from inbox.domain.errors import AddressTaken, Forbidden, InvalidInput, NotFound
+from inbox.models import AuditEntry, Endpoint, Run, ToolCall
+from tests import steps
+from tests.agents import bridges
+from tests.agents.bridges import ARGS, LANGGRAPH_IDS, finished, started
+from tests.inbox.test_recovery import kill_while_driving
+from tests.steps import open_interrupts, resumed_run, start
+
+SECRET = "Bearer kept-to-ourselves"
+
+
+class Elsewhere:
+    """A server that plays runs one after the other, and remembers what it was sent."""
+
+    def __init__(self) -> None:
+        self.runs: list[list[dict]] = []
+        self.sent: list[dict] = []
+        self.headers: list[dict] = []
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.url = f"http://127.0.0.1:{self._server.server_port}/agui"
+        Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                length = int(self.headers["Content-Length"])
+                outer.sent.append(json.loads(self.rfile.read(length)))
+                outer.headers.append(dict(self.headers))
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+                self.end_headers()
+                for event in outer.runs.pop(0):
+                    self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+                    self.wfile.flush()
+
+            def log_message(self, *_args: object) -> None:
+                """Be silent."""
+
+        return Handler
+
+
+@pytest.fixture
+def elsewhere(settings) -> Iterator[Elsewhere]:
+    settings.PRIVATE_AGENT_HOSTS = {"127.0.0.1"}
+    server = Elsewhere()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def refunds(world, elsewhere):
+    return set_remote_agent(
+        team_id=world.team.pk,
+        slug="refunds",
+        url=elsewhere.url,
+        headers={"Authorization": SECRET},
+        actor=SEED,
+    )
+
+
+def test_an_agent_elsewhere_is_approved_and_goes_on_once(world, bob, elsewhere, refunds):
+    elsewhere.runs = [
+        bridges.langgraph_asks(),
+        # It says the call again, which a client would take for a second half of the arguments.
+        [started(), *bridges.call(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+    assert json.loads(interrupt.tool_call.args) == ARGS
+    steps.approve(interrupt, bob)
+
+    resumed = resumed_run(run)
+
+    assert (run.status, resumed.status) == ("interrupted", "succeeded")
+    assert elsewhere.sent[1]["forwardedProps"] == {
+        "command": {"resume": {LANGGRAPH_IDS[0]: {"approved": True}}}
+    }
+    assert elsewhere.sent[0]["threadId"] == elsewhere.sent[1]["threadId"] == str(run.thread_id)
+    assert elsewhere.headers[1]["Authorization"] == SECRET
+    assert "TOOL_CALL_START" not in steps.event_types(resumed)
+    assert steps.event_types(run)[-3:] == ["STATE_SNAPSHOT", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
+    assert ToolCall.objects.get().result == "refunded 47.5"
+
+
+def test_the_conversation_that_is_sent_is_the_stored_one(world, bob, elsewhere, refunds):
+    elsewhere.runs = [bridges.canonical_asks("tc-1"), [started(), *bridges.done(), finished()]]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 5})
+
+    resumed_run(run)
+
+    (call,) = elsewhere.sent[1]["messages"][1]["toolCalls"]
+    assert json.loads(call["function"]["arguments"]) == ARGS
+    assert elsewhere.sent[1]["resume"][0]["payload"] == {
+        "approved": True,
+        "editedArgs": {"order": "A1", "amount": 5},
+    }
+
+
+def test_a_stream_that_breaks_off_asks_nobody_anything(world, elsewhere, refunds):
+    elsewhere.runs = [bridges.langgraph_asks()[:-1]]
+
+    run = start(world, "Refund it.", agent=refunds)
+
+    assert (run.status, run.error_code) == ("failed", "AGENT_UNREACHABLE")
+    assert not open_interrupts(run)
+
+
+def test_our_own_network_is_not_reached(world, elsewhere, refunds, settings):
+    settings.PRIVATE_AGENT_HOSTS = frozenset()
+
+    run = start(world, "Refund it.", agent=refunds)
+
+    assert (run.status, run.error_code) == ("failed", "AGENT_UNREACHABLE")
+    assert elsewhere.sent == []
+
+
+def test_a_run_whose_worker_was_lost_fails_and_is_tried_again_with_the_same_decisions(
+    world, alice, bob, elsewhere, refunds, monkeypatch, later
+):
+    again = [started(), *bridges.done(), finished()]
+    elsewhere.runs = [bridges.canonical_asks("tc-1"), again, again]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    killed = kill_while_driving(
+        Run.objects.get(resumes=run), monkeypatch=monkeypatch, at="finish_run"
+    )
+    later(seconds=60)
+    sweeper.sweep()
+    lost = steps.reread(killed)
+    assert (lost.status, lost.error_code) == ("failed", "WORKER_LOST")
+
+    retried = steps.drive(engine.retry(lost.pk, alice))
+
+    assert retried.status == "succeeded"
+    assert elsewhere.sent[2]["resume"] == elsewhere.sent[1]["resume"]
+
+
+# -- what is kept ---------------------------------------------------------------------------------
+
+
+def test_no_value_of_a_header_is_kept_in_clear(refunds):
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT headers, url FROM inbox_endpoint")
+        (kept,) = cursor.fetchall()
+    entry = AuditEntry.objects.get(action="agent.added", detail__contains="refunds")
+
+    assert "kept-to-ourselves" not in kept[0]
+    assert json.loads(entry.detail)["headers"] == ["Authorization"]
+    assert "kept-to-ourselves" not in entry.detail
+
+
+def test_headers_outlive_the_change_of_the_secret_key(world, elsewhere, refunds, settings):
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another one"
+    elsewhere.runs = [[started(), finished()]]
+    assert start(world, "Refund it.", agent=refunds).status == "succeeded"
+    assert elsewhere.headers[0]["Authorization"] == SECRET
+
+    settings.SECRET_KEY_FALLBACKS = []
+    assert start(world, "Refund it.", agent=refunds).error_code == "AGENT_ERROR"
+    assert len(elsewhere.sent) == 1
+
+
+# -- who may set it -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("who", "why"), [("bob", Forbidden), ("carol", NotFound)])
+def test_only_administrators_of_the_team_say_where_an_agent_is(world, request, who, why):
+    with pytest.raises(why):
+        set_remote_agent(
+            team_id=world.team.pk,
+            slug="refunds",
+            url="https://agents.example.com/",
+            headers={},
+            actor=request.getfixturevalue(who),
+        )
+    assert not Endpoint.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"slug": "two words"},
+        {"slug": ""},
+        {"slug": "x" * 51},
+        {"url": "ftp://agents.example.com/"},
+        {"url": f"https://agents.example.com/{'x' * 2_000}"},
+        {"headers": {"Host": "evil"}},
+        {"headers": {"transfer-encoding": "chunked"}},
+        {"headers": {"X-Key": "a\r\nY: b"}},
+        {"headers": {"X-Key": ""}},
+        {"headers": {"X Key": "a"}},
+        {"headers": {"X-Key": "a", "x-key": "b"}},
+        {"headers": {f"X-{number}": "a" for number in range(21)}},
+    ],
+)
+def test_what_cannot_be_sent_is_not_kept(world, wrong):
+    wanted = {"slug": "refunds", "url": "https://agents.example.com/", "headers": {}}
+    with pytest.raises(InvalidInput) as refused:
+        set_remote_agent(team_id=world.team.pk, actor=SEED, **(wanted | wrong))
+    assert "evil" not in refused.value.message
+
+
+def test_no_agent_is_replaced_by_one_elsewhere(world):
+    others = ensure_team(slug="others", name="Others", actor=SEED)
+    ensure_agent(team=others, slug="theirs", implementation="x", description="", actor=SEED)
+    for slug in ("theirs", world.agent.slug):
+        with pytest.raises(AddressTaken):
+            set_remote_agent(
+                team_id=world.team.pk,
+                slug=slug,
+                url="https://agents.example.com/",
+                headers={},
+                actor=SEED,
+            )
+
+
+def run_command(*arguments):
+    out = StringIO()
+    call_command("add_remote_agent", *arguments, stdout=out)
+    return out.getvalue().strip()
+
+
+def test_the_command_adds_an_agent_and_moves_it(world, monkeypatch):
+    monkeypatch.setenv("REFUNDS_KEY", SECRET)
+    told = ("refunds", "https://a.example.com/", "--team", "tests")
+
+    assert run_command(*told, "--header", "Authorization=REFUNDS_KEY") == "/agui/refunds/"
+    run_command("refunds", "https://b.example.com/", "--team", "tests")
+
+    assert Endpoint.objects.get().url == "https://b.example.com/"
+    with pytest.raises(CommandError, match="NO_SUCH_KEY"):
+        run_command(*told, "--header", "Authorization=NO_SUCH_KEY")
