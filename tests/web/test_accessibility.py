@@ -185,8 +185,8 @@ def threads(site, page):
     page.goto(f"{site.url}/threads/")
 
 
-def _thread(site: Site, page: Page, message: str, until: str) -> None:
-    run = site.start(message)
+def _thread(site: Site, page: Page, message: str, until: str, **more: str) -> None:
+    run = site.start(message, **more)
     page.goto(f"{site.url}/threads/{run['thread']}/")
     site.wait_until_live(page)
     expect(page.locator(until).first).to_be_visible()
@@ -218,6 +218,11 @@ def a_thread_that_has_called_tools(site, page):
     site.decide(asked, {"approved": True})
     page.goto(f"{site.url}/threads/{asked['thread']}/")
     expect(page.locator("#story pre")).to_have_count(2)
+
+
+@screen
+def a_thread_with_progress(site, page):
+    _thread(site, page, "Import them.", "#story progress", agent="importer")
 
 
 # -- everything else ------------------------------------------------------------------------------
@@ -272,6 +277,16 @@ def the_page_was_too_old(site, page):
 def not_understood(site, page):
     page.goto(f"{site.url}/")
     _post(page, "/views/save", {f"f{number}": "" for number in range(2600)})
+
+
+@screen
+def not_allowed(site, page):
+    (asked,) = site.play(asks.REFUND)
+    with site.open_as("dana", reduced_motion="reduce") as other:
+        site.open(other, asked)
+        _post(other, f"/interrupts/{asked['id']}/decide", {"action": "approve"})
+        expect(other.get_by_role("heading", name="Not allowed")).to_be_visible()
+        assert find_faults(other) == []
 
 
 @screen
