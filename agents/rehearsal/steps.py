@@ -39,28 +39,32 @@ async def propose_emails(
         to, subject = EMAILS[index % len(EMAILS)]
         if index >= len(EMAILS):
             subject = f"{subject} ({index + 1})"
-        yield turn.propose(send_email, lifetime=lifetime, to=to, subject=subject)
+        yield turn.propose(send_email, {"to": to, "subject": subject}, lifetime=lifetime)
 
 
 async def propose_deploy(turn: Turn) -> Events:
     yield turn.say("Next I would like to deploy.")
-    yield turn.propose(deploy, environment="production")
+    yield turn.propose(deploy, {"environment": "production"})
 
 
 async def propose_charge(turn: Turn, *, key: str) -> Events:
     yield turn.say(f"I would like to charge {key}, once.")
-    yield turn.propose(charge, key=key)
+    yield turn.propose(charge, {"key": key})
 
 
 async def propose_transfer(turn: Turn) -> Events:
     yield turn.say("I am transferring 5,000 EUR.")
-    yield turn.propose(transfer, amount=5000)
+    yield turn.propose(transfer, {"amount": 5000})
 
 
 async def propose_question(turn: Turn) -> Events:
     yield turn.say("I need to know one thing.")
     yield turn.propose(
-        ask_user, question="Which colour should the button have?", options=["blue", "green", "red"]
+        ask_user,
+        {
+            "question": "Which colour should the button have?",
+            "options": ["blue", "green", "red"],
+        },
     )
 
 

@@ -30,6 +30,10 @@ class AnswerRefused(ValueError):
     """The answers do not fit what was asked; nothing has been executed."""
 
 
+class PausedTooLate(RuntimeError):
+    """A function that is never called twice wanted to start again with an answer."""
+
+
 @dataclass(frozen=True)
 class _Cleared:
     """A call that may be made now: nobody has to be asked about it."""
@@ -223,7 +227,11 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
         try:
             # A copy: what is said counts from the beginning again.
             return dumps(await tool.execute(replace(call)))
-        except Pause:
+        except Pause as pause:
+            if tool.effect is Effect.ONCE:
+                raise PausedTooLate(
+                    f"{tool.name} is called once: it asks in its approval, before it is let go."
+                ) from pause
             raise
         except Exception as error:
             if number + 1 < tries:

@@ -1,5 +1,6 @@
 """What a workflow does: it says, calls, asks; what was done before a pause is not done again."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
@@ -8,11 +9,11 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
+from pydantic_core import to_jsonable_python
 
-from agents.agui.strict_json import JsonRejected, loads
 from agents.sdk.calls import follow_answers, make_proposed
 from agents.sdk.said import progress_event
-from agents.sdk.tools import Question, Tool
+from agents.sdk.tools import Question, Tool, by_name
 from agents.sdk.turn import Turn
 
 #: How long a person has for an answer, where the author does not say.
@@ -27,6 +28,10 @@ class Paused(BaseException):
 
 class WorkflowChanged(RuntimeError):
     """After a pause the workflow took another way than before it: it cannot go on from there."""
+
+
+class OneStepAtATime(RuntimeError):
+    """The workflow began a step while another one was going on."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,24 @@ class Flow:
             "message": _message_of(turn.run_input),
         }
         self._position = 0
+        self._is_busy = False
+        self._is_paused = False
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a step waits for people, whatever the function made of it."""
+        return self._is_paused
+
+    def check_end(self) -> None:
+        """
+        Raise unless the function did all that it did before a pause.
+
+        Raises:
+            WorkflowChanged.
+        """
+        if self._position < len(self._steps):
+            missing = self._steps[self._position]["name"]
+            raise WorkflowChanged(f"it ended before step {self._position + 1}, '{missing}', did")
 
     @property
     def input(self) -> Any:
@@ -110,7 +133,8 @@ class Flow:
     async def update_state(self, **changes: Any) -> None:
         """Change members of the thread's state, which clients share."""
         if self._begin("state"):
-            after = {**self._turn.state, **changes}
+            # As JSON, and apart from what the author does to it later.
+            after = {**self._turn.state, **to_jsonable_python(changes)}
             self._turn.run_input.state = after
             await self._say(agui.StateSnapshotEvent(snapshot=after))
             self._end(None)
@@ -128,6 +152,10 @@ class Flow:
 
         Those that need a person wait for all answers together; the others are made meanwhile.
         """
+        # Before anything is said: what does not fit is no step, and may be caught.
+        tools = by_name([tool for tool, _ in calls])
+        for tool, args in calls:
+            tool.check_arguments(args)
         step = f"call {', '.join(tool.name for tool, _ in calls)}"
         if not self._begin(step):
             return [_outcome(content) for content in self._given()["results"]]
@@ -135,12 +163,11 @@ class Flow:
         if waiting is None:
             first = len(self._turn.proposed)
             for tool, args in calls:
-                await self._say_all(self._turn.propose(tool, lifetime=expires_in, **args))
+                await self._say_all(self._turn.propose(tool, args, lifetime=expires_in))
             ids = [one.tool_call_id for one in self._turn.proposed[first:]]
             results = await self._collect(make_proposed(self._turn))
         else:
             ids, known = waiting["calls"], waiting["results"]
-            tools = {tool.name: tool for tool, _ in calls}
             results = known | await self._collect(follow_answers(self._turn, tools))
         self._pause_if_asked({"calls": ids, "results": results})
         contents = [results[name] for name in ids]
@@ -184,7 +211,16 @@ class Flow:
 
         Raises:
             WorkflowChanged: another step was taken here before.
+            OneStepAtATime: steps have an order, by which they are known after a pause.
+            Paused: the function goes on although it waits, as in a `finally`.
         """
+        if self._is_paused:
+            raise Paused
+        if self._is_busy:
+            raise OneStepAtATime(
+                f"'{name}' began before '{self._steps[self._position]['name']}' had ended well: "
+                "await each step, let its error end the run, and make calls at once with call_all"
+            )
         if self._position == len(self._steps):
             self._steps.append({"name": name})
         step = self._steps[self._position]
@@ -193,19 +229,23 @@ class Flow:
         if "given" in step:
             self._position += 1
             return False
+        self._is_busy = True
         return True
 
     def _given(self) -> Any:
         """What the step that was just passed over gave."""
-        return self._steps[self._position - 1]["given"]
+        # A copy: what the author does to it must not change what the next pause keeps.
+        return deepcopy(self._steps[self._position - 1]["given"])
 
     def _end(self, given: Any) -> None:
+        self._is_busy = False
         self._steps[self._position] = {"name": self._steps[self._position]["name"], "given": given}
         self._position += 1
 
     def _pause_if_asked(self, waiting: dict[str, Any]) -> None:
         if self._turn.interrupts:
             self._steps[self._position]["waiting"] = waiting
+            self._is_paused = True
             raise Paused
 
     async def _collect(self, events: AsyncIterator[BaseEvent]) -> dict[str, str]:
@@ -237,8 +277,9 @@ def _message_of(run_input: RunAgentInput) -> str:
 def _outcome(content: str) -> Outcome:
     """Read the result of a call as the author wants it: what was not done says so in its fields."""
     try:
-        value = loads(content)
-    except JsonRejected:
+        # No bounds: a result is ours, however large its numbers and lists are.
+        value = json.loads(content)
+    except (ValueError, RecursionError):
         value = content  # what a person wrote down of a call that nobody knew the outcome of
     if isinstance(value, dict) and value.get("ok") is False:
         if value.get("denied") is True:

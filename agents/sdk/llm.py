@@ -15,7 +15,7 @@ from agents.sdk.calls import follow_answers, make_proposed
 from agents.sdk.capabilities import describe, describe_tool
 from agents.sdk.models import Model, Part, Request
 from agents.sdk.recall import Recall
-from agents.sdk.tools import InvalidArguments, Question, Tool
+from agents.sdk.tools import InvalidArguments, Question, Tool, by_name
 from agents.sdk.turn import Clock, Turn
 
 
@@ -52,6 +52,9 @@ class LlmAgent:
     restartable: bool = True
     input_schema: Mapping[str, Any] | None = None
 
+    def __post_init__(self) -> None:
+        by_name(self.tools)
+
     def capabilities(self) -> AgentCapabilities:
         """Say what every such agent can do, and which tools this one has."""
         return describe(self.name, self.description, self.tools)
@@ -70,7 +73,7 @@ class LlmAgent:
     async def _converse(
         self, turn: Turn, heard: Conversation, recall: Recall
     ) -> AsyncIterator[BaseEvent]:
-        known = {tool.name: tool for tool in self.tools}
+        known = by_name(self.tools)
         async for event in follow_answers(turn, known):
             yield event
         for _ in range(self.most_turns + recall.turns):
@@ -161,7 +164,7 @@ async def _call(
 def _proposed(turn: Turn, known: Mapping[str, Tool | Question], one: _Wanted) -> list[BaseEvent]:
     if one.problem:
         raise InvalidArguments(one.problem)
-    return turn.propose(_find(known, one.request.name), **_arguments(one.request))
+    return turn.propose(_find(known, one.request.name), _arguments(one.request))
 
 
 def _find(known: Mapping[str, Tool | Question], name: str) -> Tool | Question:

@@ -17,11 +17,15 @@ def approval_schema(tool: Tool) -> dict[str, Any]:
     `editedArgs` replaces the arguments as a whole, so it names their properties and requires none:
     what the tool needs, the tool says. The same object each time: it is read, never changed.
     """
+    arguments = tool.input_model.model_json_schema()
     properties = {
         name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
-        for name, schema in tool.input_model.model_json_schema().get("properties", {}).items()
+        for name, schema in arguments.get("properties", {}).items()
     }
+    # What arguments refer to as "#/$defs/...": nested models and enums.
+    shared = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
     return {
+        **shared,
         "type": "object",
         "properties": {
             "approved": {"type": "boolean"},

@@ -2,21 +2,20 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
+from agents.sdk.asking import Approval, check_approval, check_template
+from agents.sdk.calling import call_apart, call_now
 from agents.sdk.context import Args, Ask, Pause, ToolContext
-
-#: When a call needs a person: never, always (with a text such as "Deploy to {environment}"), when
-#: a function of the arguments says so, or when the arguments fit a JSON Schema.
-Approval = bool | str | Callable[..., "bool | str | None"] | Mapping[str, Any]
+from agents.sdk.signature import context_parameter, input_model, output_hint
 
 #: The longest result that is kept, in characters of JSON.
 LONGEST_OUTPUT = 256 * 1024
@@ -48,6 +47,8 @@ class Tool:
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the arguments as the function wants them, or raise InvalidArguments."""
+        if (context := context_parameter(self.function)) in args:
+            raise InvalidArguments(f"{self.name} cannot take the argument {context}.")
         return _check(self.name, self.input_model, args)
 
     def ask_before(self, call: ToolContext) -> Ask | None:
@@ -64,7 +65,7 @@ class Tool:
         args = self.check_arguments(call.args)
         if callable(self.approval):
             try:
-                wanted = _call(self.approval, call, args)
+                wanted = call_now(self.approval, call, args)
             except Pause as pause:
                 return pause.ask
         elif isinstance(self.approval, Mapping):
@@ -90,10 +91,7 @@ class Tool:
         args = self.check_arguments(call.args)
         seconds = self.timeout.total_seconds() if self.timeout else None
         async with asyncio.timeout(seconds):
-            if inspect.iscoroutinefunction(self.function):
-                value = await _call(self.function, call, args)
-            else:
-                value = await asyncio.to_thread(_call, self.function, call, args)
+            value = await call_apart(self.function, call, args)
         try:
             # Infinity and NaN stay what they are: they are no JSON, and not null either.
             return to_jsonable_python(self.output.validate_python(value), inf_nan_mode="constants")
@@ -127,6 +125,20 @@ class Question:
         )
 
 
+def by_name(tools: Sequence[Tool | Question]) -> dict[str, Tool | Question]:
+    """
+    The tools by their names, by which answers find them.
+
+    Raises:
+        ValueError: two tools have one name; an approval of one could call the other.
+    """
+    known: dict[str, Tool | Question] = {}
+    for one in tools:
+        if known.setdefault(one.name, one) is not one:
+            raise ValueError(f"Two tools are named {one.name}.")
+    return known
+
+
 def tool(
     *,
     effect: Effect | Literal["read", "idempotent", "once"],
@@ -149,13 +161,18 @@ def tool(
     outcome. The same holds for a function that takes too long, or returns what it did not promise.
     """
 
+    if retries and Effect(effect) is Effect.ONCE:
+        raise ValueError("A tool that is called once has no retries.")
+
     def decorate(function: Callable[..., Any]) -> Tool:
+        arguments = input_model(function)
+        check_approval(function.__name__, approval, arguments)
         return Tool(
             name=function.__name__,
             description=inspect.getdoc(function) or function.__name__,
             function=function,
-            input_model=_input_model(function),
-            output=TypeAdapter(get_type_hints(function).get("return", Any)),
+            input_model=arguments,
+            output=TypeAdapter(output_hint(function)),
             effect=Effect(effect),
             approval=approval,
             timeout=timeout,
@@ -173,16 +190,18 @@ def define_interrupt(
     *,
     input_model: type[BaseModel],
     message: str,
-    answer_schema: type | Mapping[str, Any] | Callable[[Args], Mapping[str, Any]],
+    answer_schema: Any,
     metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
 ) -> Question:
     """
     Make a question that an agent asks by calling it (S3).
 
-    The answer is described by a type, by a JSON Schema, or by a function of the input that returns
-    one; the metadata are always the same, absent, or computed from the input as well.
+    The answer is described by a type such as `bool` or `list[str]`, by a JSON Schema, or by a
+    function of the input that returns one; the metadata are always the same, absent, or computed
+    from the input as well.
     """
-    if isinstance(answer_schema, type):
+    check_template(name, message, input_model)
+    if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
         answer_schema = TypeAdapter(answer_schema).json_schema()
     return Question(
         name, description, input_model, message, _of_input(answer_schema), _of_input(metadata)
@@ -194,54 +213,28 @@ def _of_input(value: Any) -> Callable[[Args], Any]:
     return value if callable(value) else lambda _: value
 
 
-def _input_model(function: Callable[..., Any]) -> type[BaseModel]:
-    hints = get_type_hints(function)
-    context = _context_parameter(function)
-    parameters = [
-        one for one in inspect.signature(function).parameters.values() if one.name != context
-    ]
-    takes_more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-    fields: dict[str, Any] = {
-        one.name: (
-            hints.get(one.name, Any),
-            ... if one.default is inspect.Parameter.empty else one.default,
-        )
-        for one in parameters
-        if one.kind is not inspect.Parameter.VAR_KEYWORD
-    }
-    config = ConfigDict(extra="allow" if takes_more else "forbid")
-    return create_model(function.__name__, __config__=config, **fields)
-
-
-def _context_parameter(function: Callable[..., Any]) -> str | None:
-    """The name of the parameter that wants the call, if one does."""
-    hints = get_type_hints(function)
-    return next((name for name, hint in hints.items() if hint is ToolContext), None)
-
-
-def _call(function: Callable[..., Any], call: ToolContext, args: Mapping[str, Any]) -> Any:
-    context = _context_parameter(function)
-    return function(**args) if context is None else function(**{context: call}, **args)
-
-
 def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
     try:
         checked = model.model_validate(dict(args))
     except ValidationError as error:
         problems = _problems(error)
         raise InvalidArguments(f"{name} cannot take these arguments: {problems}") from error
-    return {field: getattr(checked, field) for field in model.model_fields} | (
-        checked.model_extra or {}
-    )
+    # Not by attribute: an argument may be named like one that every model has.
+    return vars(checked) | (checked.__pydantic_extra__ or {})
 
 
 def _as_written(args: Args, checked: Args) -> dict[str, Any]:
     """What texts for people are filled with: the arguments as they were given, and the defaults."""
     as_json: dict[str, Any] = to_jsonable_python(dict(checked))
     return {
-        name: args[name] if name in args and args[name] == value else value
+        name: args[name] if name in args and _is_same(args[name], value) else value
         for name, value in as_json.items()
     }
+
+
+def _is_same(given: Any, value: Any) -> bool:
+    """Whether a number is only written in another way; 1 is no way to write true."""
+    return bool(given == value) and isinstance(given, bool) == isinstance(value, bool)
 
 
 def _problems(error: ValidationError) -> str:

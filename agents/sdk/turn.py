@@ -9,6 +9,7 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
+from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
 from agents.port import Answer, RunContext
@@ -92,7 +93,11 @@ class Turn:
         yield agui.TextMessageEndEvent(message_id=message_id)
 
     def propose(
-        self, tool: Tool | Question, *, lifetime: timedelta = timedelta(hours=1), **args: Any
+        self,
+        tool: Tool | Question,
+        args: Mapping[str, Any],
+        *,
+        lifetime: timedelta = timedelta(hours=1),
     ) -> list[BaseEvent]:
         """
         Propose a tool call within the last message said.
@@ -103,9 +108,11 @@ class Turn:
             InvalidArguments: the tool does not take these arguments.
         """
         tool.check_arguments(args)
+        # As JSON, also of dates and models, and apart from what the author does to them later.
+        written = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
-        self.proposed.append(Proposed(tool, call_id, args, lifetime))
-        return self._proposal(call_id, tool.name, args)
+        self.proposed.append(Proposed(tool, call_id, written, lifetime))
+        return self._proposal(call_id, tool.name, written)
 
     def propose_nothing(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Show a call that cannot be made, so that it can have a result; return its id as well."""

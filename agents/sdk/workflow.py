@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from agents.port import RunContext
 from agents.sdk.capabilities import describe
-from agents.sdk.flow import Flow, Paused
-from agents.sdk.tools import Question, Tool
+from agents.sdk.flow import Flow
+from agents.sdk.tools import Question, Tool, by_name
 from agents.sdk.turn import Clock, Turn
 
 
@@ -60,11 +60,16 @@ async def _drive(
     """Call the function, and return whether it paused; None says that there is no more to come."""
     try:
         await function(flow)
-    except Paused:
-        return True
+    except BaseException:
+        # A task group wraps the pause in a group of its own.
+        if not flow.is_paused:
+            raise
+    else:
+        if not flow.is_paused:
+            flow.check_end()
     finally:
         await said.put(None)
-    return False
+    return flow.is_paused
 
 
 def workflow(
@@ -82,6 +87,9 @@ def workflow(
     """
 
     def decorate(function: Callable[[Flow], Awaitable[None]]) -> Workflow:
+        if not inspect.iscoroutinefunction(function):
+            raise TypeError(f"{function.__name__}: a workflow is an async function.")
+        by_name(tools)
         return Workflow(
             name=name or function.__name__.replace("_", "-"),
             description=description or inspect.getdoc(function) or "",

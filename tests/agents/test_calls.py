@@ -9,6 +9,7 @@ import ag_ui.core as agui
 import pytest
 
 from agents.port import Effect
+from agents.sdk.calls import PausedTooLate
 from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
 from agents.sdk.tools import tool
@@ -23,7 +24,7 @@ def put_on_stage(*calls):
     async def propose(turn):
         yield turn.say("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, **args)
+            yield turn.propose(one, args)
 
     async def leave(turn):
         yield turn.say("Bye.")
@@ -272,7 +273,7 @@ async def test_a_guard_that_fails_ends_the_run_before_any_call_is_made():
     assert stage.journal.begun == []
 
 
-@pytest.mark.parametrize("effect", list(Effect))
+@pytest.mark.parametrize("effect", [Effect.READ, Effect.IDEMPOTENT])
 async def test_a_function_that_pauses_by_itself_is_asked_about_like_a_guarded_one(effect):
     """S1."""
 
@@ -291,6 +292,16 @@ async def test_a_function_that_pauses_by_itself_is_asked_about_like_a_guarded_on
 
     assert message == "May I look?"
     assert stage.results == [{"seen": True}]
+
+
+async def test_a_function_that_is_never_called_twice_cannot_pause_by_itself():
+    @tool(effect=Effect.ONCE)
+    def pay(call: ToolContext) -> None:
+        """Pay, but ask too late."""
+        call.interrupt("May I?")
+
+    with pytest.raises(PausedTooLate, match="asks in its approval"):
+        await put_on_stage((pay, {})).say("go")
 
 
 async def test_calls_nobody_waits_for_any_more_are_stopped():

@@ -100,7 +100,7 @@ def proposing(*calls):
     async def step(turn):
         yield turn.say("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, **args)
+            yield turn.propose(one, args)
 
     return step
 
@@ -246,7 +246,7 @@ async def test_a_script_may_pause_as_often_as_it_likes(tools, diary):
 async def test_the_lifetime_of_an_interrupt_can_be_chosen(tools):
     async def step(turn):
         yield turn.say("Quick.")
-        yield turn.propose(tools["send"], lifetime=timedelta(seconds=90), to="a")
+        yield turn.propose(tools["send"], {"to": "a"}, lifetime=timedelta(seconds=90))
 
     stage = perform(tools, step)
     await stage.say("go")

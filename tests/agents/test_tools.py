@@ -24,7 +24,7 @@ def put_on_stage(*calls):
     async def step(turn):
         yield turn.say("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, **args)
+            yield turn.propose(one, args)
 
     return Stage(
         ScriptedAgent(
@@ -324,10 +324,8 @@ async def test_a_call_that_takes_too_long_fails():
     assert stage.results == [{"ok": False, "error": "TimeoutError"}]
 
 
-@pytest.mark.parametrize(("effect", "tries"), [("read", 3), ("idempotent", 3), ("once", 1)])
-async def test_a_call_that_raised_is_tried_again_with_the_same_key_if_that_does_no_harm(
-    effect, tries
-):
+@pytest.mark.parametrize("effect", ["read", "idempotent"])
+async def test_a_call_that_raised_is_tried_again_with_the_same_key_if_that_does_no_harm(effect):
     keys = []
 
     @tool(effect=effect, retries=2)
@@ -340,14 +338,10 @@ async def test_a_call_that_raised_is_tried_again_with_the_same_key_if_that_does_
 
     stage = put_on_stage((flaky, {}))
 
-    if effect == "once":
-        with pytest.raises(ConnectionError):
-            await stage.say("go")
-    else:
-        await stage.say("go")
-        assert stage.results == ["done"]
+    await stage.say("go")
 
-    assert keys == ["key-run1-t1"] * tries
+    assert stage.results == ["done"]
+    assert keys == ["key-run1-t1"] * 3
 
 
 async def test_an_author_may_want_the_run_to_end_with_the_error():

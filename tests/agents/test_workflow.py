@@ -1,5 +1,8 @@
 """Workflows: one async function that goes on behind a pause as if it had never stopped."""
 
+import asyncio
+import contextlib
+from datetime import date
 from typing import Any
 
 import ag_ui.core as agui
@@ -7,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow, WorkflowChanged
-from agents.sdk.tools import define_interrupt, tool
+from agents.sdk.flow import Flow, OneStepAtATime, WorkflowChanged
+from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
 from tests.agents.doubles import Stage, cancelled
 
@@ -251,3 +254,122 @@ async def test_progress_has_one_place_and_state_is_shared():
     assert activities[-1].content == {"label": "Packing", "done": 2, "total": 2}
     assert stage.conversation.state == {"step": "packing"}
     assert stage.text == "packing"
+
+
+# What authors do to a workflow
+
+
+async def paid_once_in(stage: Stage) -> list[tuple[str, Any]]:
+    """Go on behind the pause; the effects that happened."""
+    await stage.say("go")
+    assert (stage.outcome, len(stage.interrupts)) == ("interrupt", 1)
+    await stage.answer(True)
+    assert stage.outcome == "success"
+    return made
+
+
+async def test_a_pause_in_a_task_group_is_a_pause():
+    @workflow()
+    async def grouped(ctx: Flow) -> None:
+        await ctx.call(price, item="a")
+        async with asyncio.TaskGroup() as group:
+            group.create_task(ctx.interrupt("Go on?", response_schema={"type": "boolean"}))
+
+    assert await paid_once_in(Stage(grouped)) == [("price", "a")]
+
+
+async def test_a_pause_that_was_swallowed_is_a_pause():
+    @workflow()
+    async def deaf(ctx: Flow) -> None:
+        await ctx.call(price, item="a")
+        with contextlib.suppress(BaseException):
+            await ctx.interrupt("Go on?", response_schema={"type": "boolean"})
+
+    assert await paid_once_in(Stage(deaf)) == [("price", "a")]
+
+
+async def test_what_comes_finally_comes_when_the_end_has_come():
+    @workflow()
+    async def tidy(ctx: Flow) -> None:
+        try:
+            await ctx.interrupt("Go on?", response_schema={"type": "boolean"})
+        finally:
+            await ctx.emit_text("Bye.")
+
+    stage = Stage(tidy)
+    await stage.say("go")
+    before = stage.text
+    await stage.answer(True)
+
+    assert (before, stage.text) == ("", "Bye.")
+
+
+async def test_steps_that_begin_at_once_are_refused_with_what_would_be_right():
+    @workflow()
+    async def hasty(ctx: Flow) -> None:
+        await asyncio.gather(ctx.call(charge, amount=1), ctx.call(charge, amount=2))
+
+    with pytest.raises(OneStepAtATime, match="call_all"):
+        await Stage(hasty).say("go")
+
+
+async def test_a_workflow_that_ends_before_it_came_to_what_was_approved_is_stopped():
+    is_first = [True]
+
+    @workflow()
+    async def forgetful(ctx: Flow) -> None:
+        if is_first.pop():
+            is_first.append(False)
+            await ctx.call(charge, amount=1)
+
+    stage = Stage(forgetful)
+    await stage.say("go")
+
+    with pytest.raises(WorkflowChanged, match="ended before step 1, 'call charge'"):
+        await stage.answer(APPROVE)
+    assert made == []
+
+
+async def test_what_an_author_does_to_an_answer_is_not_what_the_next_run_gets():
+    @workflow()
+    async def billing(ctx: Flow) -> None:
+        bill = await ctx.interrupt("What?")
+        bill.payload.append("fee")
+        await ctx.interrupt("Sure?")
+        await ctx.interrupt("Really?")
+        await ctx.emit_text(" ".join(bill.payload))
+
+    stage = Stage(billing)
+    await stage.say("go")
+    for answer in (["lamp"], True, True):
+        await stage.answer(answer)
+
+    assert stage.text == "lamp fee"
+
+
+async def test_the_state_is_what_it_was_when_it_was_updated():
+    items = ["lamp"]
+
+    @workflow()
+    async def listing(ctx: Flow) -> None:
+        await ctx.update_state(items=items, day=date(2026, 5, 1))
+        items.append("chair")
+        await ctx.emit_text("Done.")
+
+    stage = Stage(listing)
+    await stage.say("go")
+
+    (event,) = stage.of(agui.StateSnapshotEvent)
+    assert event.snapshot == {"items": ["lamp"], "day": "2026-05-01"}
+
+
+async def test_arguments_that_do_not_fit_can_be_caught_and_leave_nothing_behind():
+    @workflow()
+    async def careful(ctx: Flow) -> None:
+        with pytest.raises(InvalidArguments):
+            await ctx.call_all((price, {"item": "a"}), (charge, {"amount": "much"}))
+        await ctx.call(price, item="b")
+
+    await Stage(careful).say("go")
+
+    assert made == [("price", "b")]
