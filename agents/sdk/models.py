@@ -1,7 +1,7 @@
 """Language models: the small protocol that an agent speaks to one by, and two that speak it."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -9,15 +9,12 @@ import ag_ui.core as agui
 import httpx
 from ag_ui.core import Message
 
+from agents.sdk.chat import ModelFailed, StreamedAnswer, wire_messages, wire_tool
 from agents.sdk.turn import Clock
 
 #: More than this is no answer of a model.
 LONGEST_ANSWER_BYTES = 4 * 1024 * 1024
 _TRY_AGAIN = {408, 409, 429, 500, 502, 503, 504, 529}
-
-
-class ModelFailed(RuntimeError):
-    """The model gave no answer."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class ChatCompletions:
 
     base_url: str  #: such as "http://localhost:11434/v1"
     model: str
-    api_key: str = ""
+    api_key: str = field(default="", repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)  #: such as temperature
     timeout_seconds: float = 120
     tries: int = 3
@@ -108,11 +105,11 @@ class ChatCompletions:
             "stream": True,
             "messages": [
                 *([{"role": "system", "content": instructions}] if instructions else []),
-                *(wire for message in messages for wire in _message(message)),
+                *wire_messages(messages),
             ],
         }
         if tools:
-            body["tools"] = [_tool(tool) for tool in tools]
+            body["tools"] = [wire_tool(tool) for tool in tools]
         for number in range(self.tries):
             has_begun = False
             try:
@@ -121,7 +118,7 @@ class ChatCompletions:
                     yield part
             except (httpx.TransportError, _Busy) as error:
                 if has_begun or number + 1 == self.tries:
-                    raise ModelFailed(f"{self.model}: {type(error).__name__}") from error
+                    raise ModelFailed(f"{self.model}: {type(error).__name__} {error}") from error
                 await self.clock.sleep(2**number)
             else:
                 return
@@ -138,109 +135,43 @@ class ChatCompletions:
                 raise _Busy(str(response.status_code))
             if response.status_code != 200:
                 raise ModelFailed(f"{self.model} answered {response.status_code}")
-            calls = _Calls()
-            async for choice in _choices(response):
-                delta = choice.get("delta") or {}
-                calls.add(delta.get("tool_calls") or ())
-                if isinstance(text := delta.get("content"), str) and text:
+            answer = StreamedAnswer()
+            async for event in _events(response):
+                if text := answer.add(event):
                     yield Part(text=text)
-            if calls.requests:
-                yield Part(requests=calls.requests)
+            if not answer.is_whole:
+                # Not to be taken for the end: a call may lack half of its arguments.
+                raise _Busy("broke off its answer")
+            if text := answer.rest:
+                yield Part(text=text)
+            if answer.calls:
+                yield Part(requests=[Request(name, arguments) for name, arguments in answer.calls])
 
 
 class _Busy(Exception):
     """The server may answer later."""
 
 
-class _Calls:
-    """Tool calls as they come in, piece by piece, by their place."""
-
-    def __init__(self) -> None:
-        self._names: dict[int, str] = {}
-        self._arguments: dict[int, str] = {}
-
-    def add(self, pieces: Sequence[Mapping[str, Any]]) -> None:
-        for place, piece in enumerate(pieces):
-            number = piece.get("index", place)
-            function = piece.get("function") or {}
-            self._names[number] = self._names.get(number, "") + (function.get("name") or "")
-            self._arguments[number] = self._arguments.get(number, "") + (
-                function.get("arguments") or ""
-            )
-
-    @property
-    def requests(self) -> list[Request]:
-        return [
-            Request(self._names[number], self._arguments[number] or "{}")
-            for number in sorted(self._names)
-        ]
+async def _events(response: httpx.Response) -> AsyncIterator[Any]:
+    """The JSON of every event of the stream, None for its end."""
+    async for line in _lines(response):
+        if not line.startswith("data:"):
+            continue
+        data = line.removeprefix("data:").strip()
+        try:
+            yield None if data == "[DONE]" else json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise ModelFailed("The answer is no event stream.") from error
 
 
-async def _choices(response: httpx.Response) -> AsyncIterator[Mapping[str, Any]]:
-    """The first choice of every event of the stream."""
-    size = 0
-    async for line in response.aiter_lines():
-        size += len(line)
+async def _lines(response: httpx.Response) -> AsyncIterator[str]:
+    """The lines of an answer, which has an end even if its server knows of none."""
+    size, rest = 0, ""
+    async for text in response.aiter_text():
+        size += len(text)
         if size > LONGEST_ANSWER_BYTES:
             raise ModelFailed("The answer is too long.")
-        if not line.startswith("data:") or line.removeprefix("data:").strip() == "[DONE]":
-            continue
-        try:
-            event = json.loads(line.removeprefix("data:"))
-        except ValueError as error:
-            raise ModelFailed("The answer is no event stream.") from error
-        if not isinstance(event, dict) or "error" in event:
-            raise ModelFailed("The server reported an error.")
-        yield _first_choice(event)
-
-
-def _first_choice(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice of an event, empty if it has none (a report of usage)."""
-    choices = event.get("choices") or [{}]
-    first: Mapping[str, Any] = choices[0]
-    return first
-
-
-def _message(message: Message) -> Iterator[dict[str, Any]]:
-    """An AG-UI message as the chat API takes it; what only people read is left out."""
-    match message:
-        case agui.UserMessage() | agui.SystemMessage() | agui.DeveloperMessage():
-            role = "user" if message.role == "user" else "system"
-            yield {"role": role, "content": _text(message.content)}
-        case agui.AssistantMessage():
-            calls = [
-                {
-                    "id": call.id,
-                    "type": "function",
-                    "function": {"name": call.function.name, "arguments": call.function.arguments},
-                }
-                for call in message.tool_calls or ()
-            ]
-            yield {
-                "role": "assistant",
-                "content": _text(message.content) or None,
-                **({"tool_calls": calls} if calls else {}),
-            }
-        case agui.ToolMessage():
-            yield {
-                "role": "tool",
-                "tool_call_id": message.tool_call_id,
-                "content": _text(message.content),
-            }
-
-
-def _text(content: Any) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join(part.text for part in content if isinstance(part, agui.TextPart))
-
-
-def _tool(tool: agui.Tool) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
-        },
-    }
+        *lines, rest = (rest + text).split("\n")
+        for line in lines:
+            yield line
+    yield rest

@@ -223,6 +223,117 @@ async def test_calls_that_come_in_pieces_are_put_together():
     assert part.requests == [Request("one", '{"x": 1}'), Request("two", "{}")]
 
 
+def piece(name=None, arguments=None, **more):
+    return {"tool_calls": [{**more, "function": {"name": name, "arguments": arguments}}]}
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [piece("one", '{"x": 1}', id="a"), piece("one", '{"x": 2}', id="b")],
+        [piece("one", '{"x": 1}', id="a", index=0), piece("one", '{"x": 2}', id="b", index=0)],
+        [
+            piece("one", '{"x":', id="a", index=0),
+            piece(None, " 1}", id="z", index=0),
+            piece("one", '{"x": 2}', id="b", index=1),
+        ],
+        [piece("one", '{"x": 1}', index=0), piece("one", '{"x": 2}', index="1")],
+        [piece("one", {"x": 1}, index=None, id="a"), piece("one", {"x": 2}, index=None, id="b")],
+    ],
+    ids=["uncounted", "all-counted-0", "new-ids-for-pieces", "texts-for-numbers", "objects"],
+)
+async def test_calls_are_told_apart_however_a_server_counts_them(deltas):
+    model, _ = server(streamed(*deltas))
+
+    (part,) = await said_by(model)
+
+    assert [(one.name, json.loads(one.arguments)) for one in part.requests] == [
+        ("one", {"x": 1}),
+        ("one", {"x": 2}),
+    ]
+
+
+def unfinished(*deltas, finish=None):
+    """A stream that ends without saying that it is at its end."""
+    last = {"choices": [{"delta": {}, "finish_reason": finish}]}
+    lines = [json.dumps({"choices": [{"delta": delta}]}) for delta in deltas]
+    return httpx.Response(
+        200, text="".join(f"data: {one}\n\n" for one in [*lines, json.dumps(last)])
+    )
+
+
+async def test_half_an_answer_is_no_answer():
+    model, asked = server(unfinished(piece("pay", "")), streamed({"content": "ok"}))
+
+    assert [part.text for part in await said_by(model)] == ["ok"]
+    assert len(asked) == 2
+
+
+async def test_half_a_text_cannot_be_asked_for_again():
+    model, _ = server(unfinished({"content": "I will"}))
+
+    with pytest.raises(ModelFailed, match="broke off"):
+        await said_by(model)
+
+
+async def test_an_answer_may_end_with_its_reason():
+    model, _ = server(unfinished({"content": "ok"}, finish="stop"))
+
+    assert [part.text for part in await said_by(model)] == ["ok"]
+
+
+async def test_a_call_that_did_not_fit_into_the_answer_is_not_made():
+    model, _ = server(unfinished(piece("pay", ""), finish="length"))
+
+    with pytest.raises(ModelFailed, match="limit of tokens"):
+        await said_by(model)
+
+
+async def test_a_character_that_comes_in_halves_is_put_together():
+    chunks = [r"hi \ud83d", r"\ude00 you", r"\ud83d", r" and \u0000 end \ud83d"]
+    lines = "".join(
+        f'data: {{"choices": [{{"delta": {{"content": "{one}"}}}}]}}\n\n' for one in chunks
+    )
+    model, _ = server(httpx.Response(200, text=lines + "data: [DONE]\n\n"))
+
+    said = "".join([part.text for part in await said_by(model)])
+
+    assert said == "hi \U0001f600 you\ufffd and \ufffd end \ufffd"
+
+
+def test_a_model_does_not_show_its_key():
+    model, _ = server()
+
+    assert "secret" not in repr(model)
+
+
+async def test_behind_calls_come_their_results_whatever_happened_meanwhile():
+    def call(name):
+        function = agui.FunctionCall(name="one", arguments="{}")
+        return agui.ToolCall(id=name, type="function", function=function)
+
+    messages = [
+        agui.AssistantMessage(id="1", tool_calls=[call("t1"), call("t2")]),
+        agui.AssistantMessage(id="2", content="Half way."),
+        agui.ToolMessage(id="3", content="done", tool_call_id="t1"),
+        agui.UserMessage(id="4", content="Hello?"),
+    ]
+    model, asked = server(streamed({"content": "ok"}))
+
+    await said_by(model, messages)
+
+    sent = asked[0][1]["messages"][1:]
+    assert [(one["role"], one.get("tool_call_id")) for one in sent] == [
+        ("assistant", None),
+        ("tool", "t1"),
+        ("tool", "t2"),
+        ("assistant", None),
+        ("user", None),
+    ]
+    assert sent[1]["content"] == "done"
+    assert "not known" in sent[2]["content"]
+
+
 async def test_the_conversation_is_told_as_the_server_wants_it():
     call = agui.ToolCall(
         id="t", type="function", function=agui.FunctionCall(name="one", arguments="{}")
@@ -265,6 +376,12 @@ async def test_a_busy_server_is_asked_again(first):
         httpx.Response(200, text="data: {\n\n"),
         httpx.Response(200, text='data: {"error": {"message": "secret"}}\n\n'),
         httpx.Response(200, text="data: [1]\n\n"),
+        httpx.Response(200, text='data: {"choices": ["x"]}\n\n'),
+        httpx.Response(200, text='data: {"choices": {"a": 1}}\n\n'),
+        httpx.Response(200, text='data: {"choices": [{"delta": "x"}]}\n\n'),
+        streamed({"tool_calls": {"a": 1}}),
+        streamed({"tool_calls": [{"function": "x"}]}),
+        httpx.Response(200, text="x" * 5_000_000),
         httpx.Response(200, text=f'data: {{"x": "{"y" * 5_000_000}"}}\n\n'),
     ],
 )
