@@ -75,6 +75,9 @@ class Flow:
             "input": _input_of(turn.run_input),
             "message": _message_of(turn.run_input),
         }
+        self._said_states = (
+            event.snapshot for event in turn.ctx.said if isinstance(event, agui.StateSnapshotEvent)
+        )
         self._position = 0
         self._is_busy = False
         self._is_paused = False
@@ -133,8 +136,12 @@ class Flow:
     async def update_state(self, **changes: Any) -> None:
         """Change members of the thread's state, which clients share."""
         if self._begin("state"):
-            # As JSON, and apart from what the author does to it later.
-            after = {**self._turn.state, **to_jsonable_python(changes)}
+            # As it was said before, if a worker was lost meanwhile: it may have changed since.
+            # Else as JSON, and apart from what the author does to it later.
+            after = next(self._said_states, None) or {
+                **self._turn.state,
+                **to_jsonable_python(changes),
+            }
             self._turn.run_input.state = after
             await self._say(agui.StateSnapshotEvent(snapshot=after))
             self._end(None)

@@ -195,7 +195,7 @@ class Driver:
             run_id=assignment.run_id,
             # Copies: what an agent does to its input changes nothing of ours.
             messages=deepcopy(assignment.conversation.messages),
-            state=deepcopy(assignment.conversation.state),
+            state=deepcopy(assignment.state),
             tools=assignment.given.get("tools") or [],
             context=assignment.given.get("context") or [],
             forwarded_props=assignment.given.get("forwardedProps"),

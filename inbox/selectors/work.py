@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Container, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -31,6 +32,7 @@ class Assignment:
     implementation: str
     given: dict[str, Any]  #: tools, context and forwardedProps of the input
     conversation: Conversation
+    state: Any  #: before the agent changed it, which does so once more
     own_events: Sequence[BaseEvent]  #: what this run has committed before this attempt
     replayed: Sequence[BaseEvent]  #: what the agent will yield once more
     answers: Sequence[Answer]
@@ -70,6 +72,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     ours = {one.pk for one in known_to_agent.runs}
     calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
     conversation = conversation_before(run, thread)
+    state = deepcopy(conversation.state)
     for event, _ in own:
         conversation.apply(event)
     answered = lineage.origin.resumes
@@ -81,6 +84,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         implementation=thread.agent.implementation,
         given=given,
         conversation=conversation,
+        state=state,
         own_events=[event for event, _ in own],
         replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
         answers=_answers(lineage.questions),

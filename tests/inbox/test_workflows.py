@@ -14,7 +14,7 @@ from inbox.models import Run
 from tests import steps
 from tests.doors.client import run_input
 from tests.inbox.test_recovery import kill_while_driving
-from tests.steps import open_interrupts, resumed_run, start
+from tests.steps import open_interrupts, request, resumed_run, start
 
 made: list[str] = []
 
@@ -157,3 +157,69 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
 
     assert resumed.status == "succeeded"
     assert made == ["ann", "bea"]
+
+
+@tool(effect="idempotent")
+def note(text: str) -> None:
+    """Note a text."""
+    made.append(text)
+
+
+@workflow()
+async def counter(ctx: Flow) -> None:
+    """Notes how the state was after each step."""
+    await ctx.update_state(first=1)
+    await ctx.update_state(second=ctx.state["first"] + 1)
+    await ctx.call(note, text=f"{sorted(ctx.state)}")
+    await ctx.update_state(third=3)
+    await ctx.call(note, text=f"{sorted(ctx.state)}")
+
+
+def test_a_lost_workflow_finds_the_state_as_it_was_at_each_step(
+    world, bob, as_agent, monkeypatch, later
+):
+    made.clear()
+    accepted = accept_run(agent=as_agent(counter.run), request=request("go"), actor=bob)
+
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
+    later(seconds=60)
+    sweeper.sweep()
+    engine.execute(killed.pk)
+
+    again = steps.reread(killed)
+    assert (again.status, again.attempt) == ("succeeded", 2)
+    assert set(made) == {"['first', 'second']", "['first', 'second', 'third']"}
+    assert json.loads(again.thread.state) == {"first": 1, "second": 2, "third": 3}
+
+
+@tool(effect="once")
+def pay(amount: int) -> str:
+    """Pay an amount."""
+    made.append(str(amount))
+    return "paid"
+
+
+@workflow()
+async def treasurer(ctx: Flow) -> None:
+    """Pays, and keeps the state."""
+    await ctx.update_state(first=1)
+    await ctx.update_state(second=2)
+    outcome = await ctx.call(pay, amount=7)
+    await ctx.update_state(third=outcome.value)
+
+
+def test_a_workflow_in_doubt_goes_on_with_the_state_that_it_had(
+    world, bob, as_agent, monkeypatch, later
+):
+    made.clear()
+    accepted = accept_run(agent=as_agent(treasurer.run), request=request("go"), actor=bob)
+    killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
+    later(seconds=60)
+    sweeper.sweep()
+    (doubt,) = open_interrupts(steps.reread(killed))
+
+    steps.answer(doubt, bob, {"outcome": "happened", "result": "on paper"})
+
+    last = resumed_run(killed)
+    assert (last.status, made) == ("succeeded", ["7"])
+    assert json.loads(last.thread.state) == {"first": 1, "second": 2, "third": "on paper"}
