@@ -14,7 +14,7 @@ from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.selectors import agents
 
-Serve = Callable[[Actor, str, Any], Awaitable[door.Answer]]
+Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
 
 
 @require_POST
@@ -38,7 +38,8 @@ async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:
     actor = await in_db_thread(actor_of_request, request)
-    answer = await serve(actor, slug, json_body(request))
+    dialect = request.GET.get("dialect", "canonical")
+    answer = await serve(actor, slug, json_body(request), dialect)
     rows = answer.rows()
     if rows is None:
         return stream(only(answer.bodies))

@@ -2,32 +2,38 @@
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from ag_ui.core import (
     BaseEvent,
+    Interrupt,
     Message,
     MessagesSnapshotEvent,
     RunErrorEvent,
     RunFinishedEvent,
+    RunFinishedInterruptOutcome,
     RunFinishedSuccessOutcome,
     StateSnapshotEvent,
 )
 from pydantic import TypeAdapter
 
 from agents.agui import wire
-from inbox.actions.runs import accept_run
+from agents.agui.dialects import Dialect
+from agents.agui.old_clients import take_answer
+from inbox.actions.runs import RunRequest, accept_run
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
 from inbox.domain.states import RunStatus
+from inbox.door.dialects import dialect_of, entries_of, retold, retold_rows
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
 from inbox.selectors import agents, threads
 from inbox.selectors.access import is_allowed_still
+from inbox.selectors.questions import Asked
 
 _MESSAGES = TypeAdapter(list[Message])
 
@@ -40,27 +46,31 @@ class Answer:
     run: Run | None = None  #: followed from its first event
     run_id: str = ""  #: what the client calls it, if somebody else started it
     may_read: Callable[[], bool] = lambda: True
+    dialect: Dialect = Dialect.CANONICAL
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
         if self.run is None:
             return None
         rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
-        return _renamed(rows, self.run_id) if self.run_id else rows
+        if self.run_id:
+            rows = _renamed(rows, self.run_id)
+        return rows if self.dialect is Dialect.CANONICAL else retold_rows(rows, self.dialect)
 
 
-async def run(actor: Actor, slug: str, value: Any) -> Answer:
+async def run(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
     """
-    Accept a RunAgentInput.
+    Accept a RunAgentInput, and answer in the dialect that the client speaks.
 
     What the interrupt contract refuses is answered as a RUN_ERROR (rule 8); the rest is raised.
 
     Raises:
         NotFound, Forbidden, InvalidInput.
     """
-    return await in_db_thread(_run, actor, slug, value)
+    spoken = dialect_of(dialect)
+    return in_dialect(await in_db_thread(_run, actor, slug, value, spoken), spoken)
 
 
-async def connect(actor: Actor, slug: str, value: Any) -> Answer:
+async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
     """
     Snapshots and the last outcome of a thread, for a browser that was reloaded; a run that is
     still going on is followed.
@@ -68,16 +78,30 @@ async def connect(actor: Actor, slug: str, value: Any) -> Answer:
     Raises:
         NotFound, InvalidInput.
     """
-    return await in_db_thread(_connect, actor, slug, value)
+    spoken = dialect_of(dialect)
+    return in_dialect(await in_db_thread(_connect, actor, slug, value), spoken)
 
 
-def _run(actor: Actor, slug: str, value: Any) -> Answer:
+def in_dialect(answer: Answer, dialect: Dialect) -> Answer:
+    """The answer for a client that speaks this dialect."""
+    if dialect is Dialect.CANONICAL:
+        return answer
+    return replace(answer, bodies=retold(answer.bodies, dialect), dialect=dialect)
+
+
+def _run(actor: Actor, slug: str, value: Any, dialect: Dialect) -> Answer:
+    value, given = take_answer(dialect, value)
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
     try:
+        if given is not None:
+            entries, next_one = entries_of(actor, agent, request.thread_id, dialect, given)
+            if next_one is not None:
+                return _asks(request, next_one)
+            request = replace(request, entries=entries, has_resume=True)
         accepted = accept_run(agent=agent, request=request, actor=actor)
     except (ContractRefusal, Forbidden) as refusal:
-        if isinstance(refusal, Forbidden) and not request.entries:
+        if isinstance(refusal, Forbidden) and not request.entries and given is None:
             raise
         return _refused(request.thread_id, request.run_id, refusal)
     taken = accepted.run
@@ -154,6 +178,17 @@ def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:
         MessagesSnapshotEvent(messages=_MESSAGES.validate_python(known.messages)),
     ]
     return [wire.encode(event) for event in events]
+
+
+def _asks(request: RunRequest, asked: Asked) -> Answer:
+    """What is asked next, as the end of a run that nobody has to do."""
+    outcome = RunFinishedInterruptOutcome(interrupts=[Interrupt.model_validate(asked.body)])
+    events: list[BaseEvent] = [
+        wire.run_started(request.thread_id, request.run_id),
+        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(asked.messages)),
+        RunFinishedEvent(thread_id=request.thread_id, run_id=request.run_id, outcome=outcome),
+    ]
+    return Answer(bodies=[wire.encode(event) for event in events])
 
 
 def _refused(thread_id: str, run_id: str, refusal: ContractRefusal | Forbidden) -> Answer:

@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import parse_qsl
 
 import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -43,7 +44,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
     async def _serve(self, frame: str | bytes) -> None:
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
-            answer = await door.run(self._actor, slug, strict_json.loads(frame))  # type: ignore[arg-type]
+            answer = await door.run(self._actor, slug, strict_json.loads(frame), self._dialect())  # type: ignore[arg-type]
         except strict_json.JsonRejected as error:
             await self._refuse("INVALID_INPUT", str(error))
         except Refusal as refusal:
@@ -54,6 +55,10 @@ class AguiConsumer(AsyncWebsocketConsumer):
         else:
             await self._send_all(answer)
             await self.close()
+
+    def _dialect(self) -> str:
+        query = dict(parse_qsl(self.scope["query_string"].decode("latin-1")))
+        return query.get("dialect", "canonical")
 
     async def _send_all(self, answer: door.Answer) -> None:
         await self._send(answer.bodies)

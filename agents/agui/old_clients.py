@@ -1,0 +1,148 @@
+"""
+Clients that speak an older dialect: what they send to answer, and how they are told of a question.
+
+One dialect a request, never mixed: a client of 1.0 refuses an older answer once it has seen a
+canonical outcome, and an older client sees no question in one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents.agui import strict_json
+from agents.agui.dialects import Dialect, Json
+
+#: What a client may ask for; Mastra's own client speaks LangGraph's dialect here.
+SPOKEN_AT_THE_DOOR = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answer as an older client sent it."""
+
+    payload: Any
+    interrupt_id: str = ""  #: "" stands for what it was asked last
+
+
+def take_answer(dialect: Dialect, value: Any) -> tuple[Any, Given | None]:
+    """The input without its answer, and the answer; None if it is none, or an entry of 1.0."""
+    if dialect is Dialect.CANONICAL or not isinstance(value, dict):
+        return value, None
+    if dialect is Dialect.DRAFT:
+        rest = {name: member for name, member in value.items() if name != "resume"}
+        resume = value.get("resume")
+        if not isinstance(resume, dict):
+            return value, None
+        return rest, Given(resume.get("payload"), str(resume.get("interruptId") or ""))
+    props = value.get("forwardedProps")
+    command = props.get("command") if isinstance(props, dict) else None
+    if not isinstance(props, dict) or not isinstance(command, dict) or "resume" not in command:
+        return value, None
+    kept = {name: member for name, member in props.items() if name != "command"}
+    return {**value, "forwardedProps": kept}, Given(_read(command["resume"]))
+
+
+def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
+    """
+    Status and payload of a resume entry; what runs is what is stored, not what an answer repeats.
+
+    A boolean alone approves or denies a call. The .NET client repeats the call: its arguments are
+    an edit, which the interrupt has to allow.
+    """
+    if isinstance(given, dict) and given.get("cancelled") is True and not given.get("approved"):
+        return "cancelled", None
+    if is_approval and isinstance(given, bool):
+        return "resolved", {"approved": given}
+    if not (is_approval and isinstance(given, dict)):
+        return "resolved", given
+    payload = {name: member for name, member in given.items() if name != "toolCall"}
+    if "approved" not in payload and isinstance(payload.get("accepted"), bool):
+        payload["approved"] = payload.pop("accepted")
+    return "resolved", payload
+
+
+def edited_arguments(given: Any) -> Any:
+    """The arguments that a .NET client wants to run, None if it repeats no call."""
+    call = given.get("toolCall") if isinstance(given, dict) else None
+    arguments = call.get("arguments") if isinstance(call, dict) else None
+    return _read(arguments)
+
+
+class Teller:
+    """Retells the events of one stream in an older dialect."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self._calls: dict[str, Json] = {}
+
+    def tell(self, event: Json) -> list[Json]:
+        """The events that say the same; calls are known from the snapshot before an outcome."""
+        if event.get("type") == "MESSAGES_SNAPSHOT":
+            self._calls |= {
+                call["id"]: call["function"]
+                for message in event.get("messages", ())
+                for call in message.get("toolCalls") or ()
+            }
+        if event.get("type") != "RUN_FINISHED" or self._dialect is Dialect.CANONICAL:
+            return [event]
+        outcome = event.get("outcome") or {"type": "success"}
+        rest = {name: value for name, value in event.items() if name != "outcome"}
+        interrupts: list[Json] = outcome.get("interrupts") or []
+        if self._dialect is Dialect.LANGGRAPH:
+            return [*(self._on_interrupt(one) for one in interrupts), rest]
+        if outcome["type"] == "interrupt":
+            return [rest | {"outcome": "interrupt", "interrupt": self._draft(interrupts[0])}]
+        # The draft has no word for a run that was called off.
+        return [rest | ({"outcome": "success"} if outcome["type"] == "success" else {})]
+
+    def _draft(self, interrupt: Json) -> Json:
+        call = self._calls.get(interrupt.get("toolCallId", ""))
+        payload: Json = {
+            name: interrupt[name]
+            for name in ("message", "responseSchema", "expiresAt", "metadata")
+            if name in interrupt
+        }
+        if call is not None and interrupt["reason"] == "tool_call":
+            payload |= {
+                "functionName": call["name"],
+                "functionArguments": _read(call["arguments"]),
+                "callId": interrupt["toolCallId"],
+            }
+        return {"id": interrupt["id"], "reason": interrupt["reason"], "payload": payload}
+
+    def _on_interrupt(self, interrupt: Json) -> Json:
+        """Without `toolCallId`, by which CopilotKit would take it for the call's own card."""
+        value: Json = {
+            "id": interrupt["id"],
+            "kind": interrupt["reason"],
+            **{
+                name: interrupt[name]
+                for name in ("reason", "message", "responseSchema", "expiresAt", "metadata")
+                if name in interrupt
+            },
+        }
+        call = self._calls.get(interrupt.get("toolCallId", ""))
+        if call is not None:
+            value |= {"toolName": call["name"], "args": _read(call["arguments"])}
+        return {
+            "type": "CUSTOM",
+            "name": "on_interrupt",
+            "value": strict_json.dumps(value),
+            "rawEvent": {"id": interrupt["id"], "value": value},
+        }
+
+
+def by_interrupt(given: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
+    """LangGraph's map from interrupt to answer; None if it is an answer to one of them."""
+    if isinstance(given, dict) and given and set(given) <= set(ids):
+        return given
+    return None
+
+
+def _read(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return strict_json.loads(value)
+    except strict_json.JsonRejected:
+        return value

@@ -1,0 +1,248 @@
+"""Older clients at the door: the draft of 2025, and LangGraph's `on_interrupt`."""
+
+import json
+
+import httpx
+import pytest
+
+from tests.doors.client import Door, resume, run_input, types
+
+
+class Older(Door):
+    """A client that speaks one of the older dialects."""
+
+    dialect = "draft"
+
+    def run(self, body, agent="rehearsal"):
+        return list(self.stream(f"/agui/{agent}/?dialect={self.dialect}", body))
+
+    def answer(self, thread_id, answer):
+        return self.run(run_input(threadId=thread_id, **answer))
+
+
+@pytest.fixture
+def draft(product, key):
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+        yield Older(http, key)
+
+
+@pytest.fixture
+def langgraph(product, key):
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+        older = Older(http, key)
+        older.dialect = "langgraph"
+        yield older
+
+
+def command(value):
+    return {"forwardedProps": {"command": {"resume": value}, "theme": "dark"}}
+
+
+def asked_by(events):
+    """What a legacy stream asks: the values of its on_interrupt events."""
+    return [
+        json.loads(event["value"])
+        for event in events
+        if event["type"] == "CUSTOM" and event["name"] == "on_interrupt"
+    ]
+
+
+# -- the draft ------------------------------------------------------------------------------------
+
+
+def test_a_draft_client_approves_a_function_call(draft):
+    asked = draft.run(run_input("rehearse:tool_call"))
+
+    end = asked[-1]
+    assert end["outcome"] == "interrupt"
+    assert end["interrupt"]["payload"]["functionName"] == "send_email"
+    assert end["interrupt"]["payload"]["functionArguments"]["to"] == "dana@example.com"
+    name = end["interrupt"]["id"]
+    answer = {"resume": {"interruptId": name, "payload": {"approved": True}}}
+    done = draft.answer(end["threadId"], answer)
+    assert types(done)[-1] == "RUN_FINISHED"
+    assert done[-1]["outcome"] == "success"
+    assert '"executionCount":1' in json.dumps(done).replace(" ", "").replace("\\", "")
+
+
+def test_the_call_that_a_dotnet_client_repeats_counts_as_an_edit_and_not_as_the_call(draft):
+    end = draft.run(run_input("rehearse:tool_call"))[-1]
+    call = {
+        "callId": "forged",
+        "name": "deploy",
+        "arguments": {"to": "eli@example.com", "subject": "Hello"},
+    }
+    answer = {"resume": {"payload": {"approved": True, "toolCall": call}}}
+
+    done = draft.answer(end["threadId"], answer)
+
+    decided = draft.get("/api/interrupts?state=decided")["results"]
+    (interrupt,) = (one for one in decided if one["thread_id"] == end["threadId"])
+    assert done[-1]["outcome"] == "success"
+    assert interrupt["tool"] == "send_email"
+    assert interrupt["decision"]["payload"] == {"approved": True, "editedArgs": call["arguments"]}
+
+
+def test_a_draft_client_is_asked_one_thing_after_the_other_and_the_agent_goes_on_once(draft):
+    first = draft.run(run_input("rehearse:parallel3"))[-1]
+    thread_id = first["threadId"]
+    second = draft.answer(
+        thread_id,
+        {"resume": {"interruptId": first["interrupt"]["id"], "payload": {"approved": True}}},
+    )
+    assert types(second) == ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
+    third = draft.answer(thread_id, {"resume": {"payload": {"approved": False}}})
+    names = [one["interrupt"]["id"] for one in (first, second[-1], third[-1])]
+    assert len(set(names)) == 3
+
+    last = {"resume": {"interruptId": names[2], "payload": {"approved": True}}}
+    done = draft.answer(thread_id, last)
+    again = draft.answer(thread_id, last)
+
+    assert [one["type"] for one in done].count("TOOL_CALL_RESULT") == 3
+    assert done[-1]["outcome"] == again[-1]["outcome"] == "success"
+    assert "TOOL_CALL_RESULT" not in types(again)
+    thread = draft.thread(thread_id)
+    runs = draft.get("/api/runs")["results"]
+    assert len([run for run in runs if run["thread"] == thread["id"]]) == 2
+
+
+def test_a_draft_client_fills_in_a_form(draft):
+    end = draft.run(run_input("rehearse:input_required"))[-1]
+    assert end["interrupt"]["payload"]["message"] == "Fill in the quarterly filing"
+    assert end["interrupt"]["payload"]["responseSchema"]["required"] == [
+        "quarter",
+        "year",
+        "revenue",
+    ]
+
+    wrong = draft.answer(end["threadId"], {"resume": {"payload": {"quarter": "Q9"}}})
+    answer = {"quarter": "Q1", "year": 2026, "revenue": 1.5}
+    done = draft.answer(end["threadId"], {"resume": {"payload": answer}})
+
+    assert (wrong[-1]["type"], wrong[-1]["code"]) == ("RUN_ERROR", "INVALID_PAYLOAD")
+    assert done[-1]["outcome"] == "success"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        ({"interruptId": "nope", "payload": {"approved": True}}, "UNKNOWN_INTERRUPT_ID"),
+        ({"payload": {"approved": "yes"}}, "INVALID_PAYLOAD"),
+        ({"payload": None}, "INVALID_PAYLOAD"),
+    ],
+)
+def test_what_answers_nothing_is_refused_and_leaves_the_question_open(draft, answer, code):
+    end = draft.run(run_input("rehearse:tool_call"))[-1]
+
+    refused = draft.answer(end["threadId"], {"resume": answer})
+
+    assert refused[-1]["code"] == code
+    assert draft.connect(end["threadId"])[-1]["outcome"]["type"] == "interrupt"
+
+
+def test_an_answer_on_a_thread_that_asked_nothing_is_refused(draft):
+    refused = draft.answer("no-such-thread", {"resume": {"payload": {"approved": True}}})
+
+    assert refused[-1]["code"] == "UNKNOWN_INTERRUPT_ID"
+
+
+# -- LangGraph's ----------------------------------------------------------------------------------
+
+
+def test_a_langgraph_client_approves_a_call(langgraph):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+
+    (value,) = asked_by(asked)
+    assert "outcome" not in asked[-1]
+    assert value["kind"] == "tool_call"
+    assert value["toolName"] == "send_email"
+    assert "toolCallId" not in value
+    done = langgraph.answer(asked[-1]["threadId"], command({"approved": True}))
+    assert "TOOL_CALL_RESULT" in types(done)
+    assert "outcome" not in done[-1]
+
+
+@pytest.mark.parametrize("answer", [True, '{"approved": true}', {"accepted": True}])
+def test_a_langgraph_client_may_say_yes_in_several_ways(langgraph, answer):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+
+    done = langgraph.answer(asked[-1]["threadId"], command(answer))
+
+    (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
+    assert json.loads(result["content"])["ok"] is True
+
+
+def test_a_langgraph_client_calls_off(langgraph):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+
+    done = langgraph.answer(asked[-1]["threadId"], command({"cancelled": True}))
+
+    (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
+    assert json.loads(result["content"]) == {"ok": False, "cancelled": True}
+
+
+def test_several_questions_of_a_langgraph_client_are_answered_by_a_map(langgraph):
+    asked = langgraph.run(run_input("rehearse:parallel3"))
+    thread_id = asked[-1]["threadId"]
+    names = [value["id"] for value in asked_by(asked)]
+    assert len(names) == 3
+
+    alone = langgraph.answer(thread_id, command({"approved": True}))
+    some = langgraph.answer(thread_id, command({names[0]: {"approved": True}}))
+    answers = {name: {"approved": index > 0} for index, name in enumerate(names)}
+    done = langgraph.answer(thread_id, command(answers))
+
+    assert (alone[-1]["code"], some[-1]["code"]) == ("PARTIAL_RESUME", "PARTIAL_RESUME")
+    results = [json.loads(e["content"])["ok"] for e in done if e["type"] == "TOOL_CALL_RESULT"]
+    assert results == [False, True, True]
+
+
+def test_the_command_of_a_client_does_not_reach_the_agent(langgraph, door):
+    asked = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = asked[-1]["threadId"]
+    second = langgraph.answer(thread_id, command({"approved": True}))
+    assert asked_by(second)[0]["toolName"] == "deploy"
+
+    done = langgraph.answer(thread_id, command({"approved": True}))
+
+    assert types(done)[-1] == "RUN_FINISHED"
+    assert asked_by(done) == []
+
+
+# -- whichever ------------------------------------------------------------------------------------
+
+
+def test_each_request_is_answered_in_its_own_dialect_and_no_other(door, draft, langgraph):
+    canonical = door.run(run_input("rehearse:tool_call"))
+    thread_id = canonical[0]["threadId"]
+    path = "/agui/rehearsal/connect/"
+
+    as_draft = list(draft.stream(f"{path}?dialect=draft", {"threadId": thread_id}))
+    as_langgraph = list(draft.stream(f"{path}?dialect=langgraph", {"threadId": thread_id}))
+
+    assert canonical[-1]["outcome"]["type"] == "interrupt"
+    assert asked_by(canonical) == []
+    assert as_draft[-1]["outcome"] == "interrupt"
+    assert "outcome" not in as_langgraph[-1]
+    assert len(asked_by(as_langgraph)) == 1
+    # An answer of 1.0 is understood whatever is spoken otherwise.
+    done = draft.run(resume(canonical))
+    assert done[-1]["outcome"] == "success"
+
+
+def test_a_dialect_that_nobody_speaks_is_named(door):
+    answer = door.post("/agui/rehearsal/?dialect=klingon", json.dumps(run_input("hello")))
+
+    assert answer.status_code == 400
+    assert "canonical, draft, langgraph" in answer.json()["message"]
+
+
+def test_who_may_not_decide_may_not_do_so_in_an_older_dialect(product, draft):
+    end = draft.run(run_input("rehearse:tool_call"))[-1]
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+        runner = Older(http, product.create_api_key("run", "read"))
+
+        refused = runner.answer(end["threadId"], {"resume": {"payload": {"approved": True}}})
+
+    assert refused[-1]["code"] == "FORBIDDEN"
