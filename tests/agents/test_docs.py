@@ -1,4 +1,4 @@
-"""What docs/agents.md shows works as it is printed."""
+"""What docs/agents.md and docs/agui.md show works as it is printed."""
 
 import re
 import sys
@@ -9,8 +9,12 @@ import pytest
 from agents import registry
 from tests.agents.doubles import Stage
 
-DOCS = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
-SNIPPETS = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)
+DOCS = [Path(__file__).parents[2] / "docs" / name for name in ("agents.md", "agui.md")]
+SNIPPETS = [
+    snippet
+    for path in DOCS
+    for snippet in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)
+]
 APPROVE = {"approved": True}
 
 
