@@ -42,12 +42,9 @@ class Runs(Caller, APIView):
         key = _idempotency_key(request)
         actor = self.actor(request)
         agent = agents.agent_for(actor, body.validated_data["agent"])
-        accepted = accept_run(
-            agent=agent,
-            request=body.to_request(seed=idempotency_digest(actor, key) or new_external_id()),
-            actor=actor,
-            idempotency_key=key,
-        )
+        wanted = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
+        engine.check_input(agent.implementation, wanted.input["forwardedProps"])
+        accepted = accept_run(agent=agent, request=wanted, actor=actor, idempotency_key=key)
         answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
         return Response(answer, status=202)
 

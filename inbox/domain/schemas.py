@@ -176,9 +176,9 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
     """
     problems: list[tuple[str, str]] = []
     if reason == "tool_call":
-        problems += _problems(APPROVAL_FLOOR, payload)
+        problems += problems_of(APPROVAL_FLOOR, payload)
     if schema is not None:
-        problems += [found for found in _problems(schema, payload) if found not in problems]
+        problems += [found for found in problems_of(schema, payload) if found not in problems]
     if problems:
         pointer, text = problems[0]
         what = f"{pointer or 'the answer'}: {text}"
@@ -188,7 +188,8 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
         )
 
 
-def _problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+def problems_of(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+    """What is wrong with a value, as pairs of JSON pointer and sentence; empty if it fits."""
     errors = _errors(schema, payload)
     if errors is None:
         return [("", TOO_LARGE_TO_SAY)]

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter
 from agents.agui import wire
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import take_answer
+from inbox import engine
 from inbox.actions.runs import RunRequest, accept_run
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
@@ -93,6 +94,8 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect) -> Answer:
     value, given = take_answer(dialect, value)
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
+    if given is None and not request.has_resume:
+        engine.check_input(agent.implementation, request.input["forwardedProps"])
     try:
         if given is not None:
             entries, next_one = entries_of(actor, agent, request.thread_id, dialect, given)

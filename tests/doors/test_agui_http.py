@@ -338,3 +338,20 @@ def test_a_replay_of_a_run_that_is_going_on_follows_it_under_the_clients_own_run
 
     assert (events[0]["runId"], events[-1]["runId"]) == ("mine", "mine")
     assert events[-1]["outcome"] == {"type": "success"}
+
+
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [({"version": 7}, "input.version"), ({"services": "api"}, "input.services"), ("9.2", "input:")],
+)
+def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, given, where):
+    props = {"input": given}
+    body = json.dumps(run_input("go", forwardedProps=props))
+
+    by_door = door.post("/agui/release-train/", body)
+    told = {"agent": "release-train", "message": "go", "forwarded_props": props}
+    by_rest = door.post("/api/runs", json.dumps(told))
+
+    for answer in (by_door, by_rest):
+        assert answer.status_code == 400
+        assert where in answer.json()["message"]
