@@ -37,7 +37,7 @@ from tests.campaigns.report import Report
 from tests.campaigns.verdict import judge
 
 #: Kills at each point, and orders at least.
-_SHORT, _LONG = (1, 12), (50, 1_000)
+_SHORT, _LONG = (1, 12), (84, 1_000)
 _LEASE_SECONDS = 3.0
 _LONGEST_RECOVERY_SECONDS = 90
 #: How often an order comes to each point, about: kills are spread over the whole campaign.

@@ -27,7 +27,7 @@ from tests.campaigns.report import Report
 from tests.campaigns.verdict import judge
 
 #: Stops of workers that held runs.
-_SHORT, _LONG = 1, 60
+_SHORT, _LONG = 1, 100
 _LEASE_SECONDS = 2.0
 _LONGEST_SECONDS = 60
 
