@@ -18,7 +18,14 @@ Json = dict[str, Any]
 
 #: What LangGraph names its interrupts with: the map from id to answer is told by it.
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
+#: Google's bridge asks by a call of this name, which stands for the one that is asked about.
+_CONFIRMATION = "adk_request_confirmation"
 _REASON = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_YES_OR_NO: Json = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["approved"],
+}
 _APPROVAL_SCHEMA: Json = {
     "type": "object",
     "properties": {
@@ -73,13 +80,22 @@ class Reader:
         self._run_key = run_key
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
         self._calls: set[str] = set()
+        self._confirmations: dict[str, list[Json]] = {}  # calls that stand for another one
         self.spoken = Spoken()
 
     def read(self, event: Json) -> list[Json]:
         """The canonical events that say the same; interrupt events wait for the run's end."""
         match event.get("type"):
+            case "TOOL_CALL_START" if event.get("toolCallName") == _CONFIRMATION:
+                self._confirmations[str(event.get("toolCallId"))] = [event]
+                return []
             case "TOOL_CALL_START":
                 self._calls.add(str(event.get("toolCallId")))
+            case "TOOL_CALL_ARGS" | "TOOL_CALL_END" if held := self._confirmations.get(
+                str(event.get("toolCallId"))
+            ):
+                held.append(event)
+                return []
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw = event.get("rawEvent")
                 name = raw.get("id") if isinstance(raw, dict) else None
@@ -93,7 +109,7 @@ class Reader:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
         if isinstance(outcome, dict):
             self._note_langgraph(outcome)
-            return [event]
+            return self._confirmed(event, outcome)
         rest = {key: value for key, value in event.items() if key not in ("outcome", "interrupt")}
         before: list[Json] = []
         if outcome == "interrupt" or (isinstance(legacy, dict) and outcome != "success"):
@@ -103,7 +119,35 @@ class Reader:
             result = self._of_events()
         else:
             result = {"type": "cancelled" if outcome == "cancelled" else "success"}
-        return [*before, {**rest, "outcome": result}]
+        return self._confirmed({**rest, "outcome": result}, result, before)
+
+    def _confirmed(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
+        """Ask about the call that a confirmation stands for; one that nobody asks about stays."""
+        asked = outcome.get("interrupts") if outcome.get("type") == "interrupt" else None
+        if isinstance(asked, list):
+            outcome = {**outcome, "interrupts": [self._original(one) for one in asked]}
+        left = [held for events in self._confirmations.values() for held in events]
+        return [*left, *before, {**event, "outcome": outcome}]
+
+    def _original(self, interrupt: Any) -> Any:
+        call = interrupt.get("toolCallId") if isinstance(interrupt, dict) else None
+        if call not in self._confirmations:
+            return interrupt
+        told = (interrupt.get("metadata") or {}).get("adk") or {}
+        original = told.get("originalFunctionCall") or {}
+        if original.get("id") not in self._calls:
+            return interrupt
+        del self._confirmations[call]
+        hint = str((told.get("toolConfirmation") or {}).get("hint") or "")
+        # What it says by itself is written for programs.
+        is_own = hint and not hint.startswith("Please approve or reject the tool call")
+        return {
+            "responseSchema": _YES_OR_NO,
+            **interrupt,
+            "reason": "tool_call",
+            "toolCallId": original["id"],
+            "message": hint if is_own else f"Call {original.get('name')}?",
+        }
 
     def _note_langgraph(self, outcome: Json) -> None:
         """LangGraph's bridge says it canonically, and hears several answers by its map only."""

@@ -171,6 +171,49 @@ async def test_mastra_is_told_which_call_it_suspended():
     }
 
 
+def confirmation(call_id, **told):
+    """Google's bridge: a call that stands for another one, and an interrupt about it."""
+    name = f"adk-{call_id}"
+    adk = {"originalFunctionCall": {"id": call_id, "name": "issue_refund", "args": ARGS}, **told}
+    ask = {"id": name, "reason": "confirmation", "toolCallId": name, "metadata": {"adk": adk}}
+    return bridges.call("adk_request_confirmation", name, adk), ask
+
+
+async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for():
+    hint = {"toolConfirmation": {"hint": "Is the customer right?", "confirmed": False}}
+    first, ask = confirmation("tc-1")
+    second, ask_again = confirmation("tc-2", **hint)
+    outcome = {"type": "interrupt", "interrupts": [ask, ask_again]}
+    stage, server = await asked(
+        [
+            *(started(), *bridges.call(), *bridges.call(call_id="tc-2")),
+            *(first[0], second[0], first[1], second[1], first[2], second[2]),
+            finished(outcome=outcome),
+        ],
+        [started(), *bridges.done(), finished()],
+    )
+    asks = [(one.reason, one.tool_call_id, one.message) for one in stage.interrupts]
+    assert len(stage.of(agui.ToolCallStartEvent)) == 2
+
+    await stage.answer(APPROVE, {"approved": False})
+
+    assert asks == [
+        ("tool_call", "tc-1", "Call issue_refund?"),
+        ("tool_call", "tc-2", "Is the customer right?"),
+    ]
+    assert [entry["interruptId"] for entry in server.last["resume"]] == ["adk-tc-1", "adk-tc-2"]
+    assert [entry["payload"]["approved"] for entry in server.last["resume"]] == [True, False]
+
+
+async def test_a_confirmation_that_nobody_asks_about_stays_a_call():
+    first, _ = confirmation("tc-1")
+    stage, _ = await asked([started(), *bridges.call(), *first, finished()])
+
+    names = [event.tool_call_name for event in stage.of(agui.ToolCallStartEvent)]
+    assert names == ["issue_refund", "adk_request_confirmation"]
+    assert stage.outcome == "success"
+
+
 async def test_what_is_asked_about_a_call_that_nobody_saw_is_no_approval_of_it():
     value = {"reason": "tool_call", "toolCallId": "never-seen", "message": "Go on?"}
     stage, _ = await asked([started(), bridges.on_interrupt(value), finished()])
