@@ -1,5 +1,6 @@
 """What a tool function knows about its call, and how it pauses to ask a person."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -12,6 +13,10 @@ from agents.sdk.said import progress_event, text_events
 
 Args = Mapping[str, Any]
 Tell = Callable[[Sequence[BaseEvent]], None]
+
+
+#: A run may have 10,000 events; a function that counts in a loop would be at its end in seconds.
+PROGRESS_SECONDS = 0.5
 
 
 def _to_nobody(_events: Sequence[BaseEvent]) -> None:
@@ -55,6 +60,7 @@ class ToolContext:
     original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it (S6)
     state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state
     tell: Tell = field(default=_to_nobody, repr=False, compare=False)
+    _told: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
     _texts: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
 
     def emit_text(self, text: str) -> None:
@@ -67,7 +73,18 @@ class ToolContext:
             self.tell(text_events(f"{self.tool_call_id}-m{next(self._texts)}", text))
 
     def progress(self, label: str, *, done: int | None = None, total: int | None = None) -> None:
-        """Tell how far the call is, in the one line that is kept up to date for it."""
+        """
+        Tell how far the call is, in the one line that is kept up to date for it.
+
+        For every piece of work, if you like: what says the same again, but for the number, is told
+        twice a second, and at its end.
+        """
+        now, is_end = time.monotonic(), done is not None and done == total
+        told_before = self._told.get(label, -PROGRESS_SECONDS)
+        if now - told_before < PROGRESS_SECONDS and not is_end:
+            return
+        self._told.clear()
+        self._told[label] = now
         self.tell([progress_event(f"{self.tool_call_id}-progress", label, done, total)])
 
     def interrupt(

@@ -35,6 +35,20 @@ async def packing(ctx: Flow) -> None:
     await ctx.emit_text(outcome.value)
 
 
+@tool(effect="read")
+def count_up(call: ToolContext, until: int) -> None:
+    """Count."""
+    for number in range(1, until + 1):
+        call.progress("Counting", done=number, total=until)
+    call.progress("Cleaning up")
+
+
+@workflow()
+async def counting(ctx: Flow) -> None:
+    """Counts up to what it is told."""
+    await ctx.call(count_up, until=int(ctx.message))
+
+
 def texts_of(run):
     events = steps.events(run.thread_id)
     return [event["delta"] for event in events if event["type"] == "TEXT_MESSAGE_CONTENT"]
@@ -132,6 +146,18 @@ def test_a_try_that_failed_is_not_heard_twice(world, as_agent):
     assert texts_of(run) == ["I dig.", "I found it."]
 
 
+def test_a_tool_may_count_as_fast_as_it_likes(world, as_agent, monkeypatch):
+    monkeypatch.setattr(stream, "MAX_EVENTS", 200)
+    run = start(world, "5000", agent=as_agent(counting.run))
+
+    told = [event["content"] for event in steps.events(run.thread_id) if "content" in event]
+    progress = [one for one in told if isinstance(one, dict)]
+    assert run.status == "succeeded"
+    assert progress[0] == {"label": "Counting", "done": 1, "total": 5000}
+    assert progress[-2] == {"label": "Counting", "done": 5000, "total": 5000}
+    assert progress[-1] == {"label": "Cleaning up"}
+
+
 def test_a_tool_that_never_stops_talking_ends_its_run(world, as_agent, monkeypatch):
     monkeypatch.setattr(stream, "MAX_EVENTS", 200)
 
@@ -139,7 +165,7 @@ def test_a_tool_that_never_stops_talking_ends_its_run(world, as_agent, monkeypat
     async def chatter(call: ToolContext) -> None:
         """Say too much."""
         while True:
-            call.progress("Still talking")
+            call.emit_text("Still talking.")
             await asyncio.sleep(0)
 
     @workflow()
