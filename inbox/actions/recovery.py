@@ -20,7 +20,8 @@ from inbox.actions import audit, calls
 from inbox.actions.asking import ask
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.domain.access import SWEEPER
+from inbox.actions.work import Hold, lock_held
+from inbox.domain.access import ENGINE, SWEEPER
 from inbox.domain.states import Reason, RunStatus
 from inbox.models import Run, Thread, ToolCall
 
@@ -84,6 +85,31 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     )
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return RunStatus(run.status)
+
+
+@transaction.atomic(durable=True)
+def ask_what_happened(*, hold: Hold) -> bool:
+    """
+    End a run that fails while `once` calls are under way with the question what came of them.
+
+    Returns False, and does nothing, if there are none. What the run said must be committed before.
+
+    Raises:
+        LeaseLost: the run was ended or taken over.
+    """
+    thread, now = lock_held(hold)
+    doubtful = list(calls.in_flight(thread))
+    if not doubtful:
+        return False
+    run = Run.objects.get(pk=hold.run_id)
+    put_doubt_to_a_person(
+        thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
+    )
+    audit.record(
+        action="run.interrupted", actor=ENGINE, now=now, thread=thread, run=run, code="AGENT_ERROR"
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return True
 
 
 def _queue_again(run: Run, now: datetime) -> None:

@@ -88,7 +88,7 @@ def renew_lease(*, hold: Hold) -> None:
     Raises:
         LeaseLost: the run was ended or taken over.
     """
-    _lock(hold)
+    lock_held(hold)
 
 
 @transaction.atomic(durable=True)
@@ -99,7 +99,7 @@ def append_events(*, hold: Hold, batch: Batch) -> None:
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = _lock(hold)
+    thread, now = lock_held(hold)
     _write(thread, hold, batch, now)
 
 
@@ -115,7 +115,7 @@ def begin_tool_calls(
     Raises:
         LeaseLost.
     """
-    thread, now = _lock(hold)
+    thread, now = lock_held(hold)
     _write(thread, hold, batch, now)
     return calls.begin(thread=thread, wanted=wanted, now=now)
 
@@ -128,7 +128,7 @@ def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, 
     Raises:
         LeaseLost.
     """
-    thread, now = _lock(hold)
+    thread, now = lock_held(hold)
     _write(thread, hold, batch, now)
     calls.settle(thread=thread, results=dict(results), now=now)
 
@@ -187,7 +187,7 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
-def _lock(hold: Hold) -> tuple[Thread, datetime]:
+def lock_held(hold: Hold) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
     thread, now = lock_thread(hold.thread_id)
     _change_if_held(hold, lease_until=now + LEASE)

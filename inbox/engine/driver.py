@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import Diverged
 from inbox.actions import work
+from inbox.actions.recovery import ask_what_happened
 from inbox.actions.release import release_run
 from inbox.domain.errors import LeaseLost, LimitExceeded, RunFailure, WorkerLost
 from inbox.domain.states import RunStatus
@@ -56,6 +57,7 @@ class Driver:
             tell=self._turns.tell,
         )
         self._waiting = work.Batch()
+        self._is_restartable = False
         self._began = self._last_write = time.monotonic()
 
     def drive(self) -> str:
@@ -85,6 +87,7 @@ class Driver:
             return self._finish(_cancelled(self._assignment))
         self._waiting = self._out.opening()
         agent = find(self._assignment.implementation)
+        self._is_restartable = agent.restartable
         self._turns.start(agent.run(self._input(), self._context))
         while True:
             items = self._turns.next_batch(PATIENCE_SECONDS)
@@ -168,9 +171,20 @@ class Driver:
         return status
 
     def _fail(self, code: str, message: str) -> str:
+        if self._is_in_doubt(code):
+            return RunStatus.INTERRUPTED
         last = self._out.fail(code=code[:40], message=message[:2_000])
         self._end(last, RunStatus.FAILED, error_code=code[:40])
         return RunStatus.FAILED
+
+    def _is_in_doubt(self, code: str) -> bool:
+        """Ask what came of a `once` call, if it was under way and the run can go on behind it."""
+        goes_on = self._is_restartable and code != WorkerLost.code
+        if not (goes_on and self._journal.has_begun_once):
+            return False
+        work.append_events(hold=self._hold, batch=joined(self._waiting, self._out.pending()))
+        self._written()
+        return ask_what_happened(hold=self._hold)
 
     def _end(self, last: work.Batch, status: RunStatus, **ending: Any) -> None:
         kept = self._out.conversation()

@@ -121,6 +121,10 @@ class Outgoing:
             before = [self._conversation.state_snapshot(), self._conversation.messages_snapshot()]
         return self._batch([*before, ours], from_agent=False), ours
 
+    def pending(self) -> Batch:
+        """What was in order before a failure."""
+        return self._batch([], from_agent=True)
+
     def fail(self, *, code: str, message: str) -> Batch:
         """What was in order before the failure, and a RUN_ERROR, which may come at any moment."""
         error = agui.RunErrorEvent(message=message, code=code)

@@ -242,8 +242,8 @@ def test_the_retry_goes_on_with_what_a_person_says(asked_again, bob, outcome, st
     assert_readable_by_the_official_client(resumed.thread_id)
 
 
-def test_a_once_call_that_raised_is_asked_about(world, as_agent, alice):
-    called = []
+def raising_once(called):
+    """An agent whose `once` call raises, the first two times."""
 
     async def play(run_input, ctx):
         for event in proposed():
@@ -251,14 +251,58 @@ def test_a_once_call_that_raised_is_asked_about(world, as_agent, alice):
         permit = await ctx.journal.begin("c1", args={"amount": 5}, effect=Effect.ONCE)
         if permit.result is None:
             called.append(1)
-            raise Broken
+            if len(called) < 3:
+                raise Broken
+            await ctx.journal.settle("c1", result="charged")
         yield finished(run_input)
 
-    broken = start(world, "go", agent=as_agent(play))
+    return play
 
-    again = retry(broken, alice)
 
-    assert (again.status, len(called)) == ("interrupted", 1)
+def test_a_once_call_that_raised_is_asked_about_at_once(world, as_agent, bob):
+    called = []
+
+    asked = start(world, "go", agent=as_agent(raising_once(called)))
+
+    (question,) = open_interrupts(asked)
+    assert (asked.status, question.reason) == ("interrupted", "signoff:outcome_unknown")
+    assert question.title == "pay was called, and failed. Did it happen all the same?"
+    steps.answer(question, bob, {"outcome": "happened", "result": "charged"})
+    assert (steps.resumed_run(asked).status, called) == ("succeeded", [1])
+    assert_readable_by_the_official_client(asked.thread_id)
+
+
+def test_a_once_call_that_raises_again_is_asked_about_again(world, as_agent, bob):
+    called = []
+    run = start(world, "go", agent=as_agent(raising_once(called)))
+    for _ in range(2):
+        (question,) = open_interrupts(run)
+        steps.answer(question, bob, {"outcome": "did_not_happen"})
+        run = steps.resumed_run(run)
+
+    assert (run.status, called) == ("succeeded", [1, 1, 1])
+    assert_readable_by_the_official_client(run.thread_id)
+
+
+@pytest.mark.parametrize("outcome", [None, {"outcome": "stop"}])
+def test_who_stops_a_call_that_raised_stops_the_run(world, as_agent, bob, outcome):
+    called = []
+    asked = start(world, "go", agent=as_agent(raising_once(called)))
+    (question,) = open_interrupts(asked)
+
+    if outcome is None:
+        steps.call_off(question, bob)
+    else:
+        steps.answer(question, bob, outcome)
+
+    assert (steps.resumed_run(asked).status, called) == ("cancelled", [1])
+
+
+def test_a_once_call_of_an_agent_that_would_start_anew_is_no_question(world, as_agent):
+    failed = start(world, "go", agent=as_agent(raising_once([]), restartable=False))
+
+    assert (failed.status, failed.error_code) == ("failed", "AGENT_ERROR")
+    assert ToolCall.objects.get().state == "in_doubt"
 
 
 def test_an_agent_that_would_start_anew_does_not_repeat_a_call_of_its_own(world, as_agent, alice):
