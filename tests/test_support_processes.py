@@ -1,3 +1,7 @@
+import re
+import time
+
+import httpx
 import pytest
 
 from tests.support.children import StartFailed
@@ -21,6 +25,46 @@ def test_the_embedded_product_answers_and_drains_within_its_bound(tmp_path):
         assert product.terminate(patience_seconds=10) == 0
 
         assert not is_healthy(product.url)
+
+
+STUCK = """
+import time
+from pathlib import Path
+from agents.sdk.tools import tool
+from agents.sdk.workflow import workflow
+
+@tool(effect="once")
+def wait(path: str) -> None:
+    Path(path).touch()
+    time.sleep(600)
+
+@workflow()
+async def stuck(ctx):
+    await ctx.call(wait, path=ctx.message)
+"""
+
+
+def test_a_tool_that_does_not_end_keeps_no_product_from_ending(tmp_path):
+    (tmp_path / "stuck.py").write_text(STUCK)
+    environment = embedded_environment(
+        tmp_path, SIGNOFF_AGENTS="stuck:stuck", PYTHONPATH=str(tmp_path)
+    )
+    with start_embedded(environment, log=tmp_path / "log", demo=True) as product:
+        key = re.search(r"Bearer (\S+?)'", product.log_tail(lines=200)).group(1)
+        begun = tmp_path / "begun"
+        httpx.post(
+            f"{product.url}/api/runs",
+            json={"agent": "stuck", "message": str(begun)},
+            headers={"Authorization": f"Bearer {key}"},
+        ).raise_for_status()
+        deadline = time.monotonic() + 20
+        while not begun.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+        assert product.terminate(patience_seconds=15) == 0
+
+        assert product.has_logged("left with tools at work")
 
 
 @pytest.mark.services

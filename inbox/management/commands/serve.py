@@ -1,16 +1,20 @@
 """Serve the site and work the queue, in one process or as one of two roles."""
 
+import logging
 import os
 import signal
 import threading
 from argparse import ArgumentParser
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.management.server import Site, Worker
+from inbox.management.server import DRAIN_SECONDS, Site, Worker
+
+log = structlog.get_logger(__name__)
 
 #: REST framework's browsable pages, which nobody is shown.
 UNUSED_STATIC = ["rest_framework"]
@@ -49,6 +53,7 @@ class Command(BaseCommand):
             site.serve()
         finally:
             if worker:
+                _leave_soon()
                 worker.stop()
 
     def _work(self, worker: Worker) -> None:
@@ -57,6 +62,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         worker.start()
         stop.wait()
+        _leave_soon()
         worker.stop()
 
     def _ready(self, host: str, port: int, greeting: str) -> None:
@@ -86,3 +92,20 @@ Start a run that asks for approval:
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
+
+
+def _leave_soon() -> None:
+    """
+    End the process when draining takes too long: a tool that blocks cannot be stopped.
+
+    Its run is found by its lease, as if the worker had died.
+    """
+    timer = threading.Timer(DRAIN_SECONDS, _leave)
+    timer.daemon = True
+    timer.start()
+
+
+def _leave() -> None:
+    log.warning("left with tools at work", after_seconds=DRAIN_SECONDS)
+    logging.shutdown()
+    os._exit(0)
