@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from agents.sdk.context import ToolContext
+from agents.sdk.context import ToolContext, ToolError
 from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
@@ -50,7 +50,7 @@ class Imported(BaseModel):
 def import_file(call: ToolContext, file: str, encoding: str) -> Imported:
     """Import a file into the warehouse (demo: there is none); one of them is broken."""
     if file == BROKEN and encoding == "utf-8":
-        raise UnicodeError(file)
+        raise ToolError("it is not encoded as UTF-8")
     return Imported(file=file, rows=1_200)
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, Proposal
-from agents.sdk.context import Ask, Pause, ToolContext
+from agents.sdk.context import Ask, Pause, ToolContext, ToolError
 from agents.sdk.tools import InvalidArguments, Question, Tool
 from agents.sdk.turn import Proposed, Turn
 
@@ -22,6 +22,8 @@ Tools = Mapping[str, Tool | Question]
 
 #: How long a person has for the second question about the same call.
 _SECOND_LIFETIME = timedelta(hours=1)
+#: Characters of an error that a function explains.
+_LONGEST_ERROR = 2_000
 #: Before a call that raised is tried again, it waits this long, and then twice as long each time.
 _FIRST_WAIT_SECONDS = 0.5
 
@@ -233,6 +235,8 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
                     f"{tool.name} is called once: it asks in its approval, before it is let go."
                 ) from pause
             raise
+        except ToolError as error:
+            return dumps({"ok": False, "error": _readable(error)})
         except Exception as error:
             if number + 1 < tries:
                 await turn.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
@@ -243,3 +247,9 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
             _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
             return dumps({"ok": False, "error": type(error).__name__})
     raise AssertionError("a call is tried at least once")
+
+
+def _readable(error: ToolError) -> str:
+    """Its text as JSON and a database can keep it."""
+    text = str(error).encode(errors="replace").decode().replace("\0", "?")
+    return text[:_LONGEST_ERROR] or type(error).__name__

@@ -38,6 +38,15 @@ class Ask:
         return not self.reason and self.response_schema is None
 
 
+class ToolError(Exception):
+    """
+    Nothing has happened, and this is why: what a function raises to have its text as the result.
+
+    Also in a `once` call, which is in doubt after any other error. The text is for everyone who
+    reads the thread, and for the model.
+    """
+
+
 class Pause(Exception):
     """The call waits for an answer."""
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from agents.port import Effect
-from agents.sdk.context import ToolContext
+from agents.sdk.context import ToolContext, ToolError
 from agents.sdk.scripted import ScriptedAgent
 from agents.sdk.tools import tool
 from tests.agents.doubles import Stage, cancelled, fixed_clock
@@ -293,6 +293,28 @@ async def test_a_result_is_held_to_its_annotation():
     await stage.say("go")
 
     assert stage.results == [{"ok": False, "error": "InvalidOutput"}]
+
+
+@pytest.mark.parametrize("effect", ["read", "idempotent", "once"])
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("no such account", "no such account"), ("", "ToolError"), ("\ud800\0", "??")],
+)
+async def test_a_function_that_did_nothing_says_why(effect, text, told):
+    tries = []
+
+    @tool(effect=effect, retries=0 if effect == "once" else 2)
+    def pay() -> str:
+        """Pay."""
+        tries.append(1)
+        raise ToolError(text)
+
+    stage = put_on_stage((pay, {}))
+
+    await stage.say("go")
+
+    assert stage.results == [{"ok": False, "error": told}]
+    assert tries == [1]
 
 
 async def test_a_result_that_is_too_large_says_so():
