@@ -97,7 +97,10 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
 def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
     """Find out whether a call may be made, or a person has to look first."""
     if isinstance(one.tool, Question):
-        return one.tool_call_id, _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
+        try:
+            return one.tool_call_id, _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
+        except InvalidArguments as error:
+            return one.tool_call_id, dumps({"ok": False, "error": str(error)})
     proposal = answer.proposal if answer else None
     call = ToolContext(
         turn.run_input.thread_id,

@@ -115,14 +115,24 @@ class Question:
         return _check(self.name, self.input_model, args)
 
     def ask(self, args: Args) -> Ask:
-        """What a person is asked when it is called with these arguments."""
+        """
+        What a person is asked when it is called with these arguments.
+
+        Raises:
+            InvalidArguments: they do not fit, or nothing can be asked with them.
+        """
         known = _as_written(args, self.check_arguments(args))
-        return Ask(
-            self.message.format_map(known),
-            reason="input_required",
-            response_schema=self.answer_schema(known),
-            metadata=self.metadata(known),
-        )
+        try:
+            return Ask(
+                self.message.format_map(known),
+                reason="input_required",
+                response_schema=self.answer_schema(known),
+                metadata=self.metadata(known),
+            )
+        except Exception as error:  # what a model wrote meets what an author did not think of
+            raise InvalidArguments(
+                f"{self.name} cannot ask with these arguments: {type(error).__name__}"
+            ) from error
 
 
 def by_name(tools: Sequence[Tool | Question]) -> dict[str, Tool | Question]:

@@ -95,6 +95,27 @@ async def test_a_call_that_needs_a_person_pauses_the_run_and_the_model_hears_the
     assert model.heard[1][-1].content == '"refunded 50"'
 
 
+async def test_a_model_is_told_that_nobody_can_be_asked_so():
+    model = Listening([("choose", {"text": "Which?"})], "Then not.")
+    choose = define_interrupt(
+        "choose",
+        "Ask a person to choose.",
+        input_model=Question,
+        message="{text}",
+        answer_schema=lambda args: {"enum": args["options"]},
+    )
+    stage = Stage(LlmAgent(name="desk", description="", model=model, tools=(choose,)))
+
+    await stage.say("Choose.")
+
+    (result,) = stage.results
+    assert result == {
+        "ok": False,
+        "error": "choose cannot ask with these arguments: KeyError",
+    }
+    assert (stage.outcome, stage.text) == ("success", "Then not.")
+
+
 @pytest.mark.parametrize("answer", [{"approved": False, "reason": "no"}, "cancelled"])
 async def test_a_model_is_told_of_a_denial_and_goes_on(answer):
     stage, model = desk([("refund", {"order": "7", "amount": 58})], "I will not.")
