@@ -111,16 +111,14 @@ class Site:
         body = {"status": status, "payload": payload, "view_digest": seen["view_digest"]}
         self.call(f"/api/interrupts/{asked['id']}/decide", body)
 
-    def retry_failed(self, asked: Any) -> dict[str, Any]:
-        """Try the run that failed with this answer again; return what it asks then."""
+    def asked_after(self, asked: Any) -> dict[str, Any]:
+        """Wait for what the run that goes on with this answer asks."""
 
-        def failed() -> Any:
+        def resumed() -> Any:
             runs = self.call("/api/runs")["results"]
-            mine = (run for run in runs if run["resumes"] == asked["run"])
-            return next((run for run in mine if run["status"] == "failed"), None)
+            return next((run for run in runs if run["resumes"] == asked["run"]), None)
 
-        again = self.call(f"/api/runs/{wait_for(failed)['id']}/retry", {})
-        return self._asked_by(again)[0]
+        return self._asked_by(wait_for(resumed))[0]
 
     def call_everything_off(self) -> None:
         """Leave nothing pending, also not of what the demo is about to ask."""

@@ -209,7 +209,7 @@ def the_toast(site, page):
 def a_doubt(site, page):
     (asked,) = site.play(asks.CHARGE)
     site.decide(asked, {"approved": True})
-    site.open(page, site.retry_failed(asked))
+    site.open(page, site.asked_after(asked))
 
 
 @screen
