@@ -14,14 +14,17 @@ def approval_schema(tool: Tool) -> dict[str, Any]:
     """
     Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
 
-    `editedArgs` replaces the arguments as a whole, so it names their properties and requires none:
-    what the tool needs, the tool says. The same object each time: it is read, never changed.
+    `editedArgs` replaces the arguments as a whole, so it requires and refuses what the tool does.
+    The same object each time: it is read, never changed.
     """
     arguments = tool.input_model.model_json_schema()
     properties = {
         name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
         for name, schema in arguments.get("properties", {}).items()
     }
+    rules = {"required": arguments["required"]} if "required" in arguments else {}
+    if arguments.get("additionalProperties") is False:
+        rules["additionalProperties"] = False
     # What arguments refer to as "#/$defs/...": nested models and enums.
     shared = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
     return {
@@ -29,7 +32,7 @@ def approval_schema(tool: Tool) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "approved": {"type": "boolean"},
-            "editedArgs": {"type": "object", "properties": properties},
+            "editedArgs": {"type": "object", "properties": properties, **rules},
             "reason": {"type": "string"},
         },
         "required": ["approved"],

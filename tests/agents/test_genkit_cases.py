@@ -7,12 +7,12 @@ interrupts, and names, arguments and order of the calls come from what the serve
 
 import asyncio
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import ag_ui.core as agui
 import pytest
 from django.test import Client
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from agents.port import Effect, ToolRefused
 from agents.sdk.context import ToolContext
@@ -373,13 +373,17 @@ def test_S5_a_replaced_input_is_what_the_tool_gets(calling):
     assert made == [("pay", {"to": "ann", "amount": 4})]
 
 
+@pytest.mark.parametrize(
+    "edited",
+    [{"to": "ann", "amount": "four"}, {}, {"amount": 4}, {"to": "a", "amount": 4, "more": 1}],
+)
 def test_S5_a_replaced_input_that_does_not_fit_is_refused_by_the_schema_it_was_asked_with(
-    calling, world
+    calling, world, edited
 ):
     """The door of the inbox and the one of the protocol hold it to the same schema."""
     case = calling((pay, {"to": "ann", "amount": 5}))
     (asked,) = steps.open_interrupts(case.run)
-    wrong = {**APPROVE, "editedArgs": {"to": "ann", "amount": "four"}}
+    wrong = {**APPROVE, "editedArgs": edited}
 
     code = case.refused([entry(asked.interrupt_id, wrong)])
     client = Client()
@@ -395,11 +399,22 @@ def test_S5_a_replaced_input_that_does_not_fit_is_refused_by_the_schema_it_was_a
     assert len(steps.open_interrupts(case.run)) == 1
 
 
-@pytest.mark.parametrize("edited", [{}, {"amount": 4}, {"to": "a", "amount": 4, "more": 1}])
-def test_S5_a_replaced_input_is_held_to_the_tool_again_before_it_runs(calling, edited):
-    case = calling((pay, {"to": "ann", "amount": 5}))
+def test_S5_a_replaced_input_is_held_to_the_tool_again_before_it_runs(calling):
+    """A JSON Schema cannot say everything that a tool asks of its arguments."""
 
-    case.answer({**APPROVE, "editedArgs": edited})
+    def is_even(amount: int) -> int:
+        if amount % 2:
+            raise ValueError("odd")
+        return amount
+
+    @tool(effect="once", approval=True)
+    def pay_even(amount: Annotated[int, AfterValidator(is_even)]) -> None:
+        """Pay an even amount."""
+        made.append(("pay_even", amount))
+
+    case = calling((pay_even, {"amount": 4}))
+
+    case.answer({**APPROVE, "editedArgs": {"amount": 5}})
 
     assert made == []
     ((status, _),) = said(case)
