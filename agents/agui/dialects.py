@@ -21,20 +21,6 @@ _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
 #: Google's bridge asks by a call of this name, which stands for the one that is asked about.
 _CONFIRMATION = "adk_request_confirmation"
 _REASON = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
-_YES_OR_NO: Json = {
-    "type": "object",
-    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
-    "required": ["approved"],
-}
-_APPROVAL_SCHEMA: Json = {
-    "type": "object",
-    "properties": {
-        "approved": {"type": "boolean"},
-        "editedArgs": {"type": "object"},
-        "reason": {"type": "string"},
-    },
-    "required": ["approved"],
-}
 
 
 class Dialect(StrEnum):
@@ -99,7 +85,7 @@ class Reader:
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw = event.get("rawEvent")
                 name = raw.get("id") if isinstance(raw, dict) else None
-                self._held.append((name or "", _value(event.get("value"))))
+                self._held.append((name or "", unpacked(event.get("value"))))
                 return []
             case "RUN_FINISHED":
                 return self._finished(event)
@@ -142,7 +128,7 @@ class Reader:
         # What it says by itself is written for programs.
         is_own = hint and not hint.startswith("Please approve or reject the tool call")
         return {
-            "responseSchema": _YES_OR_NO,
+            "responseSchema": _approval_schema(may_edit=False),
             **interrupt,
             "reason": "tool_call",
             "toolCallId": original["id"],
@@ -180,7 +166,7 @@ class Reader:
                 "reason": "tool_call",
                 "toolCallId": call,
                 "message": f"Call {payload['functionName']}?",
-                "responseSchema": _APPROVAL_SCHEMA,
+                "responseSchema": _approval_schema(may_edit=True),
             }
         elif isinstance(payload, dict):
             interrupt |= _asked(payload)
@@ -210,7 +196,7 @@ class Reader:
             interrupt["message"] = value
         interrupt |= _asked(fields)
         if is_mastra and "responseSchema" not in interrupt:
-            schema = _value(fields.get("resumeSchema"))
+            schema = unpacked(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
         call = fields.get("toolCallId")
         if isinstance(call, str) and call in self._calls:
@@ -278,30 +264,33 @@ def _draft_payload(reply: Reply, note: Mapping[str, Any]) -> Any:
     return {**payload, "toolCall": call}
 
 
+def unpacked(value: Any) -> Any:
+    """What a field carries: JSON inside a string, or as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return strict_json.loads(value)
+    except strict_json.JsonRejected:
+        return value
+
+
+def _approval_schema(*, may_edit: bool) -> Json:
+    edits = {"editedArgs": {"type": "object"}} if may_edit else {}
+    return {
+        "type": "object",
+        "properties": {"approved": {"type": "boolean"}, **edits, "reason": {"type": "string"}},
+        "required": ["approved"],
+    }
+
+
 def _asked(fields: Mapping[str, Any]) -> Json:
     """The question and its schema, under the names that are in use for them."""
-    asked: Json = {}
-    message = next(
-        (
-            fields[name]
-            for name in ("message", "question", "prompt", "description")
-            if isinstance(fields.get(name), str) and fields[name]
-        ),
-        None,
-    )
-    if message is not None:
-        asked["message"] = message
-    schema = next(
-        (
-            fields[name]
-            for name in ("responseSchema", "response_schema", "inputSchema")
-            if isinstance(fields.get(name), dict)
-        ),
-        None,
-    )
-    if schema is not None:
-        asked["responseSchema"] = schema
-    return asked
+    messages = [fields.get(one) for one in ("message", "question", "prompt", "description")]
+    schemas = [fields.get(one) for one in ("responseSchema", "response_schema", "inputSchema")]
+    message = next((one for one in messages if isinstance(one, str) and one), None)
+    schema = next((one for one in schemas if isinstance(one, dict)), None)
+    asked = {"message": message, "responseSchema": schema}
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def _reason(given: Any, framework: str) -> str:
@@ -311,16 +300,6 @@ def _reason(given: Any, framework: str) -> str:
     if isinstance(given, str) and _REASON.fullmatch(given):
         return given if ":" in given and not given.startswith("core:") else f"{framework}:{given}"
     return f"{framework}:interrupt"
-
-
-def _value(value: Any) -> Any:
-    """What an event carries: JSON inside a string, or as it is."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return strict_json.loads(value)
-    except strict_json.JsonRejected:
-        return value
 
 
 def _is_mastra(value: Any) -> bool:
@@ -337,7 +316,7 @@ def _mastra_note(value: Json) -> Json:
 
 def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
     """A tool call that was told of in an interrupt only, as events."""
-    args = _value(arguments)
+    args = unpacked(arguments)
     delta = strict_json.dumps(args if isinstance(args, dict) else {})
     return [
         {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name},

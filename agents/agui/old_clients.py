@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.dialects import Dialect, Json
+from agents.agui.dialects import Dialect, Json, unpacked
 
 #: What a client may ask for; Mastra's own client speaks LangGraph's dialect here.
 SPOKEN_AT_THE_DOOR = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
@@ -39,7 +39,7 @@ def take_answer(dialect: Dialect, value: Any) -> tuple[Any, Given | None]:
     if not isinstance(props, dict) or not isinstance(command, dict) or "resume" not in command:
         return value, None
     kept = {name: member for name, member in props.items() if name != "command"}
-    return {**value, "forwardedProps": kept}, Given(_read(command["resume"]))
+    return {**value, "forwardedProps": kept}, Given(unpacked(command["resume"]))
 
 
 def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
@@ -65,7 +65,7 @@ def edited_arguments(given: Any) -> Any:
     """The arguments that a .NET client wants to run, None if it repeats no call."""
     call = given.get("toolCall") if isinstance(given, dict) else None
     arguments = call.get("arguments") if isinstance(call, dict) else None
-    return _read(arguments)
+    return unpacked(arguments)
 
 
 class Teller:
@@ -96,34 +96,22 @@ class Teller:
         return [rest | ({"outcome": "success"} if outcome["type"] == "success" else {})]
 
     def _draft(self, interrupt: Json) -> Json:
-        call = self._calls.get(interrupt.get("toolCallId", ""))
-        payload: Json = {
-            name: interrupt[name]
-            for name in ("message", "responseSchema", "expiresAt", "metadata")
-            if name in interrupt
-        }
+        payload = _told(interrupt)
+        call = self._call(interrupt)
         if call is not None and interrupt["reason"] == "tool_call":
             payload |= {
                 "functionName": call["name"],
-                "functionArguments": _read(call["arguments"]),
+                "functionArguments": unpacked(call["arguments"]),
                 "callId": interrupt["toolCallId"],
             }
         return {"id": interrupt["id"], "reason": interrupt["reason"], "payload": payload}
 
     def _on_interrupt(self, interrupt: Json) -> Json:
         """Without `toolCallId`, by which CopilotKit would take it for the call's own card."""
-        value: Json = {
-            "id": interrupt["id"],
-            "kind": interrupt["reason"],
-            **{
-                name: interrupt[name]
-                for name in ("reason", "message", "responseSchema", "expiresAt", "metadata")
-                if name in interrupt
-            },
-        }
-        call = self._calls.get(interrupt.get("toolCallId", ""))
-        if call is not None:
-            value |= {"toolName": call["name"], "args": _read(call["arguments"])}
+        reason = interrupt["reason"]
+        value = {"id": interrupt["id"], "kind": reason, "reason": reason, **_told(interrupt)}
+        if (call := self._call(interrupt)) is not None:
+            value |= {"toolName": call["name"], "args": unpacked(call["arguments"])}
         return {
             "type": "CUSTOM",
             "name": "on_interrupt",
@@ -131,18 +119,18 @@ class Teller:
             "rawEvent": {"id": interrupt["id"], "value": value},
         }
 
+    def _call(self, interrupt: Json) -> Json | None:
+        return self._calls.get(interrupt.get("toolCallId", ""))
+
+
+def _told(interrupt: Json) -> Json:
+    """What an interrupt says of itself, whatever it is about."""
+    names = ("message", "responseSchema", "expiresAt", "metadata")
+    return {name: interrupt[name] for name in names if name in interrupt}
+
 
 def by_interrupt(given: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
     """LangGraph's map from interrupt to answer; None if it is an answer to one of them."""
     if isinstance(given, dict) and given and set(given) <= set(ids):
         return given
     return None
-
-
-def _read(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    try:
-        return strict_json.loads(value)
-    except strict_json.JsonRejected:
-        return value

@@ -96,11 +96,15 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
 
 def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
     """Find out whether a call may be made, or a person has to look first."""
+    try:
+        return one.tool_call_id, _cleared(turn, one, answer)
+    except InvalidArguments as error:
+        return one.tool_call_id, dumps({"ok": False, "error": str(error)})
+
+
+def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Waits:
     if isinstance(one.tool, Question):
-        try:
-            return one.tool_call_id, _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
-        except InvalidArguments as error:
-            return one.tool_call_id, dumps({"ok": False, "error": str(error)})
+        return _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
     proposal = answer.proposal if answer else None
     call = ToolContext(
         turn.run_input.thread_id,
@@ -113,13 +117,10 @@ def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
         state=turn.state,
         tell=turn.ctx.tell,
     )
-    try:
-        ask = one.tool.ask_before(call)
-    except InvalidArguments as error:
-        return one.tool_call_id, dumps({"ok": False, "error": str(error)})
+    ask = one.tool.ask_before(call)
     if ask is not None:
-        return one.tool_call_id, _Waits(one.tool, ask, one.lifetime)
-    return one.tool_call_id, _Cleared(one.tool, call, one.lifetime)
+        return _Waits(one.tool, ask, one.lifetime)
+    return _Cleared(one.tool, call, one.lifetime)
 
 
 def _resumed(answer: Answer | None) -> Any:

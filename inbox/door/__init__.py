@@ -68,7 +68,7 @@ async def run(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONI
         NotFound, Forbidden, InvalidInput.
     """
     spoken = dialect_of(dialect)
-    return in_dialect(await in_db_thread(_run, actor, slug, value, spoken), spoken)
+    return _in_dialect(await in_db_thread(_run, actor, slug, value, spoken), spoken)
 
 
 async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
@@ -80,10 +80,10 @@ async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CA
         NotFound, InvalidInput.
     """
     spoken = dialect_of(dialect)
-    return in_dialect(await in_db_thread(_connect, actor, slug, value), spoken)
+    return _in_dialect(await in_db_thread(_connect, actor, slug, value), spoken)
 
 
-def in_dialect(answer: Answer, dialect: Dialect) -> Answer:
+def _in_dialect(answer: Answer, dialect: Dialect) -> Answer:
     """The answer for a client that speaks this dialect."""
     if dialect is Dialect.CANONICAL:
         return answer

@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
-from urllib.parse import parse_qsl
 
 import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -13,7 +12,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from agents.agui import strict_json
 from inbox import door
 from inbox.domain.errors import Refusal
-from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor_of_scope
+from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor_of_scope, query_of
 
 log = structlog.get_logger(__name__)
 
@@ -57,8 +56,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
             await self.close()
 
     def _dialect(self) -> str:
-        query = dict(parse_qsl(self.scope["query_string"].decode("latin-1")))
-        return query.get("dialect", "canonical")
+        return dict(query_of(self.scope)).get("dialect", "canonical")
 
     async def _send_all(self, answer: door.Answer) -> None:
         await self._send(answer.bodies)

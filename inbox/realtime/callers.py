@@ -1,7 +1,7 @@
 """Who is at the other end of a WebSocket."""
 
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
@@ -11,6 +11,11 @@ CLOSE_UNAUTHENTICATED = 4401
 CLOSE_FORBIDDEN = 4403
 CLOSE_NOT_FOUND = 4404
 CLOSE_BAD_INPUT = 4400
+
+
+def query_of(scope: Any) -> list[tuple[str, str]]:
+    """The names and values in the address of a handshake."""
+    return parse_qsl(scope["query_string"].decode("latin-1"))
 
 
 async def actor_of_scope(scope: Any) -> Actor | None:

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
 from typing import Any
-from urllib.parse import parse_qsl
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -23,6 +22,7 @@ from inbox.realtime.callers import (
     CLOSE_NOT_FOUND,
     CLOSE_UNAUTHENTICATED,
     actor_of_scope,
+    query_of,
 )
 from inbox.realtime.here import read_here
 from inbox.selectors.access import is_allowed_still
@@ -103,7 +103,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
     def _asked(self) -> dict[str, UUID]:
         """The ids in the address; what is no id is not asked for."""
         asked = {}
-        for name, value in parse_qsl(self.scope["query_string"].decode("latin-1")):
+        for name, value in query_of(self.scope):
             with contextlib.suppress(ValueError):
                 asked[name] = UUID(value)
         return asked

@@ -23,7 +23,6 @@ class Asked:
     reason: str
     is_open: bool
     shown_digest: str
-    run_external_id: str
     body: Mapping[str, Any] = field(repr=False)
     messages: Sequence[Any] = field(repr=False)  #: of the thread
     answer: Entry | None = None
@@ -51,7 +50,6 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
             reason=row.reason,
             is_open=question.is_open,
             shown_digest=row.shown_digest,
-            run_external_id=run.external_id,
             body=json.loads(row.body),
             messages=messages,
             answer=question.answer,
