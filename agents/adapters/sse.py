@@ -19,17 +19,19 @@ async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     Raises:
         StreamTooLong.
     """
-    rest, data, size, total = b"", list[bytes](), 0, 0
+    rest, data, size, total = bytearray(), list[bytes](), 0, 0
+    is_behind_cr = False
     async for chunk in chunks:
         total += len(chunk)
         if total > MOST_BYTES:
             raise StreamTooLong(f"more than {MOST_BYTES} bytes")
-        # A line may end with CR, LF or both; a CR at the end may be half of both.
-        text = rest + chunk
-        whole = text[:-1] if text.endswith(b"\r") else text
-        *lines, rest = whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        rest += text[len(whole) :]
-        for line in lines:
+        # A line may end with CR, LF or both. Each byte is looked at once, however small the chunks.
+        text = chunk.removeprefix(b"\n") if is_behind_cr else chunk
+        is_behind_cr = chunk.endswith(b"\r") if chunk else is_behind_cr
+        *ends, begun = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for end in ends:
+            line = bytes(rest + end)
+            rest.clear()
             if not line:
                 if data:
                     yield b"\n".join(data)
@@ -37,5 +39,6 @@ async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             elif line.startswith(b"data:"):
                 data.append(line[5:].removeprefix(b" "))
                 size += len(line)
+        rest += begun
         if size + len(rest) > LONGEST_EVENT_BYTES:
             raise StreamTooLong(f"an event of more than {LONGEST_EVENT_BYTES} bytes")
