@@ -8,17 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from inbox import engine
-from inbox.actions.people import (
-    add_member,
-    create_api_key,
-    ensure_agent,
-    ensure_team,
-    set_password,
-)
+from inbox.actions.people import add_member, create_api_key, set_password
 from inbox.actions.runs import RunRequest, accept_run, new_external_id
 from inbox.domain.access import SEED, Permission, Role
 from inbox.domain.errors import UsernameTaken
+from inbox.management.teams import give_agent, team_of
 
+TEAM = "demo"
 PEOPLE = (
     ("admin", "Ana Kovač", Role.ADMIN),
     ("marco", "Marco Ruiz", Role.REVIEWER),
@@ -58,7 +54,7 @@ def ensure_demo(data_dir: Path) -> Credentials:
     """Seed the demo at the first start; afterwards, only read what it made."""
     path = data_dir / "demo-credentials.json"
     for name in engine.own_agents():
-        _add_agent(ensure_team(slug="demo", name="Demo", actor=SEED), name)
+        give_agent(TEAM, name)
     if path.exists():
         kept = json.loads(path.read_text())
         return Credentials([Account(**item) for item in kept["accounts"]], kept["api_key"])
@@ -70,26 +66,14 @@ def ensure_demo(data_dir: Path) -> Credentials:
 
 
 def _seed() -> Credentials:
-    team = ensure_team(slug="demo", name="Demo", actor=SEED)
-    agents = {
-        name: _add_agent(team, name) for name in dict.fromkeys(name for name, _, _ in STARTED)
-    }
+    team = team_of(TEAM)
+    agents = {name: give_agent(TEAM, name) for name in dict.fromkeys(one[0] for one in STARTED)}
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
     for name, value, message in STARTED:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key)
-
-
-def _add_agent(team: Any, name: str) -> Any:
-    return ensure_agent(
-        team=team,
-        slug=name,
-        implementation=name,
-        description=engine.description_of(name),
-        actor=SEED,
-    )
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:

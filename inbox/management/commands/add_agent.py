@@ -5,10 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox import engine
-from inbox.actions.people import ensure_agent, ensure_team
-from inbox.domain.access import SEED
 from inbox.domain.errors import Refusal
+from inbox.management.teams import give_agent
 
 
 class Command(BaseCommand):
@@ -21,16 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
         try:
-            description = engine.description_of(name)
-            ensure_agent(
-                team=ensure_team(
-                    slug=options["team"], name=options["team"].capitalize(), actor=SEED
-                ),
-                slug=name,
-                implementation=name,
-                description=description,
-                actor=SEED,
-            )
+            give_agent(options["team"], name)
         except (LookupError, ImportError, AttributeError) as error:
             raise CommandError(str(error)) from error
         except Refusal as refusal:

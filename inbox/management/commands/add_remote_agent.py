@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.people import ensure_team
 from inbox.actions.remotes import set_remote_agent
 from inbox.domain.access import SEED
 from inbox.domain.errors import Refusal
+from inbox.management.teams import team_of
 
 
 class Command(BaseCommand):
@@ -29,10 +29,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        team = ensure_team(slug=options["team"], name=options["team"].capitalize(), actor=SEED)
         try:
             set_remote_agent(
-                team_id=team.pk,
+                team_id=team_of(options["team"]).pk,
                 slug=options["name"],
                 url=options["url"],
                 headers=dict(map(_header, options["header"])),

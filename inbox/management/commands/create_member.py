@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox import engine
-from inbox.actions.people import add_member, ensure_agent, ensure_team
+from inbox.actions.people import add_member
 from inbox.domain.access import SEED, Role
 from inbox.domain.errors import Refusal
+from inbox.management.teams import give_agent, team_of
 
 
 class Command(BaseCommand):
@@ -25,15 +25,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        team = ensure_team(slug=options["team"], name=options["team"].capitalize(), actor=SEED)
+        team = team_of(options["team"])
         if options["rehearsal"]:
-            ensure_agent(
-                team=team,
-                slug="rehearsal",
-                implementation="rehearsal",
-                description=engine.description_of("rehearsal"),
-                actor=SEED,
-            )
+            give_agent(team.slug, "rehearsal")
         password = secrets.token_urlsafe(12)
         try:
             add_member(
