@@ -1,9 +1,9 @@
 import re
-import time
 
 import httpx
 import pytest
 
+from tests.campaigns.client import wait_for
 from tests.support.children import StartFailed
 from tests.support.postgres import PostgresServer
 from tests.support.processes import (
@@ -57,10 +57,7 @@ def test_a_tool_that_does_not_end_keeps_no_product_from_ending(tmp_path):
             json={"agent": "stuck", "message": str(begun)},
             headers={"Authorization": f"Bearer {key}"},
         ).raise_for_status()
-        deadline = time.monotonic() + 20
-        while not begun.exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        assert wait_for(begun.exists, seconds=20, every=0.05)
 
         assert product.terminate(patience_seconds=15) == 0
 

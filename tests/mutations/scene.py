@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from jsonschema import Draft202012Validator
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from tests.campaigns.client import wait_for
 from tests.doors.client import run_input
 from tests.mutations.clerk import NOTES
 from tests.support.processes import embedded_environment, manage, start_embedded
@@ -218,10 +218,13 @@ class Scene:
     def wait_until_expired(self, tool: str) -> None:
         """Wait until the sweeper has found what nobody answered in time."""
         (late,) = [asked for asked in self.asked if asked.row["tool"] == tool]
-        deadline = time.monotonic() + _SWEEP_SECONDS
-        while self.doors.get(f"/api/interrupts/{late.row['id']}")["status"] != "expired":
-            assert time.monotonic() < deadline, f"{tool} does not expire"
-            time.sleep(0.1)
+        address = f"/api/interrupts/{late.row['id']}"
+        is_over = wait_for(
+            lambda: bool(self.doors.get(address)["status"] == "expired"),
+            seconds=_SWEEP_SECONDS,
+            every=0.1,
+        )
+        assert is_over, f"{tool} does not expire"
 
     def valid(self, **fields: Any) -> Json:
         """The resume that answers everything as it should be answered."""

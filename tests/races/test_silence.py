@@ -1,22 +1,15 @@
 """Processes that are stopped, not dead: what they hold is not held for ever."""
 
 import threading
-import time
 
 import pytest
 from django.db import connection
 
 from inbox import sweeper
 from inbox.actions.work import LEASE
+from tests.campaigns.client import wait_for
 
 pytestmark = pytest.mark.services
-
-
-def wait_until(condition, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.02)
 
 
 @pytest.fixture
@@ -42,7 +35,7 @@ def test_a_sweeper_that_fell_silent_is_replaced(committed_world, monkeypatch, re
     monkeypatch.setattr(sweeper, "SILENT_SECONDS", 0.3)
     request.getfixturevalue("elected_elsewhere")
 
-    wait_until(sweeper.is_elected)
+    assert wait_for(sweeper.is_elected, seconds=10, every=0.02)
 
     sweeper._drop_session()
 

@@ -1,9 +1,14 @@
 """What axe-core and a ruler find wrong with a page, in both themes and at every width."""
 
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
 from playwright.sync_api import Page
+
+from tests.web.site import Site
+
+Show = Callable[[Site, Page], None]
 
 WIDTHS = (320, 390, 1024, 1440)
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
@@ -17,6 +22,14 @@ _RUN = """async (only) => {
     [id, ...nodes.slice(0, 3).map(({ html, any }) => `${html.slice(0, 200)} ${any[0]?.message}`)]);
 }"""
 _SIDEWAYS = "document.scrollingElement.scrollWidth - innerWidth"
+
+
+class Screens(dict[str, Show]):
+    """Ways to bring a page into a state, by what the state is called."""
+
+    def add(self, show: Show) -> Show:
+        self[show.__name__.replace("_", " ")] = show
+        return show
 
 
 def find_faults(page: Page) -> list[Any]:

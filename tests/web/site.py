@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
 
 from tests.support.chromium import open_chromium
 from tests.support.processes import (
@@ -210,6 +210,29 @@ def hold_reading(page: Page) -> Callable[[], None]:
 
     page.route("**/interrupts/*/*", hold)
     return let_it_read
+
+
+class Connection:
+    """The live socket of a page, which can be cut, and stays down until it is mended."""
+
+    def __init__(self, page: Page) -> None:
+        self._sockets: list[WebSocketRoute] = []
+        self._is_down = False
+        page.route_web_socket("**/ws/live/**", self._route)
+
+    def cut(self) -> None:
+        self._is_down = True
+        self._sockets[-1].close()
+
+    def mend(self) -> None:
+        self._is_down = False
+
+    def _route(self, socket: WebSocketRoute) -> None:
+        if self._is_down:
+            socket.close()
+        else:
+            socket.connect_to_server()
+            self._sockets.append(socket)
 
 
 def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:

@@ -1,13 +1,13 @@
 """A request of every kind, in every state: nothing is found wrong with its page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import asks
-from tests.web.faults import find_faults
+from tests.web.faults import Screens, find_faults
 from tests.web.site import Site, open_site, wait_for
 
 pytestmark = pytest.mark.browser
@@ -26,14 +26,8 @@ def page(site: Site) -> Iterator[Page]:
         yield page
 
 
-Show = Callable[[Site, Page], None]
-SCREENS: dict[str, Show] = {}
-
-
-def screen(show: Show) -> Show:
-    """Name a way to bring a page into a state."""
-    SCREENS[show.__name__.replace("_", " ")] = show
-    return show
+SCREENS = Screens()
+screen = SCREENS.add
 
 
 def _ask(site: Site, page: Page, ask: dict[str, Any]) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.web.site import Site, hold_reading, open_site, wait_for
+from tests.web.site import Connection, Site, hold_reading, open_site, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -196,27 +196,16 @@ def test_enter_in_the_note_decides_nothing(site):
 
 def test_a_lost_connection_is_shown_and_healed(site):
     with site.open_as("marco") as page:
-        sockets: list[Any] = []
-        is_down = False
-
-        def route(socket: Any) -> None:
-            if is_down:
-                socket.close()
-            else:
-                socket.connect_to_server()
-                sockets.append(socket)
-
-        page.route_web_socket("**/ws/live/", route)
+        connection = Connection(page)
         page.reload()
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
         count = page.locator("#rows > li").count()
 
-        is_down = True
-        sockets[0].close()
+        connection.cut()
         expect(page.locator("#live")).to_have_text("Reconnecting")
         site.ask("tool_call")
         assert page.locator("#rows > li").count() == count
-        is_down = False
+        connection.mend()
 
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
         expect(page.locator("#rows > li")).to_have_count(count + 1)

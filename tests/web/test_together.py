@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import asks
-from tests.web.site import Site, hold_reading, open_site
+from tests.web.site import Connection, Site, hold_reading, open_site
 
 pytestmark = pytest.mark.browser
 
@@ -185,27 +185,16 @@ def test_what_was_taken_back_before_the_other_page_has_read_it_can_be_answered(s
 def test_nothing_is_missed_while_the_connection_is_down(site):
     (asked,) = site.play(asks.REFUND)
     with site.open_as("priya") as page:
-        sockets: list[Any] = []
-        is_down = False
-
-        def route(socket: Any) -> None:
-            if is_down:
-                socket.close()
-            else:
-                socket.connect_to_server()
-                sockets.append(socket)
-
-        page.route_web_socket("**/ws/live/**", route)
+        connection = Connection(page)
         site.open(page, asked)
         page.fill("#f-args-payment", "pay_7")
         count = page.locator("#rows > .row").count()
 
-        is_down = True
-        sockets[-1].close()
+        connection.cut()
         expect(page.locator("#live")).to_have_attribute("data-state", "lost")
         site.decide(asked, {"approved": False})
         (new,) = site.play(asks.MAIL)
-        is_down = False
+        connection.mend()
 
         expect(page.locator("#live")).to_have_attribute("data-state", "on")
         expect(page.locator("#banner [role=alert]")).to_be_visible()
