@@ -6,10 +6,10 @@ from django.template import Origin
 from django.template.loaders.filesystem import Loader
 
 _INDENTATION = re.compile(r"\n +")
-#: Lines that hold nothing but such a tag.
+#: Lines that hold nothing but such a tag or a comment. A time is a word: it keeps its space.
 _TAGS = re.compile(
-    r"^(\{% (?:load|if|elif|else|endif|for|empty|endfor|with|endwith|block|endblock)\b"
-    r"[^\n]*?%\})\n(?!\Z)",
+    r"^(\{% (?:load|if|elif|else|endif|for|empty|endfor|with|endwith|block|endblock|include)\b"
+    r"(?! .parts/time)[^\n]*?%\}|\{#[^\n]*#\})\n(?!\Z)",
     re.MULTILINE,
 )
 

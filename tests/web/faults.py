@@ -32,9 +32,15 @@ class Screens(dict[str, Show]):
         return show
 
 
+def find_violations(page: Page, kind: str, values: tuple[str, ...]) -> list[Any]:
+    """What axe-core says of a page as it is shown just now; the kind is "tag" or "rule"."""
+    page.evaluate(_AXE)
+    violations: list[Any] = page.evaluate(_RUN, {"type": kind, "values": values})
+    return violations
+
+
 def find_faults(page: Page) -> list[Any]:
     """What is wrong with a page as it is, in both themes and at every width."""
-    page.evaluate(_AXE)
     faults: list[Any] = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
@@ -43,8 +49,7 @@ def find_faults(page: Page) -> list[Any]:
             # The second theme differs in its colours only.
             only = TAGS if theme == "light" else COLOUR_RULES
             kind = "tag" if theme == "light" else "rule"
-            found = page.evaluate(_RUN, {"type": kind, "values": only})
-            faults += [(width, theme, *one) for one in found]
+            faults += [(width, theme, *one) for one in find_violations(page, kind, only)]
         if (sideways := page.evaluate(_SIDEWAYS)) > 0:
             faults.append((width, "scrolls sideways by", sideways))
     return faults

@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 from playwright.sync_api import Page, expect
 
 from tests.web import asks
-from tests.web.faults import Screens, find_faults
+from tests.web.faults import Screens, find_faults, find_violations
 from tests.web.site import Site, open_site
 
 pytestmark = pytest.mark.browser
@@ -300,3 +300,19 @@ def test_a_page_has_no_fault(site, page, name):
     SCREENS[name](site, page)
 
     assert find_faults(page) == []
+
+
+def test_a_title_that_scrolls_under_the_bar_of_the_selected_is_no_fault(site, page):
+    site.play(*[asks.REFUND] * 12)
+    page.set_viewport_size({"width": 390, "height": 600})
+    pending_with_rows_selected(site, page)
+    button = page.locator(".selection .btn-primary").bounding_box()
+
+    for title in page.locator("#rows .row-title").all()[4:8]:
+        # The middle of the title comes to lie where the button begins.
+        title.evaluate(
+            "(one, y) => scrollBy(0, (({top, height}) => top + height / 2 - y)"
+            "(one.getBoundingClientRect()))",
+            button["y"],
+        )
+        assert find_violations(page, "rule", ("target-size",)) == []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.web import asks
 from tests.web.site import PHONE, Site, open_site
@@ -43,6 +43,16 @@ def is_in_reach(page: Page, selector: str) -> bool:
     """Whether something is on the screen without scrolling."""
     box = page.locator(selector).bounding_box()
     return box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
+def is_covered(page: Page, link: Locator) -> bool:
+    """Whether a part of a link lies under a bar, or not on the screen."""
+    box = link.bounding_box()
+    bars = page.locator(".topbar, .selection").all()
+    (_, top), (bottom, _) = (
+        (one["y"], one["y"] + one["height"]) for bar in bars if (one := bar.bounding_box())
+    )
+    return box is None or box["y"] < top or box["y"] + box["height"] > bottom
 
 
 def decided(site: Site, asked: Any) -> Any:
@@ -115,6 +125,22 @@ def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
             page.evaluate(f"scrollTo(0, {where})")
             assert is_in_reach(page, "button[value=answer]")
             assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+
+
+def test_the_bar_of_the_selected_hides_neither_the_last_row_nor_what_has_the_focus(site, mine):
+    mine(*[asks.REFUND] * 12)
+    with site.open_as("marco", **PHONE) as page:
+        for width, height in ((390, 844), (320, 480)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.locator(".row-check").nth(1).check()
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            assert not is_covered(page, page.locator(".list-scroll .row-title").last)
+
+            page.evaluate("document.activeElement.blur()")
+            titles = page.locator("#rows .row-title").all()
+            for title in (*titles, *reversed(titles)):
+                title.focus()
+                assert not is_covered(page, title)
 
 
 @pytest.mark.parametrize(
