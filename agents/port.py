@@ -7,6 +7,9 @@ from typing import Any, Protocol
 
 from ag_ui.core import AgentCapabilities, BaseEvent, Interrupt, ResumeEntry, RunAgentInput
 
+#: Characters of JSON.
+LONGEST_MEMORY = 16 * 1024 * 1024
+
 
 class Effect(StrEnum):
     """What a second call of the same tool call would do to the world."""
@@ -83,6 +86,7 @@ class RunContext(Protocol):
     #: what was yielded for this run before its worker was lost: yield it again, or go on from there
     said: Sequence[BaseEvent]
     checkpoint: Any  #: JSON that the interrupted run left behind, None for a first run
+    memory: Any  #: JSON that the last run of the thread kept for whichever comes next, or None
     journal: Journal
 
     def tell(self, events: Sequence[BaseEvent]) -> None:
@@ -97,6 +101,17 @@ class RunContext(Protocol):
 
     def save_checkpoint(self, value: Any) -> None:
         """Keep JSON for the run that resumes this one; stored only if this run is interrupted."""
+        ...
+
+    def save_memory(self, value: Any) -> None:
+        """
+        Keep JSON for the next run of the thread, in the transaction of this run's terminal event.
+
+        A run that fails keeps nothing: who tries it again finds what it found.
+
+        Raises:
+            ValueError: the value is no JSON, or longer than `LONGEST_MEMORY` characters.
+        """
         ...
 
 

@@ -19,7 +19,7 @@ from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import ENGINE
 from inbox.domain.states import RunStatus
-from inbox.models import Run, Thread, ToolCall
+from inbox.models import Memory, Run, Thread, ToolCall
 
 LEASE = timedelta(seconds=20)
 
@@ -50,6 +50,7 @@ class Ending:
     messages: str
     state: str
     checkpoint: str = "null"
+    memory: str | None = None  #: in place of what the thread has; None leaves that
     error_code: str = ""
     interrupts: Sequence[WireInterrupt] = ()
     may_leave_doubt: bool = False  #: a `once` call was begun
@@ -138,8 +139,8 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     """
     Commit the last events of a run together with all that its end means.
 
-    Status, conversation, checkpoint, interrupts and audit are one transaction with the terminal
-    event: who sees RUN_FINISHED can answer at once.
+    Status, conversation, checkpoint, memory, interrupts and audit are one transaction with the
+    terminal event: who sees RUN_FINISHED can answer at once.
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
@@ -155,6 +156,8 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     )
     thread.messages, thread.state = ending.messages, ending.state
     run = _write(thread, hold, batch, now, changed=["messages", "state"])
+    if ending.memory is not None:
+        Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
     if ending.may_leave_doubt:
         calls.doubt_in_flight(thread)
     if ending.interrupts:

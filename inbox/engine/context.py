@@ -1,12 +1,13 @@
 """What the engine lends an agent: a context whose every wish is granted between two turns."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ag_ui.core import BaseEvent
 
-from agents.port import Answer, Effect, Journal, Permit, ToolRefused
+from agents.port import LONGEST_MEMORY, Answer, Effect, Journal, Permit, ToolRefused
 from inbox.actions import work
 from inbox.actions.calls import WantedCall
 from inbox.domain import errors
@@ -72,6 +73,7 @@ class EngineContext:
         answers: Sequence[Answer],
         said: Sequence[BaseEvent],
         checkpoint: Any,
+        memory: Any,
         journal: Journal,
         tell: Callable[[Sequence[BaseEvent]], None],
     ) -> None:
@@ -80,9 +82,20 @@ class EngineContext:
         self.answers = answers
         self.said = said
         self.checkpoint = checkpoint
+        self.memory = memory
         self.journal: Journal = journal
         self.tell = tell
         self.saved_checkpoint: Any = None
+        self.saved_memory: str | None = None  #: as JSON text
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved_checkpoint = value
+
+    def save_memory(self, value: Any) -> None:
+        try:
+            text = json.dumps(value, allow_nan=False)
+        except (TypeError, RecursionError) as error:
+            raise ValueError(f"What an agent keeps is JSON: {error}") from error
+        if len(text) > LONGEST_MEMORY:
+            raise ValueError(f"What an agent keeps may have {LONGEST_MEMORY} characters.")
+        self.saved_memory = text

@@ -53,6 +53,7 @@ class Driver:
             answers=assignment.answers,
             said=assignment.replayed,
             checkpoint=assignment.checkpoint,
+            memory=assignment.memory,
             journal=self._journal,
             tell=self._turns.tell,
         )
@@ -189,6 +190,7 @@ class Driver:
     def _end(self, last: work.Batch, status: RunStatus, **ending: Any) -> None:
         kept = self._out.conversation()
         checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
+        memory = self._context.saved_memory if status is not RunStatus.FAILED else None
         work.finish_run(
             hold=self._hold,
             batch=joined(self._waiting, last),
@@ -197,6 +199,7 @@ class Driver:
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),
                 checkpoint=json.dumps(checkpoint),
+                memory=memory,
                 may_leave_doubt=self._journal.has_begun_once,
                 **ending,
             ),

@@ -8,7 +8,7 @@ from inbox.models.decisions import Decision
 from inbox.models.events import Event
 from inbox.models.interrupts import Interrupt
 from inbox.models.people import ApiKey, Membership, Team, User
-from inbox.models.threads import Run, Thread
+from inbox.models.threads import Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
 
@@ -23,6 +23,7 @@ __all__ = [
     "Event",
     "Interrupt",
     "Membership",
+    "Memory",
     "Run",
     "SavedView",
     "Team",

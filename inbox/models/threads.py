@@ -34,6 +34,14 @@ class Thread(models.Model):
         indexes = [models.Index(fields=["team", "-updated_at"], name="threads_of_a_team")]
 
 
+class Memory(models.Model):
+    """What the agent of a thread keeps from run to run, as JSON text; read by it only."""
+
+    id = id_field()
+    thread = models.OneToOneField(Thread, on_delete=models.PROTECT, related_name="memory")
+    body = models.TextField()
+
+
 class Run(models.Model):
     """
     One attempt of the agent at the thread, from queued to a terminal state; its own outbox.

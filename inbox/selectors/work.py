@@ -16,7 +16,7 @@ from inbox.actions.questions import load_questions, wire_entries
 from inbox.domain.contract import Question
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt as InterruptRow
-from inbox.models import Run, ToolCall
+from inbox.models import Memory, Run, Thread, ToolCall
 
 Questions = list[tuple[InterruptRow, Question]]
 
@@ -37,6 +37,7 @@ class Assignment:
     replayed: Sequence[BaseEvent]  #: what the agent will yield once more
     answers: Sequence[Answer]
     checkpoint: Any
+    memory: Any
     known_tool_calls: Sequence[str]
     calls_of_others: Container[str]  #: those of earlier runs, which must not be emitted again
     is_resume: bool  #: or the retry of a run: the client has to be shown where it goes on
@@ -89,6 +90,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
         answers=_answers(lineage.questions),
         checkpoint=json.loads(answered.checkpoint) if answered else None,
+        memory=_memory_of(thread),
         known_tool_calls=[name for name, _ in calls],
         calls_of_others={name for name, run_id in calls if run_id not in ours},
         is_resume=run.resumes is not None or run.retries is not None,
@@ -117,6 +119,11 @@ def _lineage_of(run: Run) -> _Lineage:
         lineage.questions = []
         lineage.runs.append(before)
     return lineage
+
+
+def _memory_of(thread: Thread) -> Any:
+    kept = Memory.objects.filter(thread=thread).values_list("body", flat=True).first()
+    return None if kept is None else json.loads(kept)
 
 
 def _says_stop(asked: tuple[InterruptRow, Question]) -> bool:

@@ -65,6 +65,8 @@ class MemoryRun:
     answers: list[Answer] = field(default_factory=list)
     checkpoint: Any = None
     saved: Any = None
+    memory: Any = None
+    kept: Any = None  #: for the next run of the thread
     said: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
     thread_key: str = "thread-key"
     told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
@@ -74,6 +76,9 @@ class MemoryRun:
 
     def save_checkpoint(self, value: Any) -> None:
         self.saved = json.loads(json.dumps(value))
+
+    def save_memory(self, value: Any) -> None:
+        self.kept = json.loads(json.dumps(value))
 
 
 @dataclass
