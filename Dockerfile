@@ -1,8 +1,12 @@
 FROM python:3.13-slim AS packages
-COPY requirements/base.txt /base.txt
+# Frameworks of agents, such as "langgraph pydantic-ai": pyproject.toml has them all.
+ARG EXTRAS=""
+COPY requirements/*.txt /requirements/
 RUN python -m venv /venv \
-    && /venv/bin/pip install --no-cache-dir --disable-pip-version-check \
-        --require-hashes -r /base.txt
+    && for name in base $EXTRAS; do \
+        /venv/bin/pip install --no-cache-dir --disable-pip-version-check \
+            --require-hashes -r /requirements/$name.txt || exit 1; \
+    done
 
 FROM python:3.13-slim
 ENV PATH=/venv/bin:$PATH \

@@ -1,5 +1,6 @@
 # Needs python3 >= 3.11 with venv and pip, and make. Everything else is installed into .venv.
 SHELL := /bin/sh
+ALL_EXTRAS := langgraph pydantic-ai maf genkit
 .DEFAULT_GOAL := help
 .PHONY: help run demo-reset test lint texts bench campaign lock base dev
 
@@ -11,7 +12,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | while IFS='|' read -r name text; do \
 		printf '%-18s %s\n' "$$name" "$$text"; done
 
-run: base ## Start Signoff with a demo; HOST and PORT say where (default 127.0.0.1:8000)
+run: base ## Start Signoff with a demo; HOST, PORT and EXTRAS (frameworks of agents) are yours
 	@exec $(BIN)/python manage.py serve --demo
 
 demo-reset: base ## Put the demo back to its first state
@@ -41,25 +42,28 @@ campaign: dev ## Run the long fault campaigns
 	$(BIN)/python -m tests.mutations
 
 lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versions
-	cd requirements && for name in base dev; do \
+	cd requirements && compile() { \
 		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-			--no-header --no-emit-index-url $(if $(UPGRADE),--upgrade) $$name.in -o $$name.txt || exit 1; \
+			--no-header --no-emit-index-url $(if $(UPGRADE),--upgrade) "$$@"; } && \
+	compile base.in -o base.txt && \
+	compile dev.in ../pyproject.toml --all-extras -o dev.txt && \
+	for extra in $(ALL_EXTRAS); do \
+		compile ../pyproject.toml --extra $$extra -c base.txt -c dev.txt -o $$extra.txt || exit 1; \
 	done
 
 # The installed list is kept beside what it installed: only another list costs an installation.
-base: $(BIN)/python
-	@cmp -s requirements/base.txt $(VENV)/base.txt || { \
-		echo "Installing requirements/base.txt" && \
+install = { cmp -s requirements/$(1).txt $(VENV)/$(1).txt || { \
+		echo "Installing requirements/$(1).txt" && \
 		$(BIN)/python -m pip install --disable-pip-version-check --quiet \
-			--require-hashes -r requirements/base.txt && \
-		cp requirements/base.txt $(VENV)/base.txt; }
+			--require-hashes -r requirements/$(1).txt && \
+		cp requirements/$(1).txt $(VENV)/$(1).txt; }; }
+
+base: $(BIN)/python
+	@$(call install,base)
+	@$(foreach extra,$(EXTRAS),$(call install,$(extra)) &&) true
 
 dev: base
-	@cmp -s requirements/dev.txt $(VENV)/dev.txt || { \
-		echo "Installing requirements/dev.txt" && \
-		$(BIN)/python -m pip install --disable-pip-version-check --quiet \
-			--require-hashes -r requirements/dev.txt && \
-		cp requirements/dev.txt $(VENV)/dev.txt; }
+	@$(call install,dev)
 
 $(BIN)/python:
 	@for candidate in $(PYTHONS); do \
