@@ -76,6 +76,14 @@ class Journal(Protocol):
         """
         ...
 
+    async def put_back(self, tool_call_id: str) -> None:
+        """
+        Take back that a call was begun: it paused to ask a person, before it had done anything.
+
+        It begins again with the answer. The end of the run commits it at the latest.
+        """
+        ...
+
 
 class RunContext(Protocol):
     """What one run may use. Everything durable goes through here."""

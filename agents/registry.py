@@ -3,6 +3,7 @@
 import os
 from importlib import import_module
 
+from agents.adapters.native import FRAMEWORKS, NativeAgent
 from agents.port import Agent
 
 _BUILT_IN = {
@@ -15,7 +16,8 @@ _BUILT_IN = {
     "treasury": "agents.examples.policy_hold:treasury",
 }
 
-#: Agents of one's own, by comma: `my_agents:refund_desk` is the agent refund-desk.
+#: Agents of one's own, by comma: `my_agents:refund_desk` is the agent refund-desk, and
+#: `langgraph+my_graphs:refund_desk` one that is written with that framework.
 OWN_AGENTS = "SIGNOFF_AGENTS"
 
 _agents: dict[str, Agent] = {}
@@ -52,7 +54,12 @@ def names() -> list[str]:
 def own() -> dict[str, str]:
     """The agents that SIGNOFF_AGENTS names, each with where it is."""
     paths = [path.strip() for path in os.environ.get(OWN_AGENTS, "").split(",") if path.strip()]
-    return {path.partition(":")[2].replace("_", "-"): path for path in paths}
+    return {name_of(path): path for path in paths}
+
+
+def name_of(path: str) -> str:
+    """The name of the agent at "module:attribute"."""
+    return path.partition(":")[2].replace("_", "-")
 
 
 def register(agent: Agent) -> None:
@@ -60,7 +67,16 @@ def register(agent: Agent) -> None:
     _agents[agent.name] = agent
 
 
+def _native(framework: str, path: str) -> Agent:
+    if framework not in FRAMEWORKS:
+        raise LookupError(f"No adapter for {framework!r}; there are: {', '.join(FRAMEWORKS)}.")
+    return NativeAgent(name_of(path), framework, path)
+
+
 def _load(path: str) -> Agent:
+    framework, _, elsewhere = path.rpartition("+")
+    if framework:
+        return _native(framework, elsewhere)
     module, _, attribute = path.partition(":")
     found = getattr(import_module(module), attribute)
     # A workflow is an agent already; others are made by a function.

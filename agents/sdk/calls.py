@@ -86,10 +86,10 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     for answer, tool in decided:
         if tool is None or answer.proposal is None:
             continue  # it was about no tool call: the script reads that answer itself
-        if isinstance(tool, Tool) and _goes_on(answer):
+        if isinstance(tool, Tool) and goes_on(answer):
             work.append(_clear(turn, _approved(tool, answer.proposal), answer))
         else:
-            work.append((answer.proposal.tool_call_id, _result_without_call(answer, tool)))
+            work.append((answer.proposal.tool_call_id, _known_result(answer, tool)))
     async for event in _make_together(turn, work):
         yield event
 
@@ -181,7 +181,7 @@ def _check_answer(answer: Answer, tool: Tool | Question | None) -> None:
         )
 
 
-def _goes_on(answer: Answer) -> bool:
+def goes_on(answer: Answer) -> bool:
     """
     Whether the call may be made: somebody answered what it needs, or approved it.
 
@@ -197,12 +197,17 @@ def _approved(tool: Tool, proposal: Proposal) -> Proposed:
     return Proposed(tool, proposal.tool_call_id, dict(proposal.args), _SECOND_LIFETIME)
 
 
-def _result_without_call(answer: Answer, tool: Tool | Question) -> str:
+def _known_result(answer: Answer, tool: Tool | Question) -> str:
+    if isinstance(tool, Question) and answer.entry.status == "resolved":
+        return dumps(answer.entry.payload)
+    return result_without_call(answer)
+
+
+def result_without_call(answer: Answer) -> str:
+    """The result of a call that was denied or called off."""
     payload = answer.entry.payload
     if answer.entry.status == "cancelled":
         return dumps({"ok": False, "cancelled": True})
-    if isinstance(tool, Question):
-        return dumps(payload)
     reason = payload.get("reason") if isinstance(payload, dict) else None
     return dumps({"ok": False, "denied": True, "reason": reason})
 
@@ -240,7 +245,7 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
                 ) from pause
             raise
         except ToolError as error:
-            return dumps({"ok": False, "error": _readable(error)})
+            return dumps({"ok": False, "error": readable(error)})
         except Exception as error:
             if number + 1 < tries:
                 await turn.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
@@ -253,7 +258,7 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
     raise AssertionError("a call is tried at least once")
 
 
-def _readable(error: ToolError) -> str:
+def readable(error: BaseException) -> str:
     """Its text as JSON and a database can keep it."""
     text = str(error).encode(errors="replace").decode().replace("\0", "?")
     return text[:_LONGEST_ERROR] or type(error).__name__

@@ -1,5 +1,6 @@
 """The JSON Schemas that the SDK asks people with."""
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -12,12 +13,22 @@ _LEFT_OUT = ("title", "default")
 @cache
 def approval_schema(tool: Tool) -> dict[str, Any]:
     """
-    Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
+    Build the schema that the approval of a tool's call is asked with.
 
-    `editedArgs` replaces the arguments as a whole, so it requires and refuses what the tool does.
     The same object each time: it is read, never changed.
     """
-    arguments = tool.input_model.model_json_schema()
+    return approval_of(tool.input_model.model_json_schema())
+
+
+def approval_of(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+    """
+    Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
+
+    `editedArgs` replaces the arguments as a whole, so it requires and refuses what their schema
+    does; without one there is nothing to edit.
+    """
+    if arguments is None:
+        return _approval({}, {})
     properties = {
         name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
         for name, schema in arguments.get("properties", {}).items()
@@ -27,12 +38,16 @@ def approval_schema(tool: Tool) -> dict[str, Any]:
         rules["additionalProperties"] = False
     # What arguments refer to as "#/$defs/...": nested models and enums.
     shared = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
+    return _approval(shared, {"editedArgs": {"type": "object", "properties": properties, **rules}})
+
+
+def _approval(shared: Mapping[str, Any], edits: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **shared,
         "type": "object",
         "properties": {
             "approved": {"type": "boolean"},
-            "editedArgs": {"type": "object", "properties": properties, **rules},
+            **edits,
             "reason": {"type": "string"},
         },
         "required": ["approved"],

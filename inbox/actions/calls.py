@@ -89,6 +89,14 @@ def settle(*, thread: Thread, results: Mapping[str, str], now: datetime) -> None
     save_calls(calls, ["state", "result", "settled_at"])
 
 
+def put_back(*, thread: Thread, ids: Sequence[str]) -> None:
+    """Make calls that were started proposals again: they have done nothing yet."""
+    started = ToolCall.objects.filter(
+        thread=thread, tool_call_id__in=ids, state=ToolCallState.STARTED
+    )
+    started.update(state=ToolCallState.PROPOSED, effect="", started_at=None)
+
+
 def in_flight(thread: Thread) -> QuerySet[ToolCall]:
     """The `once` calls that were started and have no result: their effect may have happened."""
     started = ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once")

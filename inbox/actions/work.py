@@ -135,6 +135,19 @@ def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, 
 
 
 @transaction.atomic(durable=True)
+def put_back_tool_calls(*, hold: Hold, batch: Batch, ids: Sequence[str]) -> None:
+    """
+    Commit that calls were begun in vain: they paused, and begin again with an answer.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_held(hold)
+    _write(thread, hold, batch, now)
+    calls.put_back(thread=thread, ids=ids)
+
+
+@transaction.atomic(durable=True)
 def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     """
     Commit the last events of a run together with all that its end means.

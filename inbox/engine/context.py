@@ -54,8 +54,16 @@ class EngineJournal:
         else:
             self._note(Settled(tool_call_id, result))
 
+    async def put_back(self, tool_call_id: str) -> None:
+        await self._ask(self._put_back, tool_call_id)
+        self._begun_once.discard(tool_call_id)
+
     def _begin(self, before: work.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
         return work.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
+
+    def _put_back(self, before: work.Batch, ids: Sequence[str]) -> Sequence[Any]:
+        work.put_back_tool_calls(hold=self._hold, batch=before, ids=ids)
+        return [None] * len(ids)
 
     def _settle(self, before: work.Batch, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
         work.settle_tool_calls(hold=self._hold, batch=before, results=results)

@@ -50,6 +50,9 @@ class MemoryJournal:
         self.begun.append((tool_call_id, effect))
         return Permit(f"key-{tool_call_id}", self.results.get(tool_call_id))
 
+    async def put_back(self, tool_call_id: str) -> None:
+        self.begun = [one for one in self.begun if one[0] != tool_call_id]
+
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         if self.dies_at_settle:
             raise WorkerLost

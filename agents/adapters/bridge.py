@@ -1,0 +1,312 @@
+"""What an adapter needs between a framework and the engine: ids, events, decisions, effects."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ag_ui.core as agui
+from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
+from pydantic_core import to_jsonable_python
+
+from agents.agui.strict_json import dumps
+from agents.port import Answer, Effect, RunContext
+from agents.sdk.calls import goes_on, readable, result_without_call
+from agents.sdk.context import ToolError
+from agents.sdk.schemas import approval_of
+
+#: What a tool says of itself in its framework's metadata: "read", "idempotent" or "once".
+EFFECT = "effect"
+
+
+class InDoubt(RuntimeError):
+    """A tool that is never called twice raised: nobody knows what it did."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A person's answer to something that a framework asked."""
+
+    answer: Answer
+    call_id: str | None  #: the framework's id of the tool call that it is about
+
+    @property
+    def interrupt_id(self) -> str:
+        return self.answer.interrupt.id
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self.answer.entry.status == "cancelled"
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the call may be made: it was approved, or what it asked for was answered."""
+        return goes_on(self.answer)
+
+    @property
+    def payload(self) -> Any:
+        """What was answered; None if it was called off."""
+        return self.answer.entry.payload
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """What the call is to be made with, as it was approved."""
+        return dict(self.answer.proposal.args) if self.answer.proposal else {}
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether a reviewer put other arguments in place of the agent's."""
+        return self.answer.proposal is not None and self.answer.proposal.original_args is not None
+
+    @property
+    def refusal(self) -> str:
+        """For a model: why the call was not made."""
+        if self.is_cancelled:
+            return "The call was called off."
+        reason = self.payload.get("reason") if isinstance(self.payload, dict) else None
+        return f"The call was denied: {reason}" if reason else "The call was denied."
+
+
+class Bridge:
+    """
+    One run of an agent of another framework.
+
+    The framework works in a task of its own and speaks here: in its own ids, of which each becomes
+    an id that no other run has. `kept` is what it left when it ran before on this thread.
+    """
+
+    def __init__(self, run_input: RunAgentInput, ctx: RunContext) -> None:
+        memory = ctx.memory or {}
+        self._input = run_input
+        self._ctx = ctx
+        self._queue: asyncio.Queue[BaseEvent | asyncio.Event | None] = asyncio.Queue()
+        self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
+        self._over: set[str] = set()
+        self._open: dict[str, str] = {}  # the same, of calls that wait for a person
+        self._message: str | None = None
+        self._counts: dict[str, int] = {}
+        self._interrupts: list[Interrupt] = []
+        self._doubt: BaseException | None = None
+        self._heard: list[str] = memory.get("heard", [])
+        self.kept: Any = memory.get("kept")
+        theirs = {ours: name for name, ours in self._ours.items()}
+        self.verdicts = [
+            Verdict(answer, theirs.get(answer.interrupt.tool_call_id or ""))
+            for answer in ctx.answers
+        ]
+
+    @property
+    def thread_key(self) -> str:
+        """No other thread has it."""
+        return self._ctx.thread_key
+
+    @property
+    def prompts(self) -> list[str]:
+        """What users said since the framework was last heard of, as text."""
+        users = [one for one in self._input.messages if isinstance(one, agui.UserMessage)]
+        return [_text(one) for one in users if one.id not in self._heard]
+
+    def say(self, delta: str) -> None:
+        """Stream some text; it goes on with the message that is open, or opens one."""
+        if not delta:
+            return
+        if self._message is None:
+            self._message = self._new_id("m")
+            self._put(agui.TextMessageStartEvent(message_id=self._message, role="assistant"))
+        self._put(agui.TextMessageContentEvent(message_id=self._message, delta=delta))
+
+    def end_message(self) -> None:
+        """End the message that is open, if one is."""
+        if self._message is not None:
+            self._put(agui.TextMessageEndEvent(message_id=self._message))
+            self._message = None
+
+    def propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
+        """Tell of a tool call that the model wants, unless that is told already."""
+        if call_id not in self._ours and call_id not in self._over:
+            self._propose(call_id, name, args)
+
+    def _propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
+        self.end_message()
+        ours = self._ours[call_id] = self._new_id("t")
+        self._put(agui.ToolCallStartEvent(tool_call_id=ours, tool_call_name=name[:200] or "?"))
+        self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
+        self._put(agui.ToolCallEndEvent(tool_call_id=ours))
+
+    def result(self, call_id: str, content: str) -> None:
+        """Tell the result of a call, which is over then; once for each."""
+        ours = self._ours.pop(call_id, None)
+        if ours is None:
+            return
+        self._over.add(call_id)
+        self._put(
+            agui.ToolCallResultEvent(
+                message_id=self._new_id("r"), tool_call_id=ours, content=content, role="tool"
+            )
+        )
+
+    def refuse(self, verdict: Verdict) -> None:
+        """Tell that a call was denied or called off."""
+        if verdict.call_id is not None:
+            self.result(verdict.call_id, result_without_call(verdict.answer))
+
+    async def call(
+        self,
+        call_id: str,
+        name: str,
+        args: Mapping[str, Any],
+        effect: Effect,
+        function: Callable[[], Awaitable[Any]],
+        *,
+        harmless: tuple[type[Exception], ...] = (),
+        pausing: tuple[type[Exception], ...] = (),
+    ) -> Any:
+        """
+        Call a tool's function between two entries in the journal, and tell its result.
+
+        What it raises is raised again. One of `harmless` says that nothing has happened, as
+        `ToolError` does, and is the result; one of `pausing` waits for a person, and the call will
+        begin again. After anything else that a `once` tool raises the run ends, whatever the
+        framework makes of it.
+
+        Raises:
+            ToolRefused: the call is not one that was approved, or not with these arguments.
+        """
+        if self._doubt is not None:
+            raise InDoubt("Another call is in doubt.")
+        if call_id not in self._ours:
+            self._propose(call_id, name, args)
+        await self.flush()
+        ours = self._ours[call_id]
+        permit = await self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+        if permit.result is not None:
+            self.result(call_id, permit.result)
+            return permit.result
+        nothing_happened: tuple[type[Exception], ...] = (ToolError, *harmless)
+        try:
+            value = await function()
+        except pausing:
+            await self._ctx.journal.put_back(ours)
+            raise
+        except nothing_happened as error:
+            await self._settle(call_id, dumps({"ok": False, "error": readable(error)}))
+            raise
+        except BaseException as error:
+            if effect is Effect.ONCE or not isinstance(error, Exception):
+                self._doubt = error
+                raise
+            await self._settle(call_id, dumps({"ok": False, "error": type(error).__name__}))
+            raise
+        await self._settle(call_id, content_of(value))
+        return value
+
+    def ask(
+        self,
+        message: str,
+        *,
+        call_id: str | None = None,
+        reason: str = "input_required",
+        response_schema: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Ask a person when the framework has paused; return the id of the interrupt."""
+        if call_id is not None:
+            self._open[call_id] = self._ours[call_id]
+        asked = Interrupt(
+            id=self._new_id("i"),
+            reason=reason,
+            message=message,
+            tool_call_id=self._ours[call_id] if call_id is not None else None,
+            response_schema=dict(response_schema) if response_schema is not None else None,
+            metadata=_jsonable(dict(metadata)) if metadata else None,
+        )
+        self._interrupts.append(asked)
+        return asked.id
+
+    def ask_approval(
+        self, call_id: str, message: str, arguments: Mapping[str, Any] | None, **more: Any
+    ) -> str:
+        """Ask whether a call may be made; `arguments` is their schema, None if they are fixed."""
+        return self.ask(
+            message,
+            call_id=call_id,
+            reason="tool_call",
+            response_schema=approval_of(arguments),
+            **more,
+        )
+
+    async def flush(self) -> None:
+        """Wait until the engine has all that was said."""
+        marker = asyncio.Event()
+        self._queue.put_nowait(marker)
+        await marker.wait()
+
+    async def run(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[BaseEvent]:
+        """Yield what the framework says while it works, and the terminal event."""
+        task = asyncio.ensure_future(work)
+        task.add_done_callback(lambda _: self._queue.put_nowait(None))
+        try:
+            while (item := await self._queue.get()) is not None:
+                if isinstance(item, asyncio.Event):
+                    item.set()
+                else:
+                    yield item
+        finally:
+            task.cancel()
+        if self._doubt is not None:
+            raise InDoubt("A tool that is called once failed.") from self._doubt
+        task.result()
+        self.end_message()
+        while not self._queue.empty():
+            last = self._queue.get_nowait()
+            if isinstance(last, BaseEvent):
+                yield last
+        yield self._finished()
+
+    def _finished(self) -> BaseEvent:
+        heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
+        self._ctx.save_memory({"kept": self.kept, "calls": self._open, "heard": heard})
+        outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
+        if self._interrupts:
+            outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
+        return agui.RunFinishedEvent(
+            thread_id=self._input.thread_id, run_id=self._input.run_id, outcome=outcome
+        )
+
+    async def _settle(self, call_id: str, content: str) -> None:
+        await self._ctx.journal.settle(self._ours[call_id], result=content)
+        self.result(call_id, content)
+
+    def _put(self, event: BaseEvent) -> None:
+        self._queue.put_nowait(event)
+
+    def _new_id(self, kind: str) -> str:
+        number = self._counts[kind] = self._counts.get(kind, 0) + 1
+        return f"{self._ctx.run_key}-{kind}{number}"
+
+
+def effect_of(metadata: Mapping[str, Any] | None) -> Effect:
+    """
+    What a second call of a tool would do, as its author says; harm, if nothing is said.
+
+    Raises:
+        ValueError: there is no such effect.
+    """
+    return Effect((metadata or {}).get(EFFECT, Effect.ONCE))
+
+
+def content_of(value: Any) -> str:
+    """What a tool returned, as the content of its result: text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else dumps(_jsonable(value))
+
+
+def _jsonable(value: Any) -> Any:
+    return to_jsonable_python(value, fallback=str)
+
+
+def _text(message: agui.UserMessage) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(
+        part.text for part in message.content if isinstance(part, agui.TextInputContent)
+    )
