@@ -30,12 +30,21 @@ class UnknownAgent(LookupError):
         super().__init__(f"There is no agent '{name}'; there are: {', '.join(names())}.")
 
 
+class UnknownFramework(UnknownAgent):
+    """No adapter is for this framework."""
+
+    def __init__(self, framework: str) -> None:
+        LookupError.__init__(
+            self, f"No adapter is for {framework!r}; there are: {', '.join(FRAMEWORKS)}."
+        )
+
+
 def get(name: str) -> Agent:
     """
     Return the agent of this name, the same object every time.
 
     Raises:
-        UnknownAgent: nobody registered it.
+        UnknownAgent: nobody registered it, or not under a framework that there is.
     """
     agent = _agents.get(name)
     if agent is None:
@@ -69,7 +78,7 @@ def register(agent: Agent) -> None:
 
 def _native(framework: str, path: str) -> Agent:
     if framework not in FRAMEWORKS:
-        raise LookupError(f"No adapter for {framework!r}; there are: {', '.join(FRAMEWORKS)}.")
+        raise UnknownFramework(framework)
     return NativeAgent(name_of(path), framework, path)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -127,3 +128,24 @@ def as_agent(world: World) -> Callable[..., Any]:
         )
 
     return install
+
+
+_WHO_LOOKS = ("actions.locking", "selectors.sweep", "selectors.interrupts", "selectors.teamwork")
+
+
+@pytest.fixture
+def later(monkeypatch: Any) -> Callable[..., None]:
+    """Move the database's clock forward."""
+
+    def move(**by: float) -> None:
+        from inbox.models.clock import database_now
+
+        ahead = timedelta(**by)
+
+        def shifted() -> Any:
+            return database_now() + ahead
+
+        for module in _WHO_LOOKS:
+            monkeypatch.setattr(f"inbox.{module}.database_now", shifted)
+
+    return move

@@ -1,6 +1,7 @@
 """What an adapter needs between a framework and the engine: ids, events, decisions, effects."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +11,19 @@ from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
 from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
-from agents.port import Answer, Effect, RunContext
+from agents.port import Answer, Effect, RunContext, ToolRefused
 from agents.sdk.calls import goes_on, readable, result_without_call
 from agents.sdk.context import ToolError
 from agents.sdk.schemas import approval_of
+
+_log = logging.getLogger(__name__)
 
 #: What a tool says of itself in its framework's metadata: "read", "idempotent" or "once".
 EFFECT = "effect"
 
 
-class InDoubt(RuntimeError):
-    """A tool that is never called twice raised: nobody knows what it did."""
+class CallsEnded(RuntimeError):
+    """The run is about to end: no further call is made."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +57,6 @@ class Verdict:
         return dict(self.answer.proposal.args) if self.answer.proposal else {}
 
     @property
-    def is_edited(self) -> bool:
-        """Whether a reviewer put other arguments in place of the agent's."""
-        return self.answer.proposal is not None and self.answer.proposal.original_args is not None
-
-    @property
     def refusal(self) -> str:
         """For a model: why the call was not made."""
         if self.is_cancelled:
@@ -86,7 +84,7 @@ class Bridge:
         self._message: str | None = None
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
-        self._doubt: BaseException | None = None
+        self._end = ""  # why the run ends, whatever the framework makes of it
         self._heard: list[str] = memory.get("heard", [])
         self.kept: Any = memory.get("kept")
         theirs = {ours: name for name, ours in self._ours.items()}
@@ -167,18 +165,19 @@ class Bridge:
         What it raises is raised again. One of `harmless` says that nothing has happened, as
         `ToolError` does, and is the result; one of `pausing` waits for a person, and the call will
         begin again. After anything else that a `once` tool raises the run ends, whatever the
-        framework makes of it.
-
-        Raises:
-            ToolRefused: the call is not one that was approved, or not with these arguments.
+        framework makes of it, and when a call is not one that was approved, with its arguments.
         """
-        if self._doubt is not None:
-            raise InDoubt("Another call is in doubt.")
+        if self._end:
+            raise CallsEnded(self._end)
         if call_id not in self._ours:
             self._propose(call_id, name, args)
         await self.flush()
         ours = self._ours[call_id]
-        permit = await self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+        try:
+            permit = await self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+        except ToolRefused as error:
+            self._end = f"{name} is not called: {error}"
+            raise
         if permit.result is not None:
             self.result(call_id, permit.result)
             return permit.result
@@ -193,7 +192,8 @@ class Bridge:
             raise
         except BaseException as error:
             if effect is Effect.ONCE or not isinstance(error, Exception):
-                self._doubt = error
+                _log.exception("The tool %s failed in call %s.", name, ours)
+                self._end = f"{name} failed, and nobody knows what it did."
                 raise
             await self._settle(call_id, dumps({"ok": False, "error": type(error).__name__}))
             raise
@@ -253,8 +253,10 @@ class Bridge:
                     yield item
         finally:
             task.cancel()
-        if self._doubt is not None:
-            raise InDoubt("A tool that is called once failed.") from self._doubt
+        if self._end:
+            task.exception()  # what the framework made of it is of no interest
+            yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
+            return
         task.result()
         self.end_message()
         while not self._queue.empty():

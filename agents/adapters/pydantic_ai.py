@@ -1,0 +1,190 @@
+"""Agents written with Pydantic AI; imported in the worker only."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ag_ui.core import BaseEvent, RunAgentInput
+from pydantic_ai import Agent, AgentRunResult, AgentRunResultEvent, messages
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
+from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolCallPart
+from pydantic_ai.tools import (
+    DeferredToolRequests,
+    DeferredToolResults,
+    ToolApproved,
+    ToolDefinition,
+    ToolDenied,
+)
+from pydantic_ai.tools import RunContext as ToolRun
+
+from agents.adapters.bridge import Bridge, content_of, effect_of
+from agents.port import RunContext
+from agents.sdk.calls import readable
+from agents.sdk.context import ToolError
+
+_HARMLESS = (ModelRetry, ToolFailed)
+_PAUSING = (ApprovalRequired, CallDeferred)
+#: Kept for the next run: the conversation as the framework has it, and the calls that wait.
+_HISTORY, _WAITING = "history", "waiting"
+_APPROVAL, _CALL = "approval", "call"
+_NOT_MADE = "The call was not made."
+
+
+async def run(
+    agent: Agent[Any, Any], run_input: RunAgentInput, ctx: RunContext
+) -> AsyncIterator[BaseEvent]:
+    """Drive an `Agent`; approvals and deferred calls become interrupts, their answers results."""
+    bridge = Bridge(run_input, ctx)
+    async for event in bridge.run(_converse(agent, bridge)):
+        yield event
+
+
+@dataclass
+class _Journaled(AbstractCapability[Any]):
+    """Lets every tool call through the journal, with the arguments that were approved."""
+
+    bridge: Bridge
+    approved: Mapping[str, dict[str, Any]]  #: by tool call id
+    arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: schemas by tool
+
+    async def prepare_tools(
+        self, ctx: ToolRun[Any], tool_defs: list[ToolDefinition]
+    ) -> list[ToolDefinition]:
+        """Look which tools there are, and change none."""
+        self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
+        return tool_defs
+
+    async def wrap_tool_execute(
+        self,
+        ctx: ToolRun[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: Any,
+    ) -> Any:
+        """Begin the call, have it made, and settle it."""
+        try:
+            return await self.bridge.call(
+                call.tool_call_id,
+                call.tool_name,
+                self.approved.get(call.tool_call_id, call.args_as_dict()),
+                effect_of(tool_def.metadata),
+                lambda: handler(args),
+                harmless=_HARMLESS,
+                pausing=_PAUSING,
+            )
+        except ToolError as error:
+            raise ToolFailed(readable(error)) from error
+
+
+async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
+    kept = bridge.kept or {_HISTORY: [], _WAITING: {}}
+    results = _results(bridge, kept[_WAITING])
+    approved = {one.call_id: one.args for one in bridge.verdicts if one.call_id and one.goes_on}
+    journaled = _Journaled(bridge, approved)
+    running: Any = agent.run_stream_events(
+        "\n\n".join(bridge.prompts) or None,
+        message_history=ModelMessagesTypeAdapter.validate_python(kept[_HISTORY]),
+        deferred_tool_results=results,
+        output_type=[agent.output_type, DeferredToolRequests],
+        capabilities=[journaled],
+    )
+    async with running as events:
+        async for event in events:
+            if isinstance(event, AgentRunResultEvent):
+                _finish(bridge, event.result, journaled.arguments)
+            else:
+                _tell(bridge, event)
+
+
+def _finish(
+    bridge: Bridge, result: AgentRunResult[Any], arguments: Mapping[str, Mapping[str, Any]]
+) -> None:
+    output, waiting = result.output, dict[str, str]()
+    if isinstance(output, DeferredToolRequests):
+        waiting = _ask(bridge, output, arguments)
+    elif not isinstance(output, str):
+        bridge.say(content_of(output))
+    bridge.kept = {
+        _HISTORY: ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json"),
+        _WAITING: waiting,
+    }
+
+
+def _ask(
+    bridge: Bridge, requests: DeferredToolRequests, arguments: Mapping[str, Mapping[str, Any]]
+) -> dict[str, str]:
+    """Ask about every call that waits; `metadata` of the framework may have words for it."""
+    for call in (*requests.approvals, *requests.calls):
+        bridge.propose(call.tool_call_id, call.tool_name, _arguments(call))
+    for call in requests.approvals:
+        told = requests.metadata.get(call.tool_call_id, {})
+        bridge.ask_approval(
+            call.tool_call_id,
+            str(told.get("message") or f"Call {call.tool_name}?"),
+            arguments.get(call.tool_name),
+            metadata=told,
+        )
+    for call in requests.calls:
+        told = requests.metadata.get(call.tool_call_id, {})
+        bridge.ask(
+            str(told.get("message") or _question(call)),
+            call_id=call.tool_call_id,
+            response_schema=told.get("response_schema") or {"type": "string"},
+            metadata=told,
+        )
+    waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
+    return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
+
+
+def _question(call: ToolCallPart) -> str:
+    asked = [_arguments(call).get(name) for name in ("question", "message", "prompt")]
+    return next((one for one in asked if isinstance(one, str)), f"Answer {call.tool_name}.")
+
+
+def _arguments(call: ToolCallPart) -> dict[str, Any]:
+    """What the model wrote; what is no object of JSON is shown as it is, and never called."""
+    try:
+        return call.args_as_dict()
+    except (ValueError, AssertionError):
+        return {"?": str(call.args)}
+
+
+def _results(bridge: Bridge, waiting: Mapping[str, str]) -> DeferredToolResults | None:
+    """What came of the calls that wait, all of them: answers, or that nobody answered any more."""
+    if not waiting:
+        return None
+    verdicts = {one.call_id: one for one in bridge.verdicts}
+    results = DeferredToolResults()
+    for call_id, kind in waiting.items():
+        verdict = verdicts.get(call_id)
+        if verdict is not None and not verdict.goes_on:
+            bridge.refuse(verdict)
+        refusal = verdict.refusal if verdict else _NOT_MADE
+        if kind == _APPROVAL and verdict is not None and verdict.goes_on:
+            # Our own copy, edited or not: what the framework remembers decides nothing.
+            results.approvals[call_id] = ToolApproved(override_args=verdict.args)
+        elif kind == _APPROVAL:
+            results.approvals[call_id] = ToolDenied(refusal)
+        elif verdict is not None and verdict.goes_on:
+            bridge.result(call_id, content_of(verdict.payload))
+            results.calls[call_id] = verdict.payload
+        else:
+            results.calls[call_id] = ToolFailed(refusal)
+    return results
+
+
+def _tell(bridge: Bridge, event: Any) -> None:
+    match event:
+        case messages.PartStartEvent(part=messages.TextPart(content=text)):
+            bridge.say(text)
+        case messages.PartDeltaEvent(delta=messages.TextPartDelta(content_delta=text)):
+            bridge.say(text)
+        case messages.PartEndEvent(part=messages.TextPart()):
+            bridge.end_message()
+        case messages.FunctionToolCallEvent(part=call):
+            bridge.propose(call.tool_call_id, call.tool_name, _arguments(call))
+        case messages.FunctionToolResultEvent(part=part):
+            bridge.result(part.tool_call_id, content_of(part.content))

@@ -1,0 +1,271 @@
+"""Agents of every framework that has an adapter, on the real engine: the same desk in each."""
+
+import json
+
+import pytest
+
+from agents.examples import desk
+from agents.sdk.context import ToolError
+from inbox import engine, sweeper
+from inbox.domain import errors
+from inbox.models import Memory, Run, ToolCall
+from tests import steps
+from tests.inbox.test_recovery import kill_while_driving
+from tests.steps import open_interrupts, resumed_run, start
+
+
+def answers(run):
+    """What the run said, all of its messages in one."""
+    deltas = run.events.filter(type="TEXT_MESSAGE_CONTENT").order_by("seq")
+    return "".join(json.loads(event.body)["delta"] for event in deltas)
+
+
+def results(run):
+    """The contents of the run's TOOL_CALL_RESULT events, as they are."""
+    events = run.events.filter(type="TOOL_CALL_RESULT").order_by("seq")
+    return [json.loads(event.body)["content"] for event in events]
+
+
+def test_a_call_that_nobody_has_to_approve_is_made_at_once(world, refunds):
+    run = start(world, "Refund A1 for 5.", agent=refunds.agent)
+
+    assert run.status == "succeeded"
+    assert refunds.paid == [("A1", 5)]
+    assert results(run) == ["refunded $5.00 for A1"]
+    assert answers(run) == "Let me see.Done: refunded $5.00 for A1."
+    call = ToolCall.objects.get()
+    assert (call.name, call.effect, call.state) == ("refund", "once", "settled")
+
+
+def test_an_approved_call_is_made_once_and_its_result_goes_to_the_call(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    (interrupt,) = open_interrupts(run)
+    asked = json.loads(interrupt.body)
+    assert (run.status, refunds.paid) == ("interrupted", [])
+    assert asked["message"] == "Refund $30.00 for order A1"
+    assert json.loads(interrupt.tool_call.args) == {"order": "A1", "amount": 30}
+    steps.approve(interrupt, bob)
+
+    resumed = resumed_run(run)
+
+    assert resumed.status == "succeeded"
+    assert refunds.paid == [("A1", 30)]
+    assert answers(resumed) == "Done: refunded $30.00 for A1."
+    assert "TOOL_CALL_START" not in steps.event_types(resumed)
+    assert ToolCall.objects.get().result == "refunded $30.00 for A1"
+
+
+def test_the_edited_arguments_are_what_runs(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 25})
+
+    resumed = resumed_run(run)
+
+    assert refunds.paid == [("A1", 25)]
+    assert answers(resumed) == "Done: refunded $25.00 for A1."
+
+
+def test_arguments_that_the_tool_would_not_take_are_refused_where_they_are_edited(
+    world, refunds, bob
+):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+
+    with pytest.raises(errors.InvalidPayload):
+        steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": -1})
+
+    assert refunds.paid == []
+
+
+def test_a_denied_call_is_not_made_and_the_model_hears_why(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.deny(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert refunds.paid == []
+    assert steps.results(resumed) == [{"ok": False, "denied": True, "reason": "not today"}]
+    assert "not today" in answers(resumed)
+
+
+def test_a_call_that_is_called_off_is_not_made(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.call_off(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status, refunds.paid) == ("succeeded", [])
+    assert steps.results(resumed) == [{"ok": False, "cancelled": True}]
+
+
+def test_a_question_is_answered_and_the_model_hears_the_answer(world, refunds, bob):
+    run = start(world, "Ask why.", agent=refunds.agent)
+    (interrupt,) = open_interrupts(run)
+    asked = json.loads(interrupt.body)
+    assert (asked["reason"], asked["message"]) == ("input_required", "Why is it refunded?")
+    with pytest.raises(errors.InvalidPayload):
+        steps.answer(interrupt, bob, "x")
+    steps.answer(interrupt, bob, "It broke.")
+
+    resumed = resumed_run(run)
+
+    assert results(resumed) == ["It broke."]
+    assert answers(resumed) == "Done: It broke.."
+
+
+def test_a_question_that_is_called_off_goes_on_without_an_answer(world, refunds, bob):
+    run = start(world, "Ask why.", agent=refunds.agent)
+    steps.call_off(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert resumed.status == "succeeded"
+    assert steps.results(resumed) == [{"ok": False, "cancelled": True}]
+
+
+def test_calls_in_parallel_wait_for_two_people_and_go_on_once(world, refunds, bob, dora):
+    text = "Refund A1 for 30, A2 for 5 and A3 for 40. Ask why."
+    run = start(world, text, agent=refunds.agent)
+    assert refunds.paid == [("A2", 5)]
+    first, second, question = open_interrupts(run)
+    steps.approve(first, bob)
+    steps.deny(second, dora)
+    assert not Run.objects.filter(resumes=run).exists()
+    steps.answer(question, bob, "It broke.")
+
+    resumed = resumed_run(run)
+
+    assert resumed.status == "succeeded"
+    assert refunds.paid == [("A2", 5), ("A1", 30)]
+    for heard in ("refunded $30.00 for A1", "not today", "It broke."):
+        assert heard in answers(resumed)
+
+
+def test_the_conversation_goes_on_behind_an_approval(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent, thread_id="t1")
+    steps.approve(open_interrupts(run)[0], bob)
+    resumed_run(run)
+
+    again = start(world, "Refund B7 for 6.", agent=refunds.agent, thread_id="t1")
+
+    assert again.status == "succeeded"
+    assert refunds.paid == [("A1", 30), ("B7", 6)]
+    assert answers(again) == "Let me see.Done: refunded $6.00 for B7."
+
+
+def test_a_thread_whose_resume_failed_takes_a_new_message(world, refunds, bob, monkeypatch):
+    run = start(world, "Refund A1 for 30. Ask why.", agent=refunds.agent, thread_id="t1")
+    approval, question = open_interrupts(run)
+    steps.approve(approval, bob)
+    steps.answer(question, bob, "It broke.")
+    with monkeypatch.context() as broken:
+        broken.setattr(desk, "pay", broken_pay)
+        failed = resumed_run(run)
+    assert failed.status == "failed"
+
+    again = start(world, "Refund B7 for 6.", agent=refunds.agent, thread_id="t1")
+
+    assert again.status == "succeeded"
+    assert refunds.paid == [("B7", 6)]
+
+
+# -- what may go wrong ----------------------------------------------------------------------------
+
+
+def broken_pay(order, amount):
+    raise ConnectionResetError("the bank hung up")
+
+
+def test_a_once_tool_that_raises_ends_the_run_and_is_in_doubt(world, refunds, monkeypatch):
+    monkeypatch.setattr(desk, "pay", broken_pay)
+
+    run = start(world, "Refund A1 for 5.", agent=refunds.agent)
+
+    assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
+    error = json.loads(run.events.get(type="RUN_ERROR").body)["message"]
+    assert error == "refund failed, and nobody knows what it did."
+    assert ToolCall.objects.get().state == "in_doubt"
+
+
+def test_a_tool_that_says_that_nothing_has_happened_tells_the_model_why(
+    world, refunds, monkeypatch
+):
+    def closed(order, amount):
+        raise ToolError("the bank is closed")
+
+    monkeypatch.setattr(desk, "pay", closed)
+
+    run = start(world, "Refund A1 for 5.", agent=refunds.agent)
+
+    assert run.status == "succeeded"
+    assert steps.results(run) == [{"ok": False, "error": "the bank is closed"}]
+    assert "the bank is closed" in answers(run)
+
+
+def lost_resume(world, refunds, bob, monkeypatch, later, *, at):
+    """A resume run that lost its worker where it was about to commit `at`."""
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob)
+    killed = kill_while_driving(Run.objects.get(resumes=run), monkeypatch=monkeypatch, at=at)
+    later(seconds=60)
+    sweeper.sweep()
+    lost = steps.reread(killed)
+    assert (lost.status, lost.error_code) == ("failed", "WORKER_LOST")
+    return lost
+
+
+def test_what_a_lost_worker_has_done_is_not_done_again_when_it_is_tried_again(
+    world, refunds, alice, bob, monkeypatch, later
+):
+    lost = lost_resume(world, refunds, bob, monkeypatch, later, at="finish_run")
+    assert refunds.paid == [("A1", 30)]
+
+    retried = steps.drive(engine.retry(lost.pk, alice))
+
+    assert retried.status == "succeeded"
+    assert refunds.paid == [("A1", 30)]
+    assert answers(retried) == "Done: refunded $30.00 for A1."
+
+
+@pytest.mark.parametrize(
+    ("said", "paid", "heard"),
+    [
+        ({"outcome": "happened", "result": "it was refunded"}, 1, "it was refunded"),
+        ({"outcome": "did_not_happen"}, 2, "refunded $30.00 for A1"),
+    ],
+)
+def test_what_a_lost_worker_may_have_done_is_asked_before_it_is_tried_again(
+    world, refunds, alice, bob, monkeypatch, later, said, paid, heard
+):
+    lost = lost_resume(world, refunds, bob, monkeypatch, later, at="settle_tool_calls")
+    retried = steps.drive(engine.retry(lost.pk, alice))
+    (doubt,) = open_interrupts(retried)
+    assert doubt.reason == "signoff:outcome_unknown"
+    steps.answer(doubt, bob, said)
+
+    resumed = resumed_run(retried)
+
+    assert resumed.status == "succeeded"
+    assert len(refunds.paid) == paid
+    assert heard in answers(resumed)
+
+
+def test_what_a_framework_remembers_does_not_decide_what_runs(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob)
+    memory = Memory.objects.get()
+    memory.body = memory.body.replace("30", "3000")
+    memory.save()
+
+    resumed_run(run)
+
+    assert refunds.paid == [("A1", 30)]
+
+
+def test_a_resume_that_is_said_again_runs_nothing(world, refunds, bob):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob)
+    resumed_run(run)
+
+    engine.execute(Run.objects.get(resumes=run).pk)
+
+    assert refunds.paid == [("A1", 30)]

@@ -1,0 +1,86 @@
+"""Frameworks are imported where an agent runs, and nowhere else."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from agents import registry
+from agents.adapters.native import FRAMEWORKS
+from inbox.actions.people import ensure_agent
+from inbox.domain.access import SEED
+from tests.steps import start
+
+_PACKAGES = ("langgraph", "langchain", "pydantic_ai", "agent_framework", "genkit")
+_LOOK = """
+import sys
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", "check"])
+import inbox.config.asgi, inbox.config.celery, inbox.tasks, inbox.web.urls, inbox.api.urls
+from inbox import engine
+engine.capabilities_of("clerk"), engine.description_of("clerk"), engine.input_schema_of("clerk")
+print(sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_neither_web_nor_an_idle_worker_imports_a_framework(framework, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", _LOOK],
+        env=os.environ
+        | {
+            "SIGNOFF_AGENTS": f"{framework}+nowhere:clerk",
+            "DJANGO_SETTINGS_MODULE": "inbox.config.settings",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    imported = json.loads(done.stdout.strip().splitlines()[-1].replace("'", '"'))
+
+    assert "inbox" in imported
+    assert not set(imported) & set(_PACKAGES)
+
+
+@pytest.fixture
+def run_of(world, monkeypatch):
+    """Run an agent that SIGNOFF_AGENTS names."""
+
+    def run(path):
+        monkeypatch.setenv(registry.OWN_AGENTS, path)
+        monkeypatch.setattr(registry, "_agents", {})
+        name = registry.name_of(path)
+        agent = ensure_agent(
+            team=world.team, slug=name, implementation=name, description="", actor=SEED
+        )
+        return start(world, "go", agent=agent)
+
+    return run
+
+
+def test_a_framework_that_is_not_installed_says_which_extra_is_missing(run_of, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+    monkeypatch.delitem(sys.modules, "agents.adapters.pydantic_ai", raising=False)
+
+    run = run_of("pydantic-ai+agents.examples.pydantic_ai_desk:refunds")
+
+    error = json.loads(run.events.get(type="RUN_ERROR").body)
+    assert error["message"] == "This worker has no pydantic_ai: install the extra 'pydantic-ai'."
+
+
+@pytest.mark.parametrize("path", ["pydantic-ai+no_such_module:clerk", "pydantic-ai+json:clerk"])
+def test_an_agent_that_is_not_there_fails_its_run(run_of, path):
+    run = run_of(path)
+
+    assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
+
+
+def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
+    monkeypatch.setenv(registry.OWN_AGENTS, "smalltalk+here:clerk")
+    monkeypatch.setattr(registry, "_agents", {})
+
+    with pytest.raises(registry.UnknownAgent, match="'smalltalk'; there are: langgraph, pydantic"):
+        registry.get("clerk")
