@@ -39,7 +39,14 @@ def take_answer(dialect: Dialect, value: Any) -> tuple[Any, Given | None]:
     if not isinstance(props, dict) or not isinstance(command, dict) or "resume" not in command:
         return value, None
     kept = {name: member for name, member in props.items() if name != "command"}
-    return {**value, "forwardedProps": kept}, Given(unpacked(command["resume"]))
+    name = _named(unpacked(command.get("interruptEvent")))
+    return {**value, "forwardedProps": kept}, Given(unpacked(command["resume"]), name)
+
+
+def _named(event: Any) -> str:
+    """The id of the question that CopilotKit sends back with its answer."""
+    name = event.get("id") if isinstance(event, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
@@ -78,22 +85,30 @@ class Teller:
     def tell(self, event: Json) -> list[Json]:
         """The events that say the same; calls are known from the snapshot before an outcome."""
         if event.get("type") == "MESSAGES_SNAPSHOT":
-            self._calls |= {
-                call["id"]: call["function"]
-                for message in event.get("messages", ())
-                for call in message.get("toolCalls") or ()
-            }
+            self.know(event.get("messages", ()))
         if event.get("type") != "RUN_FINISHED" or self._dialect is Dialect.CANONICAL:
             return [event]
         outcome = event.get("outcome") or {"type": "success"}
         rest = {name: value for name, value in event.items() if name != "outcome"}
         interrupts: list[Json] = outcome.get("interrupts") or []
         if self._dialect is Dialect.LANGGRAPH:
-            return [*(self._on_interrupt(one) for one in interrupts), rest]
+            return [*self.ask(interrupts), rest]
         if outcome["type"] == "interrupt":
             return [rest | {"outcome": "interrupt", "interrupt": self._draft(interrupts[0])}]
         # The draft has no word for a run that was called off.
         return [rest | ({"outcome": "success"} if outcome["type"] == "success" else {})]
+
+    def know(self, messages: Sequence[Json]) -> None:
+        """Note the tool calls of a conversation, which interrupts name."""
+        self._calls |= {
+            call["id"]: call["function"]
+            for message in messages
+            for call in message.get("toolCalls") or ()
+        }
+
+    def ask(self, interrupts: Sequence[Json]) -> list[Json]:
+        """The events that LangGraph's bridge asks with."""
+        return [self._on_interrupt(one) for one in interrupts]
 
     def _draft(self, interrupt: Json) -> Json:
         payload = _told(interrupt)

@@ -28,7 +28,7 @@ from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
 from inbox.domain.states import RunStatus
-from inbox.door.dialects import dialect_of, entries_of, retold, retold_rows
+from inbox.door.dialects import asked_again, dialect_of, entries_of, retold, retold_rows
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
@@ -98,15 +98,17 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect) -> Answer:
         engine.check_input(agent.implementation, request.input["forwardedProps"])
     try:
         if given is not None:
-            entries, next_one = entries_of(actor, agent, request.thread_id, dialect, given)
-            if next_one is not None:
-                return _asks(request, next_one)
+            entries, still_open = entries_of(actor, agent, request.thread_id, dialect, given)
+            if still_open:
+                return _asks(request, still_open)
             request = replace(request, entries=entries, has_resume=True)
         accepted = accept_run(agent=agent, request=request, actor=actor)
     except (ContractRefusal, Forbidden) as refusal:
         if isinstance(refusal, Forbidden) and not request.entries and given is None:
             raise
-        return _refused(request.thread_id, request.run_id, refusal)
+        is_langgraph = dialect is Dialect.LANGGRAPH
+        again = asked_again(actor, agent, request.thread_id) if is_langgraph else ()
+        return _refused(request, refusal, again)
     taken = accepted.run
     if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
         return _as_it_ended(taken, request.run_id)
@@ -183,23 +185,23 @@ def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:
     return [wire.encode(event) for event in events]
 
 
-def _asks(request: RunRequest, asked: Asked) -> Answer:
-    """What is asked next, as the end of a run that nobody has to do."""
-    outcome = RunFinishedInterruptOutcome(interrupts=[Interrupt.model_validate(asked.body)])
+def _asks(request: RunRequest, asked: Sequence[Asked]) -> Answer:
+    """What is still asked, as the end of a run that nobody has to do."""
+    interrupts = [Interrupt.model_validate(one.body) for one in asked]
+    outcome = RunFinishedInterruptOutcome(interrupts=interrupts)
     events: list[BaseEvent] = [
         wire.run_started(request.thread_id, request.run_id),
-        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(asked.messages)),
+        MessagesSnapshotEvent(messages=_MESSAGES.validate_python(asked[0].messages)),
         RunFinishedEvent(thread_id=request.thread_id, run_id=request.run_id, outcome=outcome),
     ]
     return Answer(bodies=[wire.encode(event) for event in events])
 
 
-def _refused(thread_id: str, run_id: str, refusal: ContractRefusal | Forbidden) -> Answer:
-    events: list[BaseEvent] = [
-        wire.run_started(thread_id, run_id),
-        RunErrorEvent(message=refusal.message, code=refusal.code),
-    ]
-    return Answer(bodies=[wire.encode(event) for event in events])
+def _refused(
+    request: RunRequest, refusal: ContractRefusal | Forbidden, again: Sequence[str] = ()
+) -> Answer:
+    started = wire.encode(wire.run_started(request.thread_id, request.run_id))
+    return Answer(bodies=[started, *again, run_error(refusal.code, refusal.message)])
 
 
 def run_error(code: str, message: str) -> str:

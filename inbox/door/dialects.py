@@ -35,26 +35,28 @@ def dialect_of(name: str) -> Dialect:
 
 def entries_of(
     actor: Actor, agent: Agent, thread_id: str, dialect: Dialect, given: Given
-) -> tuple[list[Entry], Asked | None]:
+) -> tuple[list[Entry], Sequence[Asked]]:
     """
-    The resume entries that an answer stands for; or what is to be asked next.
+    The resume entries that an answer stands for; or what is still to be asked.
 
-    A client of the draft is asked one thing at a time: its answers are kept as decisions until the
-    last one, which comes with all of them, so that the agent is resumed once.
+    A client of the draft is asked one thing at a time, and CopilotKit shows one of several: their
+    answers are kept as decisions until the last one, which comes with all of them, so that the
+    agent is resumed once.
 
     Raises:
         NotFound, Forbidden, and what `decide` raises.
         UnknownInterrupt, PartialResume: the answer is to nothing that was asked, or not to all.
     """
     asked = asked_on(actor, agent, thread_id, given.interrupt_id)
-    if dialect is Dialect.LANGGRAPH:
-        return _entries_of_langgraph(asked, given), None
+    if dialect is Dialect.LANGGRAPH and not _answers_one(asked, given):
+        return _entries_of_langgraph(asked, given), ()
     target = _target(asked, given.interrupt_id)
     entry = _entry(target, given.payload)
     others = [one for one in asked if one is not target]
-    if not any(one.is_open for one in others):
+    still_open = [one for one in others if one.is_open]
+    if not still_open:
         answers = {one.interrupt_id: one.answer for one in others} | {target.interrupt_id: entry}
-        return [answer for one in asked if (answer := answers[one.interrupt_id])], None
+        return [answer for one in asked if (answer := answers[one.interrupt_id])], ()
     decide(
         interrupt_id=target.pk,
         status=entry.status,
@@ -62,7 +64,23 @@ def entries_of(
         view_digest=target.shown_digest,
         actor=actor,
     )
-    return [], next(one for one in others if one.is_open)
+    return [], still_open
+
+
+def asked_again(actor: Actor, agent: Agent, thread_id: str) -> list[str]:
+    """
+    What a thread still asks, in LangGraph's dialect; nothing for who may not decide.
+
+    CopilotKit puts a question away with whatever it sends next, refused or not.
+    """
+    try:
+        asked = [one for one in asked_on(actor, agent, thread_id, "") if one.is_open]
+    except (errors.Forbidden, errors.UnknownInterrupt):
+        return []
+    teller = Teller(Dialect.LANGGRAPH)
+    if asked:
+        teller.know(asked[0].messages)
+    return [strict_json.dumps(event) for event in teller.ask([dict(one.body) for one in asked])]
 
 
 def retold(bodies: Sequence[str], dialect: Dialect) -> list[str]:
@@ -89,6 +107,12 @@ def _retold_row(row: Row, teller: Teller) -> list[str]:
 
 def _retold(body: str, teller: Teller) -> list[str]:
     return [strict_json.dumps(event) for event in teller.tell(json.loads(body))]
+
+
+def _answers_one(asked: Sequence[Asked], given: Given) -> bool:
+    """Whether the answer names its question, and is no map that names several."""
+    answers = by_interrupt(given.payload, [one.interrupt_id for one in asked])
+    return bool(given.interrupt_id) and answers is None
 
 
 def _entries_of_langgraph(asked: Sequence[Asked], given: Given) -> list[Entry]:

@@ -19,6 +19,10 @@ class Older(Door):
     def answer(self, thread_id, answer):
         return self.run(run_input(threadId=thread_id, **answer))
 
+    def reload(self, thread_id):
+        path = f"/agui/rehearsal/connect/?dialect={self.dialect}"
+        return list(self.stream(path, {"threadId": thread_id}))
+
 
 @pytest.fixture
 def draft(product, key):
@@ -36,6 +40,12 @@ def langgraph(product, key):
 
 def command(value):
     return {"forwardedProps": {"command": {"resume": value}, "theme": "dark"}}
+
+
+def named(value, asked):
+    """An answer as CopilotKit sends it: with the question that it shows."""
+    event = json.dumps(asked)
+    return {"forwardedProps": {"command": {"resume": value, "interruptEvent": event}}}
 
 
 def asked_by(events):
@@ -196,6 +206,77 @@ def test_several_questions_of_a_langgraph_client_are_answered_by_a_map(langgraph
     assert (alone[-1]["code"], some[-1]["code"]) == ("PARTIAL_RESUME", "PARTIAL_RESUME")
     results = [json.loads(e["content"])["ok"] for e in done if e["type"] == "TOOL_CALL_RESULT"]
     assert results == [False, True, True]
+
+
+def test_a_question_that_copilotkit_names_is_answered_alone_and_the_agent_goes_on_once(langgraph):
+    asked = langgraph.run(run_input("rehearse:parallel3"))
+    thread_id = asked[-1]["threadId"]
+    names = [value["id"] for value in asked_by(asked)]
+
+    second = langgraph.answer(thread_id, named({"approved": True}, asked_by(asked)[2]))
+    third = langgraph.answer(thread_id, named({"cancelled": True}, asked_by(second)[1]))
+    done = langgraph.answer(thread_id, named({"approved": False}, asked_by(third)[0]))
+
+    assert types(second) == [
+        *("RUN_STARTED", "MESSAGES_SNAPSHOT", "CUSTOM", "CUSTOM"),
+        "RUN_FINISHED",
+    ]
+    assert [value["id"] for value in asked_by(second)] == names[:2]
+    assert [value["id"] for value in asked_by(third)] == names[:1]
+    results = [json.loads(e["content"]) for e in done if e["type"] == "TOOL_CALL_RESULT"]
+    assert [result.get("cancelled", result["ok"]) for result in results] == [False, True, True]
+
+
+def test_an_answer_to_a_question_of_before_answers_no_later_one(langgraph):
+    asked = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = asked[-1]["threadId"]
+    (email,) = asked_by(asked)
+    (deploy,) = asked_by(langgraph.answer(thread_id, named(True, email)))
+
+    refused = langgraph.answer(thread_id, named(False, email))
+    again = langgraph.answer(thread_id, named(True, email))
+
+    assert refused[-1]["code"] == "INTERRUPT_ALREADY_RESOLVED"
+    assert asked_by(refused) == [deploy]
+    # The same once more is a replay: nothing is left of what that run asked.
+    assert again[-1]["type"] == "RUN_FINISHED"
+    assert asked_by(langgraph.reload(thread_id)) == [deploy]
+
+
+@pytest.mark.parametrize(
+    "event", [None, 7, "x", "{", "[]", {"id": 7}, {"id": ["a"]}, {"toolCallId": "t"}]
+)
+def test_what_names_no_question_stands_for_the_one_that_is_open(langgraph, event):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+    props = {"command": {"resume": True, "interruptEvent": event}}
+
+    done = langgraph.answer(asked[-1]["threadId"], {"forwardedProps": props})
+
+    assert "TOOL_CALL_RESULT" in types(done)
+
+
+@pytest.mark.parametrize("name", ["nope", "x" * 5000])
+def test_a_question_that_nobody_asked_cannot_be_answered(langgraph, name):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+
+    refused = langgraph.answer(asked[-1]["threadId"], named(True, {"id": name}))
+
+    assert refused[-1]["code"] == "UNKNOWN_INTERRUPT_ID"
+    assert asked_by(refused) == asked_by(asked)
+
+
+def test_a_refused_input_comes_with_the_question_for_those_who_may_answer_it(langgraph, product):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+    more = run_input("And another thing", threadId=asked[-1]["threadId"])
+    runner = Older(langgraph.http, product.create_api_key("run", "read"))
+    runner.dialect = "langgraph"
+
+    to_me, to_the_runner = langgraph.run(more), runner.run(more)
+
+    assert types(to_me) == ["RUN_STARTED", "CUSTOM", "RUN_ERROR"]
+    assert asked_by(to_me) == asked_by(asked)
+    assert types(to_the_runner) == ["RUN_STARTED", "RUN_ERROR"]
+    assert to_me[-1]["code"] == to_the_runner[-1]["code"] == "PENDING_INTERRUPTS"
 
 
 def test_the_command_of_a_client_does_not_reach_the_agent(langgraph, door):

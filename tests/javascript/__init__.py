@@ -1,1 +1,1 @@
-"""Signoff as the official AG-UI JavaScript client sees it."""
+"""Signoff as the official AG-UI JavaScript client and CopilotKit see it."""

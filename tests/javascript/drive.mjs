@@ -1,9 +1,12 @@
-// Drives Signoff with the official AG-UI client. SIGNOFF_URL and SIGNOFF_API_KEY say where,
-// arguments which scenarios (default: all). Prints one JSON line for each scenario and transport;
-// the exit code is 1 when one failed, or when the client complained about anything it received.
+// Drives Signoff with the official AG-UI client and with CopilotKit. SIGNOFF_URL and SIGNOFF_API_KEY
+// say where, arguments which scenarios (default: all). Prints one JSON line for each client and
+// scenario; the exit code is 1 when one failed, or when a client complained about what it received.
 import { inspect } from "node:util";
+import * as since1 from "@ag-ui/client";
+import { canonicalCards, legacyCards } from "./cards.mjs";
 import { Client, transports } from "./clients.mjs";
 import { contract } from "./contract.mjs";
+import { Chat } from "./copilotkit.mjs";
 import { doors } from "./doors.mjs";
 import { rehearsal } from "./rehearsal.mjs";
 
@@ -17,19 +20,28 @@ for (const level of ["warn", "error"]) {
 // The client leaves one behind when a stream breaks off: the scenario fails, the others still run.
 process.on("unhandledRejection", (reason) => complaints.push(`unhandled: ${asText(reason)}`));
 
-const wanted = process.argv.slice(2);
-let isOk = true;
+const chat = (given) => (options) => Chat.open({ ...given, ...options });
+const clients = {
+  "copilotkit": [canonicalCards, chat({})],
+  "copilotkit on 1.0": [canonicalCards, chat({ client: since1 })],
+  "copilotkit, langgraph": [legacyCards, chat({ dialect: "langgraph" })],
+};
 for (const transport of Object.keys(transports)) {
   const all = { ...rehearsal, ...contract, ...doors[transport] };
-  for (const [scenario, act] of Object.entries(all)) {
-    if (wanted.length > 0 && !wanted.includes(scenario)) continue;
+  clients[transport] = [all, (options) => new Client(transport, options)];
+}
+
+const wanted = process.argv.slice(2);
+let isOk = true;
+for (const [client, [scenarios, open]] of Object.entries(clients)) {
+  for (const [scenario, act] of Object.entries(scenarios)) {
+    if (wanted.length > 0 && !wanted.includes(scenario) && !wanted.includes(client)) continue;
     const started = performance.now();
-    const error = await failureOf(() => act((options) => new Client(transport, options)));
+    const error = await failureOf(() => act(open, complaints));
     const ms = Math.round(performance.now() - started);
     isOk &&= error === undefined;
-    process.stdout.write(
-      `${JSON.stringify({ transport, scenario, ok: error === undefined, ms, error })}\n`,
-    );
+    const result = { client, scenario, ok: error === undefined, ms, error };
+    process.stdout.write(`${JSON.stringify(result)}\n`);
   }
 }
 // A scenario that timed out may have left a stream open, which would keep the process alive.

@@ -1,3 +1,10 @@
+"""
+The official client, alone and inside CopilotKit, against the running product.
+
+CopilotKit's core and its hook `useInterrupt` run as they are, in Node: React's test renderer takes
+the place of a browser. What only draws (package.json, "overrides") is not installed.
+"""
+
 import json
 import os
 import subprocess
@@ -9,6 +16,7 @@ from tests.support.node import check_out, find_node
 from tests.support.product import embedded_product, scaled_product
 
 HERE = Path(__file__).parent
+CLIENTS = {"http", "websocket", "copilotkit", "copilotkit on 1.0", "copilotkit, langgraph"}
 SHAPES = {"embedded": embedded_product, "scaled": scaled_product}
 #: A good run takes ten seconds; drive.mjs itself cuts off a single scenario after half a minute.
 LIMIT_SECONDS = 300
@@ -39,11 +47,11 @@ def driven(product, tmp_path_factory):
     )
 
 
-def test_every_scenario_holds_for_the_official_client(driven, product, subtests):
+def test_every_scenario_holds_for_every_client(driven, product, subtests):
     results = [json.loads(line) for line in driven.stdout.splitlines()]
 
-    assert {result["transport"] for result in results} == {"http", "websocket"}, driven.stderr
+    assert {result["client"] for result in results} == CLIENTS, driven.stderr
     for result in results:
-        with subtests.test(f"{result['scenario']} over {result['transport']}"):
+        with subtests.test(f"{result['scenario']} of {result['client']}"):
             assert result["ok"], f"{result['error']}\n\n{product.log_tails()}"
     assert driven.returncode == 0, driven.stderr
