@@ -1,5 +1,6 @@
 """An agent behind a URL: AG-UI over HTTP and server-sent events, in whatever dialect it speaks."""
 
+import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -11,8 +12,9 @@ from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities, BaseEvent, EventType
 
 from agents.adapters import addresses, sse
 from agents.adapters.addresses import AddressRefused, Resolve, find_target
-from agents.agui import dialects, strict_json, wire
-from agents.agui.dialects import Reader, Reply, Spoken
+from agents.agui import replies as answering
+from agents.agui import strict_json, wire
+from agents.agui.dialects import Json, Reader, Reply, Spoken
 from agents.agui.errors import ProtocolViolation
 from agents.port import Answer, RunContext
 from agents.sdk.turn import Clock
@@ -24,12 +26,24 @@ CONNECT_SECONDS = 10.0
 _TRIES = 3
 _EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
 _BROKE_OFF = "The agent's answer broke off."
+_ASKED_AGAIN = (
+    "The agent asked again what had been answered: it did not take these decisions together. "
+    "They were called off."
+)
 _KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 
 
 class RemoteFailed(Exception):
     """The remote agent did not do what it should; the text is for whoever looks at the run."""
+
+    code = "AGENT_UNREACHABLE"
+
+
+class DecisionsNotTaken(RemoteFailed):
+    """The remote agent asks what it was told."""
+
+    code = "DECISIONS_NOT_TAKEN"
 
 
 @dataclass(frozen=True)
@@ -62,22 +76,39 @@ class RemoteAgent:
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
         spoken = Spoken.from_json(ctx.checkpoint)
-        body = _body(run_input, ctx, spoken)
-        reader = Reader(ctx.run_key)
+        replies = [_reply(answer) for answer in ctx.answers]
+        body = _body(run_input, ctx, spoken, replies)
+        tools = {tool.name for tool in run_input.tools or ()}
+        reader = Reader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
         try:
+            for result in answering.results(spoken, replies):
+                yield _decoded(result)
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
                     _check_answerable(event, reader.spoken)
+                    await self._check_new(event, body, replies)
                     ctx.save_checkpoint(reader.spoken.to_json())
                 yield event
                 if isinstance(event, _TERMINAL):
                     return
-            problem = _BROKE_OFF
+            problem = RemoteFailed(_BROKE_OFF)
         except RemoteFailed as error:
-            problem = str(error)
-        yield agui.RunErrorEvent(message=problem, code="AGENT_UNREACHABLE")
+            problem = error
+        yield agui.RunErrorEvent(message=str(problem), code=problem.code)
 
-    async def _events(self, body: dict[str, Any], reader: Reader) -> AsyncIterator[BaseEvent]:
+    async def _check_new(
+        self, event: agui.RunFinishedEvent, body: Json, replies: list[Reply]
+    ) -> None:
+        """Have called off what was not taken: nothing approved is left for a later answer."""
+        if not _asks_again(event, replies):
+            return
+        entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in replies]
+        with contextlib.suppress(RemoteFailed):
+            async for _ in self._events({**body, "resume": entries}, Reader("")):
+                pass
+        raise DecisionsNotTaken(_ASKED_AGAIN)
+
+    async def _events(self, body: Json, reader: Reader) -> AsyncIterator[BaseEvent]:
         try:
             async with self._answer(strict_json.dumps(body)) as response:
                 async for data in sse.read_events(response.aiter_raw()):
@@ -138,7 +169,7 @@ class RemoteAgent:
         )
 
 
-def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken) -> dict[str, Any]:
+def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken, replies: list[Reply]) -> Json:
     """The input as JSON; a thread has the same name there for nobody else."""
     sent = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
     sent |= {
@@ -148,9 +179,9 @@ def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken) -> dict[str
         "state": run_input.state if run_input.state is not None else {},
         "forwardedProps": run_input.forwarded_props or {},
     }
-    if ctx.answers:
-        replies = [_reply(answer) for answer in ctx.answers]
-        sent |= dialects.resume_fields(spoken, replies, run_input.forwarded_props)
+    if replies:
+        sent |= answering.resume_fields(spoken, replies, run_input.forwarded_props)
+        sent["messages"] += answering.resume_messages(spoken, replies)
     return sent
 
 
@@ -178,11 +209,18 @@ def _check_response(response: httpx.Response) -> None:
 
 def _check_answerable(event: agui.RunFinishedEvent, spoken: Spoken) -> None:
     is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
-    if is_interrupt and not dialects.can_answer(spoken):
+    if is_interrupt and not answering.can_answer(spoken):
         raise RemoteFailed("The agent asked several questions and named none of them.")
 
 
-def _object(data: bytes) -> dict[str, Any]:
+def _asks_again(event: agui.RunFinishedEvent, replies: list[Reply]) -> bool:
+    if not isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
+        return False
+    asked = {interrupt.id for interrupt in event.outcome.interrupts}
+    return any(reply.interrupt_id in asked for reply in replies)
+
+
+def _object(data: bytes) -> Json:
     try:
         value = strict_json.loads(data, limits=_EVENT_LIMITS)
     except strict_json.JsonRejected as error:
@@ -192,7 +230,7 @@ def _object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def _decoded(value: dict[str, Any]) -> BaseEvent:
+def _decoded(value: Json) -> BaseEvent:
     try:
         return wire.decode(strict_json.dumps(value))
     except (ProtocolViolation, strict_json.JsonRejected) as error:

@@ -1,25 +1,25 @@
 """
-What agents in the field say instead of an interrupt outcome, and how each wants to be resumed.
+What agents in the field say instead of an interrupt outcome.
 
 Read from the events of a run: the *draft* of 2025 (a string outcome and one `interrupt`),
-LangGraph's `on_interrupt` events, with or without a canonical outcome beside them, and Mastra's,
-which names the suspended tool call. Interrupts come out as AG-UI 1.0 has them.
+LangGraph's `on_interrupt` events, with or without a canonical outcome beside them, Mastra's, which
+names the suspended tool call, and what is particular to single bridges (`agents.agui.bridges`).
+Interrupts come out as AG-UI 1.0 has them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agents.agui import strict_json
+from agents.agui import bridges, strict_json
+from agents.agui.bridges import as_object
 
 Json = dict[str, Any]
 
 #: What LangGraph names its interrupts with: the map from id to answer is told by it.
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
-#: Google's bridge asks by a call of this name, which stands for the one that is asked about.
-_CONFIRMATION = "adk_request_confirmation"
 _REASON = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 
 
@@ -28,15 +28,22 @@ class Dialect(StrEnum):
     DRAFT = "draft"
     LANGGRAPH = "langgraph"
     MASTRA = "mastra"
+    GOOGLE = "google"
+    MICROSOFT = "microsoft"
+    RESULTS = "results"  #: calls without a result, which is what the answer is
 
 
 @dataclass(frozen=True)
 class Spoken:
-    """How a run was interrupted: what has to be known to answer in the same dialect."""
+    """How a run was interrupted: what `agents.agui.replies` has to know to answer likewise."""
 
     dialect: Dialect = Dialect.CANONICAL
     #: by interrupt id: what the answer has to say again
     notes: Mapping[str, Json] = field(default_factory=dict)
+
+    def own_id(self, interrupt_id: str) -> str:
+        """What the agent calls an interrupt, if that is not what it is called here."""
+        return str(self.notes.get(interrupt_id, {}).get("id", interrupt_id))
 
     def to_json(self) -> Json:
         return asdict(self)
@@ -62,26 +69,32 @@ class Reply:
 class Reader:
     """Turns the events of one run into canonical ones, as JSON."""
 
-    def __init__(self, run_key: str) -> None:
+    def __init__(
+        self,
+        run_key: str,
+        *,
+        before: Spoken | None = None,
+        replies: Sequence[Reply] = (),
+        client_tools: Collection[str] = (),
+    ) -> None:
+        """Read a run; one that resumes another knows how that was asked, and what was answered."""
         self._run_key = run_key
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
-        self._calls: set[str] = set()
-        self._confirmations: dict[str, list[Json]] = {}  # calls that stand for another one
+        #: the names of the calls, by id
+        self._calls = {one.tool_call_id: one.tool_name for one in replies if one.tool_call_id}
+        self._confirmations = bridges.Confirmations()
+        self._client_tools = client_tools
+        asked = before or Spoken()
+        self._answered = {asked.own_id(one.interrupt_id) for one in replies}
         self.spoken = Spoken()
 
     def read(self, event: Json) -> list[Json]:
         """The canonical events that say the same; interrupt events wait for the run's end."""
+        if self._confirmations.holds(event):
+            return []
         match event.get("type"):
-            case "TOOL_CALL_START" if event.get("toolCallName") == _CONFIRMATION:
-                self._confirmations[str(event.get("toolCallId"))] = [event]
-                return []
             case "TOOL_CALL_START":
-                self._calls.add(str(event.get("toolCallId")))
-            case "TOOL_CALL_ARGS" | "TOOL_CALL_END" if held := self._confirmations.get(
-                str(event.get("toolCallId"))
-            ):
-                held.append(event)
-                return []
+                self._calls[str(event.get("toolCallId"))] = str(event.get("toolCallName"))
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw = event.get("rawEvent")
                 name = raw.get("id") if isinstance(raw, dict) else None
@@ -94,8 +107,7 @@ class Reader:
     def _finished(self, event: Json) -> list[Json]:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
         if isinstance(outcome, dict):
-            self._note_langgraph(outcome)
-            return self._confirmed(event, outcome)
+            return self._concluded(event, self._of_outcome(outcome))
         rest = {key: value for key, value in event.items() if key not in ("outcome", "interrupt")}
         before: list[Json] = []
         if outcome == "interrupt" or (isinstance(legacy, dict) and outcome != "success"):
@@ -105,46 +117,69 @@ class Reader:
             result = self._of_events()
         else:
             result = {"type": "cancelled" if outcome == "cancelled" else "success"}
-        return self._confirmed({**rest, "outcome": result}, result, before)
+        return self._concluded(rest, result, before)
 
-    def _confirmed(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
-        """Ask about the call that a confirmation stands for; one that nobody asks about stays."""
-        asked = outcome.get("interrupts") if outcome.get("type") == "interrupt" else None
-        if isinstance(asked, list):
-            outcome = {**outcome, "interrupts": [self._original(one) for one in asked]}
-        left = [held for events in self._confirmations.values() for held in events]
+    def _concluded(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
+        """The end of the run; a confirmation that nobody asks about stays a call."""
+        asked = outcome.get("interrupts") or []
+        questions: Mapping[str, Json] = {}
+        if outcome.get("type") in ("interrupt", "success") and isinstance(asked, list):
+            questions = self._confirmations.questions(asked, self._calls)
+        if questions:
+            self.spoken = Spoken(Dialect.GOOGLE, {name: {} for name in questions})
+            others = [one for one in asked if bridges.call_of(one) not in questions]
+            outcome = {"type": "interrupt", "interrupts": [*others, *questions.values()]}
+        left = self._confirmations.left(questions)
         return [*left, *before, {**event, "outcome": outcome}]
 
-    def _original(self, interrupt: Any) -> Any:
-        call = interrupt.get("toolCallId") if isinstance(interrupt, dict) else None
-        if call not in self._confirmations:
-            return interrupt
-        told = (interrupt.get("metadata") or {}).get("adk") or {}
-        original = told.get("originalFunctionCall") or {}
-        if original.get("id") not in self._calls:
-            return interrupt
-        del self._confirmations[call]
-        hint = str((told.get("toolConfirmation") or {}).get("hint") or "")
-        # What it says by itself is written for programs.
-        is_own = hint and not hint.startswith("Please approve or reject the tool call")
-        return {
-            "responseSchema": _approval_schema(may_edit=False),
-            **interrupt,
-            "reason": "tool_call",
-            "toolCallId": original["id"],
-            "message": hint if is_own else f"Call {original.get('name')}?",
-        }
-
-    def _note_langgraph(self, outcome: Json) -> None:
-        """LangGraph's bridge says it canonically, and hears several answers by its map only."""
-        interrupts = outcome.get("interrupts")
+    def _of_outcome(self, outcome: Json) -> Json:
+        """An outcome that needs no translation, but for what its bridge does in its own way."""
+        interrupts, pending = outcome.get("interrupts"), outcome.get("pendingToolCallIds")
+        if outcome.get("type") == "success" and isinstance(pending, list):
+            return self._results_wanted(pending) or outcome
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
-            return
+            return outcome
+        if self._is_langgraph(interrupts):
+            interrupts = [{**one, "id": self._langgraph_id(one["id"])} for one in interrupts]
+        elif interrupts and all(map(bridges.microsoft_kind, interrupts)):
+            kinds = {str(one.get("id")): bridges.microsoft_kind(one) for one in interrupts}
+            notes = {name: {"kind": kind} for name, kind in kinds.items()}
+            self.spoken = Spoken(Dialect.MICROSOFT, notes)
+            interrupts = [bridges.microsoft_question(one) for one in interrupts]
+        return {**outcome, "interrupts": interrupts}
+
+    def _is_langgraph(self, interrupts: list[Any]) -> bool:
+        """LangGraph's bridge says it canonically, and hears several answers by its map only."""
         asked = [one for one in interrupts if isinstance(one, dict)]
-        told = any("langgraph" in (one.get("metadata") or {}) for one in asked)
-        ids = [one.get("id") for one in asked]
-        if (told or self._held) and all(map(_is_langgraph_id, ids)):
-            self.spoken = Spoken(Dialect.LANGGRAPH, {str(name): {} for name in ids})
+        told = any("langgraph" in as_object(one.get("metadata")) for one in asked)
+        named = len(asked) == len(interrupts) and all(
+            is_langgraph_id(one.get("id")) for one in asked
+        )
+        return (told or bool(self._held)) and named
+
+    def _langgraph_id(self, given: str) -> str:
+        """A name that is new on the thread: a node that asks twice uses the same one for both."""
+        name = f"{given}-{self._run_key}" if given in self._answered else given
+        notes = {**self.spoken.notes, name: {"id": given} if name != given else {}}
+        self.spoken = Spoken(Dialect.LANGGRAPH, notes)
+        return name
+
+    def _results_wanted(self, pending: list[Any]) -> Json | None:
+        """Ask for what calls give that the run has left, unless the client has their tools."""
+        left = [
+            name
+            for name in dict.fromkeys(map(str, pending))
+            if name in self._calls and self._calls[name] not in self._client_tools
+        ]
+        if not left:
+            return None
+        questions = [
+            bridges.result_wanted(f"{self._run_key}-{number}", name, self._calls[name])
+            for number, name in enumerate(left, start=1)
+        ]
+        notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in questions}
+        self.spoken = Spoken(Dialect.RESULTS, notes)
+        return {"type": "interrupt", "interrupts": questions}
 
     def _of_draft(self, legacy: Json) -> tuple[list[Json], Json]:
         """The interrupt, and the tool call that it is about, if no events told of that."""
@@ -166,7 +201,7 @@ class Reader:
                 "reason": "tool_call",
                 "toolCallId": call,
                 "message": f"Call {payload['functionName']}?",
-                "responseSchema": _approval_schema(may_edit=True),
+                "responseSchema": bridges.approval_schema(edited_args={"type": "object"}),
             }
         elif isinstance(payload, dict):
             interrupt |= _asked(payload)
@@ -178,9 +213,13 @@ class Reader:
         notes: dict[str, Json] = {}
         interrupts = []
         for number, (given, value) in enumerate(self._held, start=1):
-            name = given or f"{self._run_key}-i{number}"
-            notes[name] = _mastra_note(value) if is_mastra else {}
+            if is_mastra or not given:
+                name = given or f"{self._run_key}-i{number}"
+                notes[name] = _mastra_note(value) if is_mastra else {}
+            else:
+                name = self._langgraph_id(given)
             interrupts.append(self._of_event(name, value, is_mastra=is_mastra))
+        notes = {**self.spoken.notes, **notes}
         self.spoken = Spoken(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
         return {"type": "interrupt", "interrupts": interrupts}
 
@@ -206,64 +245,6 @@ class Reader:
         return interrupt
 
 
-def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any) -> Json:
-    """The fields of a RunAgentInput that resume a run in the dialect that it was interrupted in."""
-    if spoken.dialect is Dialect.CANONICAL:
-        return {"resume": [_entry(reply) for reply in replies]}
-    props = dict(forwarded_props) if isinstance(forwarded_props, dict) else {}
-    first = replies[0]
-    note = spoken.notes.get(first.interrupt_id, {})
-    if spoken.dialect is Dialect.DRAFT:
-        name = {"interruptId": first.interrupt_id} if note.get("has_id") else {}
-        return {"resume": {**name, "payload": _draft_payload(first, note)}}
-    if spoken.dialect is Dialect.MASTRA:
-        command = {"resume": _plain(first), "interruptEvent": note}
-        return {"forwardedProps": {**props, "command": command}}
-    if all(_is_langgraph_id(reply.interrupt_id) for reply in replies):
-        resume: Any = {reply.interrupt_id: _plain(reply) for reply in replies}
-    else:
-        resume = _plain(first)
-    return {"forwardedProps": {**props, "command": {"resume": resume}}}
-
-
-def can_answer(spoken: Spoken) -> bool:
-    """Whether all interrupts of the run can be answered: without ids only one can."""
-    return (
-        spoken.dialect is not Dialect.LANGGRAPH
-        or len(spoken.notes) == 1
-        or all(_is_langgraph_id(name) for name in spoken.notes)
-    )
-
-
-def _entry(reply: Reply) -> Json:
-    entry: Json = {"interruptId": reply.interrupt_id, "status": reply.status}
-    if reply.status == "resolved" and reply.payload is not None:
-        entry["payload"] = reply.payload
-    return entry
-
-
-def _plain(reply: Reply) -> Any:
-    """An answer where there is no word for calling off: a denial that says so."""
-    if reply.status == "cancelled":
-        return {"approved": False, "cancelled": True}
-    return reply.payload
-
-
-def _draft_payload(reply: Reply, note: Mapping[str, Any]) -> Any:
-    """The .NET server runs what the answer says: it gets the call from our own store."""
-    payload = _plain(reply)
-    if not (note.get("is_approval") and isinstance(payload, dict)):
-        return payload
-    if reply.tool_call_id is None or reply.args is None:
-        return payload
-    call = {
-        "callId": reply.tool_call_id,
-        "name": reply.tool_name,
-        "arguments": dict(reply.args),
-    }
-    return {**payload, "toolCall": call}
-
-
 def unpacked(value: Any) -> Any:
     """What a field carries: JSON inside a string, or as it is."""
     if not isinstance(value, str):
@@ -274,22 +255,14 @@ def unpacked(value: Any) -> Any:
         return value
 
 
-def _approval_schema(*, may_edit: bool) -> Json:
-    edits = {"editedArgs": {"type": "object"}} if may_edit else {}
-    return {
-        "type": "object",
-        "properties": {"approved": {"type": "boolean"}, **edits, "reason": {"type": "string"}},
-        "required": ["approved"],
-    }
-
-
 def _asked(fields: Mapping[str, Any]) -> Json:
     """The question and its schema, under the names that are in use for them."""
     messages = [fields.get(one) for one in ("message", "question", "prompt", "description")]
     schemas = [fields.get(one) for one in ("responseSchema", "response_schema", "inputSchema")]
     message = next((one for one in messages if isinstance(one, str) and one), None)
     schema = next((one for one in schemas if isinstance(one, dict)), None)
-    asked = {"message": message, "responseSchema": schema}
+    expiry = fields.get("expiresAt") or fields.get("expires_at")
+    asked = {"message": message, "responseSchema": schema, "expiresAt": expiry}
     return {name: value for name, value in asked.items() if value is not None}
 
 
@@ -325,5 +298,5 @@ def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
     ]
 
 
-def _is_langgraph_id(name: Any) -> bool:
+def is_langgraph_id(name: Any) -> bool:
     return isinstance(name, str) and _LANGGRAPH_ID.fullmatch(name) is not None

@@ -4,10 +4,11 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import ag_ui.core as agui
 import httpx
 
 from agents.adapters.remote import RemoteAgent
-from tests.agents.doubles import fixed_clock
+from tests.agents.doubles import Stage, fixed_clock
 
 URL = "https://agents.example.com/refunds?tenant=7"
 ARGS = {"order": "A1", "amount": 47.5}
@@ -137,6 +138,21 @@ def remote(server: Server, url: str = URL, **more: Any) -> RemoteAgent:
         transport=httpx.MockTransport(server),
         **{"resolver": resolve, **more},
     )
+
+
+async def asked(*runs: Any, **more: Any) -> tuple[Stage, Server]:
+    """A thread whose first run was the first of these."""
+    server = Server(*runs, **more)
+    stage = Stage(remote(server))
+    await stage.say("Refund it.")
+    return stage, server
+
+
+def failure(stage: Stage) -> tuple[str | None, str]:
+    """The code and the text of the error that the last run ended with."""
+    error = stage.events[-1]
+    assert isinstance(error, agui.RunErrorEvent)
+    return error.code, error.message
 
 
 def _chunk(event: Any) -> bytes | Exception:

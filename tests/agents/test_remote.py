@@ -3,30 +3,25 @@
 import asyncio
 import json
 
-import ag_ui.core as agui
 import httpx
 import pytest
 
 from agents.adapters import sse
 from agents.adapters.addresses import AddressRefused, check_url, find_target
 from tests.agents import bridges
-from tests.agents.bridges import ARGS, LANGGRAPH_IDS, Server, finished, remote, started
+from tests.agents.bridges import (
+    ARGS,
+    LANGGRAPH_IDS,
+    Server,
+    asked,
+    failure,
+    finished,
+    remote,
+    started,
+)
 from tests.agents.doubles import Stage, cancelled
 
 APPROVE = {"approved": True}
-
-
-async def asked(*runs, **more):
-    server = Server(*runs, **more)
-    stage = Stage(remote(server))
-    await stage.say("Refund it.")
-    return stage, server
-
-
-def failure(stage):
-    error = stage.events[-1]
-    assert isinstance(error, agui.RunErrorEvent)
-    return error.code, error.message
 
 
 # -- dialects -------------------------------------------------------------------------------------
@@ -65,6 +60,30 @@ async def test_several_interrupts_of_langgraph_are_answered_by_one_map(outcome):
         LANGGRAPH_IDS[0]: APPROVE,
         LANGGRAPH_IDS[1]: {"approved": False, "cancelled": True},
     }
+
+
+@pytest.mark.parametrize("outcome", [False, True], ids=["legacy", "with outcome"])
+async def test_a_node_of_langgraph_that_asks_twice_is_answered_by_the_name_it_gives_both(outcome):
+    ask = bridges.langgraph_asks(outcome=outcome)
+    again = [event for event in ask if "toolCallId" not in event]
+    stage, server = await asked(ask, again, [started(), finished()])
+    (first,) = stage.interrupts
+    await stage.answer(APPROVE)
+    (second,) = stage.interrupts
+
+    await stage.answer({"approved": False})
+
+    assert (first.id, second.id) == (LANGGRAPH_IDS[0], f"{LANGGRAPH_IDS[0]}-run2")
+    assert server.last["forwardedProps"]["command"]["resume"] == {
+        LANGGRAPH_IDS[0]: {"approved": False}
+    }
+
+
+async def test_a_langgraph_interrupt_says_when_it_expires():
+    value = {"message": "Go on?", "expiresAt": "2026-11-21T12:00:00Z"}
+    stage, _ = await asked([started(), bridges.on_interrupt(value, LANGGRAPH_IDS[0]), finished()])
+
+    assert stage.interrupts[0].expires_at == "2026-11-21T12:00:00Z"
 
 
 async def test_a_langgraph_interrupt_without_an_id_is_answered_by_its_value():
@@ -169,49 +188,6 @@ async def test_mastra_is_told_which_call_it_suspended():
         "resume": APPROVE,
         "interruptEvent": {"toolCallId": "tc-1", "runId": "their-run"},
     }
-
-
-def confirmation(call_id, **told):
-    """Google's bridge: a call that stands for another one, and an interrupt about it."""
-    name = f"adk-{call_id}"
-    adk = {"originalFunctionCall": {"id": call_id, "name": "issue_refund", "args": ARGS}, **told}
-    ask = {"id": name, "reason": "confirmation", "toolCallId": name, "metadata": {"adk": adk}}
-    return bridges.call("adk_request_confirmation", name, adk), ask
-
-
-async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for():
-    hint = {"toolConfirmation": {"hint": "Is the customer right?", "confirmed": False}}
-    first, ask = confirmation("tc-1")
-    second, ask_again = confirmation("tc-2", **hint)
-    outcome = {"type": "interrupt", "interrupts": [ask, ask_again]}
-    stage, server = await asked(
-        [
-            *(started(), *bridges.call(), *bridges.call(call_id="tc-2")),
-            *(first[0], second[0], first[1], second[1], first[2], second[2]),
-            finished(outcome=outcome),
-        ],
-        [started(), *bridges.done(), finished()],
-    )
-    asks = [(one.reason, one.tool_call_id, one.message) for one in stage.interrupts]
-    assert len(stage.of(agui.ToolCallStartEvent)) == 2
-
-    await stage.answer(APPROVE, {"approved": False})
-
-    assert asks == [
-        ("tool_call", "tc-1", "Call issue_refund?"),
-        ("tool_call", "tc-2", "Is the customer right?"),
-    ]
-    assert [entry["interruptId"] for entry in server.last["resume"]] == ["adk-tc-1", "adk-tc-2"]
-    assert [entry["payload"]["approved"] for entry in server.last["resume"]] == [True, False]
-
-
-async def test_a_confirmation_that_nobody_asks_about_stays_a_call():
-    first, _ = confirmation("tc-1")
-    stage, _ = await asked([started(), *bridges.call(), *first, finished()])
-
-    names = [event.tool_call_name for event in stage.of(agui.ToolCallStartEvent)]
-    assert names == ["issue_refund", "adk_request_confirmation"]
-    assert stage.outcome == "success"
 
 
 async def test_what_is_asked_about_a_call_that_nobody_saw_is_no_approval_of_it():

@@ -31,7 +31,7 @@ class WorkerKilled(BaseException):
     """What a SIGKILL looks like from inside: nothing after it is executed."""
 
 
-def kill_while_driving(run, *, monkeypatch, at):
+def kill_while_driving(run, *, monkeypatch, at, batch_seconds=60):
     """Drive a queued run until the worker is about to commit `at`, and lose the worker there."""
 
     def die(**_kwargs):
@@ -40,7 +40,7 @@ def kill_while_driving(run, *, monkeypatch, at):
     with monkeypatch.context() as dying:
         dying.setattr(work, at, die)
         # Nothing is committed only because the machine was slow.
-        dying.setattr(turns, "BATCH_SECONDS", 60)
+        dying.setattr(turns, "BATCH_SECONDS", batch_seconds)
         with pytest.raises(WorkerKilled):
             engine.execute(run.pk)
     return steps.reread(run)
