@@ -2,10 +2,11 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test lint texts bench campaign lock base dev
+.PHONY: help run demo-reset test servers lint texts bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
+SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 
 help: ## Show this list
@@ -19,9 +20,12 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run every check and every test, as CI does
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/races
+	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/races --ignore tests/servers
 	$(BIN)/python -m tests.support.on_postgres \
 		$(BIN)/python -m pytest -n 2 --dist loadfile tests/inbox tests/races
+
+servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/servers
 
 lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .
@@ -49,7 +53,8 @@ lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versio
 	compile dev.in ../pyproject.toml --all-extras -o dev.txt && \
 	for extra in $(ALL_EXTRAS); do \
 		compile ../pyproject.toml --extra $$extra -c base.txt -c dev.txt -o $$extra.txt || exit 1; \
-	done
+	done && \
+	for server in $(SERVERS); do compile $$server.in -o $$server.txt || exit 1; done
 
 # The installed list is kept beside what it installed: only another list costs an installation.
 install = { cmp -s requirements/$(1).txt $(VENV)/$(1).txt || { \

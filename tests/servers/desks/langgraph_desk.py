@@ -1,0 +1,147 @@
+"""The refund desk behind LangGraph's bridge, at /agui; DESK_OUTCOME=1 makes it say outcomes."""
+
+import json
+import os
+from typing import Annotated
+
+import desk
+from ag_ui_langgraph import LangGraphAgent, add_langgraph_fastapi_endpoint
+from fastapi import FastAPI
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.tools import InjectedToolCallId, tool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import interrupt
+
+CallId = Annotated[str, InjectedToolCallId]
+
+
+class Scripted(BaseChatModel):
+    """Asks for the calls of the script, then says what came of them."""
+
+    @property
+    def _llm_type(self):
+        return "scripted"
+
+    def bind_tools(self, tools, **kwargs):
+        return self
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
+        text, calls = _answer(messages)
+        message = AIMessage(
+            content=text,
+            tool_calls=[{"id": key, "name": name, "args": args} for key, name, args in calls],
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _astream(self, messages, stop=None, run_manager=None, **kwargs):
+        text, calls = _answer(messages)
+        for number, (key, name, args) in enumerate(calls):
+            whole = json.dumps(args)
+            for piece in (
+                {"name": name, "args": "", "id": key, "index": number},
+                {"name": None, "args": whole[:10], "id": None, "index": number},
+                {"name": None, "args": whole[10:], "id": None, "index": number},
+            ):
+                yield ChatGenerationChunk(
+                    message=AIMessageChunk(content="", tool_call_chunks=[piece])
+                )
+        for word in text.split(" ") if text else []:
+            yield ChatGenerationChunk(message=AIMessageChunk(content=f"{word} "))
+
+
+def _answer(messages):
+    asked = max(at for at, one in enumerate(messages) if isinstance(one, HumanMessage))
+    heard = [one.content for one in messages[asked:] if isinstance(one, ToolMessage)]
+    if heard:
+        return desk.closing_words(heard), []
+    return "", desk.calls_for(messages[asked].content)
+
+
+def _approved(call_id, args, schema, question="Call it?"):
+    """Ask a person; return the arguments that may run, or why none may."""
+    answer = interrupt(
+        {
+            "reason": "tool_call",
+            "message": question,
+            "toolCallId": call_id,
+            "expiresAt": desk.expiry_of(args.get("order", "")),
+            "responseSchema": {
+                "type": "object",
+                "properties": {
+                    "approved": {"type": "boolean"},
+                    "editedArgs": {"type": "object", **schema},
+                    "reason": {"type": "string"},
+                },
+                "required": ["approved"],
+            },
+        }
+    )
+    if answer["approved"]:
+        return answer.get("editedArgs", args), None
+    return None, f"denied: {answer.get('reason', 'called off')}"
+
+
+def _schema(**fields):
+    properties = {name: {"type": kind} for name, kind in fields.items()}
+    return {"properties": properties, "required": [*fields], "additionalProperties": False}
+
+
+REFUND = _schema(order="string", amount="number")
+
+
+@tool
+def issue_refund(order: str, amount: float, tool_call_id: CallId) -> str:
+    """Refund an amount in EUR."""
+    args, denied = _approved(tool_call_id, {"order": order, "amount": amount}, REFUND)
+    return denied or desk.issue_refund(**args)
+
+
+@tool
+def refund_carefully(order: str, amount: float, tool_call_id: CallId) -> str:
+    """Refund an amount in EUR when two people have said so, one after the other."""
+    args, denied = _approved(tool_call_id, {"order": order, "amount": amount}, REFUND, "First?")
+    if not denied:
+        args, denied = _approved(tool_call_id, args, REFUND, "Second?")
+    return denied or desk.issue_refund(**args)
+
+
+@tool
+def send_email(to: str, tool_call_id: CallId) -> str:
+    """Send the customer an e-mail."""
+    args, denied = _approved(tool_call_id, {"to": to}, _schema(to="string"))
+    return denied or desk.send_email(**args)
+
+
+@tool
+def ask_quarter(question: str) -> str:
+    """Ask a person for a quarter."""
+    answer = interrupt(
+        {
+            "reason": "input_required",
+            "message": question,
+            "responseSchema": {
+                "type": "object",
+                "properties": {"quarter": {"type": "string", "enum": ["Q1", "Q2"]}},
+                "required": ["quarter"],
+            },
+        }
+    )
+    return desk.file_report(answer["quarter"]) if "quarter" in answer else "not answered"
+
+
+graph = create_agent(
+    Scripted(),
+    tools=[issue_refund, refund_carefully, send_email, ask_quarter],
+    checkpointer=InMemorySaver(),
+)
+app = FastAPI()
+add_langgraph_fastapi_endpoint(
+    app,
+    LangGraphAgent(
+        name="desk", graph=graph, emit_interrupt_outcome=os.environ.get("DESK_OUTCOME") == "1"
+    ),
+    "/agui",
+)
