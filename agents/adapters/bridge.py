@@ -47,6 +47,11 @@ class Verdict:
         return goes_on(self.answer)
 
     @property
+    def is_approval(self) -> bool:
+        """Whether it was asked if the call may be made, and not for something it needs."""
+        return self.answer.interrupt.reason == "tool_call"
+
+    @property
     def payload(self) -> Any:
         """What was answered; None if it was called off."""
         return self.answer.entry.payload
@@ -103,6 +108,11 @@ class Bridge:
         """What users said since the framework was last heard of, as text."""
         users = [one for one in self._input.messages if isinstance(one, agui.UserMessage)]
         return [_text(one) for one in users if one.id not in self._heard]
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether something has happened after which no further call is made."""
+        return bool(self._end)
 
     def say(self, delta: str) -> None:
         """Stream some text; it goes on with the message that is open, or opens one."""
@@ -254,7 +264,8 @@ class Bridge:
         finally:
             task.cancel()
         if self._end:
-            task.exception()  # what the framework made of it is of no interest
+            if not task.cancelled():
+                task.exception()  # what the framework made of it is of no interest
             yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
             return
         task.result()
@@ -295,6 +306,22 @@ def effect_of(metadata: Mapping[str, Any] | None) -> Effect:
         ValueError: there is no such effect.
     """
     return Effect((metadata or {}).get(EFFECT, Effect.ONCE))
+
+
+def worded(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
+    """An author's words for a call, such as "Pay {amount}", if arguments can be filled in."""
+    if not isinstance(template, str):
+        return otherwise
+    try:
+        return template.format_map(args)
+    except (LookupError, ValueError, TypeError, AttributeError):
+        return otherwise
+
+
+def question_in(args: Mapping[str, Any], otherwise: str) -> str:
+    """The question that a call asks, under the names that are in use for it."""
+    asked = [args.get(name) for name in ("question", "message", "prompt")]
+    return next((one for one in asked if isinstance(one, str) and one), otherwise)
 
 
 def content_of(value: Any) -> str:

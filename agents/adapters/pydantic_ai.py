@@ -18,7 +18,7 @@ from pydantic_ai.tools import (
 )
 from pydantic_ai.tools import RunContext as ToolRun
 
-from agents.adapters.bridge import Bridge, content_of, effect_of
+from agents.adapters.bridge import Bridge, content_of, effect_of, question_in
 from agents.port import RunContext
 from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
@@ -130,18 +130,13 @@ def _ask(
     for call in requests.calls:
         told = requests.metadata.get(call.tool_call_id, {})
         bridge.ask(
-            str(told.get("message") or _question(call)),
+            str(told.get("message") or question_in(_arguments(call), f"Answer {call.tool_name}.")),
             call_id=call.tool_call_id,
             response_schema=told.get("response_schema") or {"type": "string"},
             metadata=told,
         )
     waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
     return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
-
-
-def _question(call: ToolCallPart) -> str:
-    asked = [_arguments(call).get(name) for name in ("question", "message", "prompt")]
-    return next((one for one in asked if isinstance(one, str)), f"Answer {call.tool_name}.")
 
 
 def _arguments(call: ToolCallPart) -> dict[str, Any]:

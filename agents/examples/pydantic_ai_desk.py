@@ -1,7 +1,8 @@
 """
 A refund desk written with Pydantic AI: what it pauses for becomes questions in the inbox.
 
-    make run EXTRAS=pydantic-ai SIGNOFF_AGENTS=pydantic-ai+agents.examples.pydantic_ai_desk:refunds
+    export SIGNOFF_AGENTS=pydantic-ai+agents.examples.pydantic_ai_desk:pydantic_refunds
+    make run EXTRAS=pydantic-ai
 
 The model is scripted, so that it runs anywhere; with `Agent("openai:...")` all else stays.
 """
@@ -37,10 +38,10 @@ async def model(
         yield desk.report([str(part.content) for part in results])
 
 
-refunds = Agent(FunctionModel(stream_function=model))
+pydantic_refunds = Agent(FunctionModel(stream_function=model))
 
 
-@refunds.tool(metadata={"effect": "once"})
+@pydantic_refunds.tool(metadata={"effect": "once"})
 def refund(ctx: RunContext[object], /, order: str, amount: Annotated[float, Field(gt=0)]) -> str:
     """Pay money back to a customer."""
     if amount > desk.LIMIT and not ctx.tool_call_approved:
@@ -48,7 +49,7 @@ def refund(ctx: RunContext[object], /, order: str, amount: Annotated[float, Fiel
     return desk.pay(order, amount)
 
 
-@refunds.tool_plain(metadata={"effect": "read"})
+@pydantic_refunds.tool_plain(metadata={"effect": "read"})
 def ask_reason(question: str) -> str:
     """Ask a colleague."""
     schema = {"type": "string", "minLength": 3}

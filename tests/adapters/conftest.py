@@ -9,7 +9,11 @@ from agents.examples import desk
 from inbox.actions.people import ensure_agent
 from inbox.domain.access import SEED
 
-DESKS = {"pydantic-ai": "agents.examples.pydantic_ai_desk:refunds"}
+DESKS = {
+    "pydantic-ai": "agents.examples.pydantic_ai_desk:pydantic_refunds",
+    "maf": "agents.examples.maf_desk:maf_refunds",
+    "genkit": "agents.examples.genkit_desk:genkit_refunds",
+}
 
 
 @pytest.fixture(params=DESKS)
@@ -19,7 +23,10 @@ def refunds(request, world, monkeypatch):
     monkeypatch.setenv(registry.OWN_AGENTS, f"{request.param}+{path}")
     monkeypatch.setattr(registry, "_agents", {})
     desk.paid.clear()
+    name = registry.name_of(path)
     agent = ensure_agent(
-        team=world.team, slug="refunds", implementation="refunds", description="", actor=SEED
+        team=world.team, slug=name, implementation=name, description="", actor=SEED
     )
-    return SimpleNamespace(agent=agent, paid=desk.paid, framework=request.param)
+    # What needs nobody waits for the calls beside it that need somebody.
+    goes_ahead = request.param != "maf"
+    return SimpleNamespace(agent=agent, paid=desk.paid, goes_ahead=goes_ahead)

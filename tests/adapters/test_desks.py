@@ -1,6 +1,7 @@
 """Agents of every framework that has an adapter, on the real engine: the same desk in each."""
 
 import json
+import re
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_call_that_nobody_has_to_approve_is_made_at_once(world, refunds):
     assert results(run) == ["refunded $5.00 for A1"]
     assert answers(run) == "Let me see.Done: refunded $5.00 for A1."
     call = ToolCall.objects.get()
-    assert (call.name, call.effect, call.state) == ("refund", "once", "settled")
+    assert (call.effect, call.state) == ("once", "settled")
 
 
 def test_an_approved_call_is_made_once_and_its_result_goes_to_the_call(world, refunds, bob):
@@ -125,7 +126,7 @@ def test_a_question_that_is_called_off_goes_on_without_an_answer(world, refunds,
 def test_calls_in_parallel_wait_for_two_people_and_go_on_once(world, refunds, bob, dora):
     text = "Refund A1 for 30, A2 for 5 and A3 for 40. Ask why."
     run = start(world, text, agent=refunds.agent)
-    assert refunds.paid == [("A2", 5)]
+    assert refunds.paid == ([("A2", 5)] if refunds.goes_ahead else [])
     first, second, question = open_interrupts(run)
     steps.approve(first, bob)
     steps.deny(second, dora)
@@ -135,7 +136,7 @@ def test_calls_in_parallel_wait_for_two_people_and_go_on_once(world, refunds, bo
     resumed = resumed_run(run)
 
     assert resumed.status == "succeeded"
-    assert refunds.paid == [("A2", 5), ("A1", 30)]
+    assert sorted(refunds.paid) == [("A1", 30), ("A2", 5)]
     for heard in ("refunded $30.00 for A1", "not today", "It broke."):
         assert heard in answers(resumed)
 
@@ -182,7 +183,7 @@ def test_a_once_tool_that_raises_ends_the_run_and_is_in_doubt(world, refunds, mo
 
     assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
     error = json.loads(run.events.get(type="RUN_ERROR").body)["message"]
-    assert error == "refund failed, and nobody knows what it did."
+    assert error.endswith(" failed, and nobody knows what it did.")
     assert ToolCall.objects.get().state == "in_doubt"
 
 
@@ -253,7 +254,9 @@ def test_what_a_framework_remembers_does_not_decide_what_runs(world, refunds, bo
     run = start(world, "Refund A1 for 30.", agent=refunds.agent)
     steps.approve(open_interrupts(run)[0], bob)
     memory = Memory.objects.get()
-    memory.body = memory.body.replace("30", "3000")
+    forged = re.sub(r"(amount\W+)30", r"\g<1>3000", memory.body)
+    assert forged != memory.body
+    memory.body = forged
     memory.save()
 
     resumed_run(run)

@@ -65,7 +65,7 @@ def test_a_framework_that_is_not_installed_says_which_extra_is_missing(run_of, m
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     monkeypatch.delitem(sys.modules, "agents.adapters.pydantic_ai", raising=False)
 
-    run = run_of("pydantic-ai+agents.examples.pydantic_ai_desk:refunds")
+    run = run_of("pydantic-ai+agents.examples.pydantic_ai_desk:pydantic_refunds")
 
     error = json.loads(run.events.get(type="RUN_ERROR").body)
     assert error["message"] == "This worker has no pydantic_ai: install the extra 'pydantic-ai'."

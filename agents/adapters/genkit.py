@@ -1,0 +1,208 @@
+"""Agents written with Genkit: a prompt with its tools; imported in the worker only."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+from uuid import uuid4
+
+from ag_ui.core import BaseEvent, RunAgentInput
+from genkit import (
+    ExecutablePrompt,
+    GenkitError,
+    Interrupt,
+    Message,
+    ModelResponse,
+    MultipartToolResponse,
+    Part,
+    ToolRequest,
+    respond_to_interrupt,
+    restart_tool,
+)
+from genkit.middleware import (
+    BaseMiddleware,
+    GenerateMiddlewareContext,
+    ModelHookParams,
+    ToolHookParams,
+)
+
+from agents.adapters.bridge import Bridge, Verdict, content_of, effect_of, question_in
+from agents.port import RunContext
+from agents.sdk.calls import readable
+from agents.sdk.context import ToolError
+
+_NOT_MADE = "The call was not made."
+#: The name of an argument where a tool's input is no object.
+_INPUT = "input"
+
+
+async def run(
+    prompt: ExecutablePrompt[Any, Any], run_input: RunAgentInput, ctx: RunContext
+) -> AsyncIterator[BaseEvent]:
+    """Drive a prompt with its tools; what they interrupt for becomes interrupts."""
+    bridge = Bridge(run_input, ctx)
+    async for event in bridge.run(_converse(prompt, bridge)):
+        yield event
+
+
+def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
+    """
+    Let every tool call through the journal, and note the schemas of their inputs by tool.
+
+    A class of its own for each run, because Genkit makes its instances by itself.
+    """
+    approved = {one.call_id: one.args for one in bridge.verdicts if one.goes_on}
+
+    class Journaled(BaseMiddleware[Any]):
+        async def wrap_model(
+            self,
+            params: ModelHookParams,
+            ctx: GenerateMiddlewareContext,
+            next_fn: Callable[..., Awaitable[ModelResponse[Any]]],
+        ) -> ModelResponse[Any]:
+            """See that every call has a name, by which it is answered."""
+            schemas.update({one.name: one.input_schema for one in params.request.tools or ()})
+            answer = await next_fn(params, ctx)
+            for request in _requests(answer.message):
+                request.ref = request.ref or f"call-{uuid4()}"
+            return answer
+
+        async def wrap_tool(
+            self,
+            params: ToolHookParams,
+            ctx: GenerateMiddlewareContext,
+            next_fn: Callable[..., Awaitable[MultipartToolResponse[Any]]],
+        ) -> MultipartToolResponse[Any]:
+            """Begin the call, have it made, and settle it."""
+            request = _request(params.tool_request_part)
+            responses: list[MultipartToolResponse[Any]] = []
+
+            async def make() -> Any:
+                try:
+                    responses.append(await next_fn(params, ctx))
+                except GenkitError as error:
+                    # What the tool raised comes wrapped.
+                    raise error.cause or error from error
+                return responses[0].output
+
+            try:
+                output = await bridge.call(
+                    str(request.ref),
+                    request.name,
+                    approved.get(request.ref, _arguments(request)),
+                    effect_of(params.tool.metadata),
+                    make,
+                    pausing=(Interrupt,),
+                )
+            except ToolError as error:
+                output = f"Error: {readable(error)}"
+            return responses[0] if responses else MultipartToolResponse(output=output)
+
+    return Journaled()
+
+
+async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
+    history = [Message.model_validate(one) for one in bridge.kept or []]
+    answers: dict[str, Any] = {}
+    if bridge.verdicts:
+        answers = _answers(bridge, history[-1])
+    elif history and any(map(_is_waiting, history[-1].content)):
+        # The run that was to go on behind this pause has failed: the conversation does.
+        history += [Message(role="tool", content=_given_up(history[-1]))]
+    history += [Message(role="user", content=[Part(text=text)]) for text in bridge.prompts]
+    # A prompt's own middleware gives way to what a call brings along, so that comes with it.
+    own = prompt._use or ()  # noqa: SLF001
+    schemas: dict[str, Any] = {}
+    stream = prompt.stream(messages=history, use=[*own, _journaled(bridge, schemas)], **answers)
+    async for chunk in stream.stream:
+        bridge.say(chunk.text)
+    answer = await stream.response
+    bridge.end_message()
+    for part in filter(_is_waiting, answer.message.content if answer.message else ()):
+        _ask(bridge, schemas, part)
+    bridge.kept = [
+        one.model_dump(mode="json", by_alias=True, exclude_none=True)
+        for one in answer.messages
+        if one.role != "system"
+    ]
+
+
+def _answers(bridge: Bridge, asked: Message) -> dict[str, Any]:
+    """What came of the calls that wait: restarted as they were approved, or answered."""
+    verdicts = {one.call_id: one for one in bridge.verdicts}
+    respond: list[Part] = []
+    restart: list[Part] = []
+    for part in filter(_is_waiting, asked.content):
+        verdict = verdicts[_request(part).ref]
+        if verdict.goes_on and verdict.is_approval:
+            restart.append(_restarted(part, verdict))
+        elif verdict.goes_on:
+            bridge.result(str(verdict.call_id), content_of(verdict.payload))
+            respond.append(respond_to_interrupt(verdict.payload, interrupt=part))
+        else:
+            bridge.refuse(verdict)
+            respond.append(respond_to_interrupt(verdict.refusal, interrupt=part))
+    return {"resume_respond": respond, "resume_restart": restart}
+
+
+def _given_up(asked: Message) -> list[Part]:
+    """The results of a message's calls when nobody answers any more: those there are, and none."""
+    return [
+        Part.from_tool_response(
+            name=_request(part).name,
+            ref=_request(part).ref,
+            output=(part.metadata or {}).get("pendingOutput", _NOT_MADE),
+        )
+        for part in asked.content
+        if part.tool_request is not None
+    ]
+
+
+def _restarted(part: Part, verdict: Verdict) -> Part:
+    """The approved call, with the arguments of our own store, edited or not."""
+    args: Any = verdict.args
+    if not isinstance(_request(part).input, Mapping):
+        args = args.get(_INPUT)
+    return restart_tool(interrupt=part, replace_input=args, resumed_metadata={"approved": True})
+
+
+def _ask(bridge: Bridge, schemas: Mapping[str, Any], part: Part) -> None:
+    """
+    Ask about a call that waits, in the words of its interrupt's metadata.
+
+    It is about the call itself, which is made when it is approved. With a `response_schema`, or
+    without metadata (`define_interrupt`), it is a question, and the answer the tool's result.
+    """
+    request = _request(part)
+    told = (part.metadata or {})["interrupt"]
+    words: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    args = _arguments(request)
+    bridge.propose(str(request.ref), request.name, args)
+    if "response_schema" in words or not words:
+        bridge.ask(
+            str(words.get("message") or question_in(args, f"Answer {request.name}.")),
+            call_id=str(request.ref),
+            response_schema=words.get("response_schema") or {"type": "string"},
+            metadata=words,
+        )
+        return
+    message = str(words.get("message") or f"Call {request.name}?")
+    bridge.ask_approval(str(request.ref), message, schemas.get(request.name), metadata=words)
+
+
+def _is_waiting(part: Part) -> bool:
+    return part.tool_request is not None and "interrupt" in (part.metadata or {})
+
+
+def _requests(message: Message | None) -> list[ToolRequest]:
+    parts = message.content if message else ()
+    return [part.tool_request for part in parts if part.tool_request is not None]
+
+
+def _request(part: Part) -> ToolRequest:
+    if part.tool_request is None:
+        raise ValueError("This part is no tool request.")
+    return part.tool_request
+
+
+def _arguments(request: ToolRequest) -> dict[str, Any]:
+    """The input of a call as an object."""
+    return dict(request.input) if isinstance(request.input, Mapping) else {_INPUT: request.input}

@@ -1,0 +1,243 @@
+"""Agents written with Microsoft Agent Framework; imported in the worker only."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from ag_ui.core import BaseEvent, RunAgentInput
+from agent_framework import (
+    Agent,
+    AgentSession,
+    ChatContext,
+    ChatMiddleware,
+    Content,
+    FunctionInvocationContext,
+    FunctionMiddleware,
+    FunctionTool,
+    Message,
+    MiddlewareFailure,
+)
+from agent_framework.exceptions import ToolException
+
+from agents.adapters.bridge import Bridge, Verdict, content_of, effect_of, question_in, worded
+from agents.agui import strict_json
+from agents.port import RunContext
+from agents.sdk.calls import readable
+from agents.sdk.context import ToolError
+
+_NOT_MADE = "The call was not made."
+
+
+async def run(
+    agent: Agent[Any], run_input: RunAgentInput, ctx: RunContext
+) -> AsyncIterator[BaseEvent]:
+    """Drive an `Agent`; approval requests and declared tools become interrupts."""
+    bridge = Bridge(run_input, ctx)
+    async for event in bridge.run(_converse(agent, bridge)):
+        yield event
+
+
+class _Journaled(FunctionMiddleware):
+    """Lets every tool call through the journal, with the arguments that were approved."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._approved = {one.call_id: one.args for one in bridge.verdicts if one.goes_on}
+
+    async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
+        """Begin the call, have it made, and settle it."""
+        call_id = context.metadata["call_id"]
+
+        async def make() -> str:
+            await call_next()
+            return _text_of(context.result)
+
+        try:
+            context.result = await self._bridge.call(
+                call_id,
+                context.function.name,
+                self._approved.get(call_id) or _mapping(context.arguments),
+                effect_of(context.function.additional_properties),
+                make,
+                harmless=(ToolException,),
+            )
+        except ToolError as error:
+            context.result = f"Error: {readable(error)}"
+        except Exception as error:
+            if self._bridge.is_ending:
+                raise MiddlewareFailure("The run ends.") from error
+            raise
+
+
+class _InOrder(ChatMiddleware):
+    """Tells the model why a call was not made, and every result right behind its call."""
+
+    def __init__(self, refusals: Mapping[str, str]) -> None:
+        self._refusals = refusals
+
+    async def process(self, context: ChatContext, call_next: Any) -> None:
+        """Order what the model gets; what the framework keeps stays as it is."""
+        messages = list(context.messages)
+        places = {
+            content.call_id: number
+            for number, message in enumerate(messages)
+            for content in message.contents
+            if content.type == "function_call"
+        }
+
+        def place(number: int) -> int:
+            message = messages[number]
+            if message.role != "tool" or not message.contents:
+                return number
+            return places.get(message.contents[0].call_id, number)
+
+        context.messages = [
+            self._explained(messages[number]) for number in sorted(range(len(messages)), key=place)
+        ]
+        await call_next()
+
+    def _explained(self, message: Message) -> Message:
+        if message.role != "tool":
+            return message
+        contents = [
+            Content.from_function_result(str(one.call_id), result=self._refusals[str(one.call_id)])
+            if one.call_id in self._refusals
+            else one
+            for one in message.contents
+        ]
+        return Message("tool", contents)
+
+
+async def _converse(agent: Agent[Any], bridge: Bridge) -> None:
+    kept = bridge.kept or {"session": AgentSession().to_dict(), "waiting": []}
+    refusals: dict[str, str] = {}
+    replies = _replies(bridge, kept, refusals)
+    stream = agent.run(
+        [*replies, *(Message("user", [text]) for text in bridge.prompts)],
+        stream=True,
+        session=(session := AgentSession.from_dict(kept["session"])),
+        middleware=[_Journaled(bridge), _InOrder(refusals)],
+    )
+    waiting: list[Content] = []
+    async for update in stream:
+        for content in update.contents:
+            if content.type == "text":
+                bridge.say(content.text or "")
+        waiting += update.user_input_requests
+    answer = await stream.get_final_response()
+    bridge.end_message()
+    _ask(bridge, agent, answer.messages, waiting)
+    bridge.kept = {
+        "session": session.to_dict(),
+        "waiting": [request.to_dict() for request in waiting],
+    }
+
+
+def _replies(bridge: Bridge, kept: Mapping[str, Any], refusals: dict[str, str]) -> list[Message]:
+    """
+    What came of the requests that wait, all of them; why not into `refusals`.
+
+    The framework runs what its session says was asked about, whatever a response says: there as
+    well the arguments become those of our own store, edited or not.
+    """
+    verdicts = {one.call_id: one for one in bridge.verdicts}
+    approvals: list[Content] = []
+    results: list[Content] = []
+    for request in kept["waiting"]:
+        call_id = _call_of(request)["call_id"]
+        verdict = verdicts.get(call_id)
+        if verdict is not None and verdict.goes_on and "function_call" in request:
+            _rewrite([kept, request], call_id, json.dumps(verdict.args))
+        if verdict is None or not verdict.goes_on:
+            refusals[call_id] = verdict.refusal if verdict else _NOT_MADE
+        content = _reply(bridge, Content.from_dict(request), call_id, verdict)
+        (results if content.type == "function_result" else approvals).append(content)
+    said = (("user", approvals), ("tool", results))
+    return [Message(role, contents) for role, contents in said if contents]
+
+
+def _reply(bridge: Bridge, request: Content, call_id: str, verdict: Verdict | None) -> Content:
+    """The answer as the framework takes it."""
+    goes_on = verdict is not None and verdict.goes_on
+    if verdict is not None and not goes_on:
+        bridge.refuse(verdict)
+    if request.type == "function_approval_request":
+        return request.to_function_approval_response(goes_on)
+    if verdict is None or not goes_on:
+        return Content.from_function_result(call_id, result=_NOT_MADE)
+    bridge.result(call_id, content_of(verdict.payload))
+    return Content.from_function_result(call_id, result=content_of(verdict.payload))
+
+
+def _rewrite(value: Any, call_id: str, arguments: str) -> None:
+    """Put these arguments into every copy of a call."""
+    if isinstance(value, dict):
+        if value.get("type") == "function_call" and value.get("call_id") == call_id:
+            value["arguments"] = arguments
+        value = list(value.values())
+    for one in value if isinstance(value, list) else ():
+        _rewrite(one, call_id, arguments)
+
+
+def _ask(
+    bridge: Bridge, agent: Agent[Any], said: Sequence[Message], waiting: Sequence[Content]
+) -> None:
+    """Ask about everything that waits; `additional_properties` of a tool may have words for it."""
+    whole = {
+        content.call_id: content
+        for message in said
+        for content in message.contents
+        if content.type == "function_call" and content.arguments
+    }
+    tools = {tool.name: tool for tool in _tools(agent)}
+    calls = [request.function_call or request for request in waiting]
+    for call in calls:
+        known = whole.get(call.call_id, call)
+        bridge.propose(str(call.call_id), str(call.name), _arguments(known))
+    for request, call in zip(waiting, calls, strict=True):
+        tool = tools.get(str(call.name))
+        told = (tool.additional_properties or {}) if tool else {}
+        if request.type == "function_approval_request":
+            bridge.ask_approval(
+                str(call.call_id),
+                worded(told.get("message"), _arguments(call), f"Call {call.name}?"),
+                tool.parameters() if tool else None,
+            )
+        else:
+            bridge.ask(
+                question_in(_arguments(whole.get(call.call_id, call)), f"Answer {call.name}."),
+                call_id=str(call.call_id),
+                response_schema=told.get("response_schema") or {"type": "string"},
+            )
+
+
+def _tools(agent: Agent[Any]) -> list[FunctionTool]:
+    options: Mapping[str, Any] = agent.default_options
+    return [tool for tool in options.get("tools") or () if isinstance(tool, FunctionTool)]
+
+
+def _call_of(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    call: Mapping[str, Any] = request.get("function_call") or request
+    return call
+
+
+def _arguments(call: Content) -> dict[str, Any]:
+    """What the model wrote; what is no object of JSON is shown as it is, and never called."""
+    if not isinstance(call.arguments, str):
+        return dict(call.arguments or {})
+    try:
+        value = strict_json.loads(call.arguments)
+    except strict_json.JsonRejected:
+        value = None
+    return value if isinstance(value, dict) else {"?": call.arguments}
+
+
+def _mapping(arguments: Any) -> dict[str, Any]:
+    return dict(arguments) if isinstance(arguments, Mapping) else dict(arguments.model_dump())
+
+
+def _text_of(result: Any) -> str:
+    """The text of what a tool returned, which the framework has cut into contents."""
+    if isinstance(result, list) and all(isinstance(one, Content) for one in result):
+        return "".join(one.text or "" for one in result)
+    return content_of(result)
