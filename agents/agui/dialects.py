@@ -205,6 +205,10 @@ class Reader:
             }
         elif isinstance(payload, dict):
             interrupt |= _asked(payload)
+            if legacy.get("reason") == "human_approval":
+                # The draft's own word for yes or no, with whatever else its answers may hold.
+                schema = bridges.approval_schema() | {"additionalProperties": True}
+                interrupt.setdefault("responseSchema", schema)
         self.spoken = Spoken(Dialect.DRAFT, {name: note})
         return before, interrupt
 

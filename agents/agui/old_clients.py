@@ -53,8 +53,7 @@ def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
     """
     Status and payload of a resume entry; what runs is what is stored, not what an answer repeats.
 
-    A boolean alone approves or denies a call. The .NET client repeats the call: its arguments are
-    an edit, which the interrupt has to allow.
+    A boolean alone approves or denies a call.
     """
     if isinstance(given, dict) and given.get("cancelled") is True and not given.get("approved"):
         return "cancelled", None
@@ -68,11 +67,25 @@ def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
     return "resolved", payload
 
 
-def edited_arguments(given: Any) -> Any:
-    """The arguments that a .NET client wants to run, None if it repeats no call."""
+def with_edits(payload: Json, given: Any, proposed: Any) -> Json:
+    """
+    An approval with what its client wants to run instead as an edit, which the interrupt has to
+    allow: the call that a .NET client repeats, and the draft's `modifications` of what is to run.
+
+    An approval with modifications is none of what was proposed: what is no object stays an edit,
+    and is refused as one.
+    """
     call = given.get("toolCall") if isinstance(given, dict) else None
-    arguments = call.get("arguments") if isinstance(call, dict) else None
-    return unpacked(arguments)
+    wanted = unpacked(call.get("arguments")) if isinstance(call, dict) else None
+    if wanted is None:
+        wanted = payload.get("editedArgs", proposed)
+    rest = {name: value for name, value in payload.items() if name != "modifications"}
+    changes = payload.get("modifications")
+    if isinstance(wanted, dict) and isinstance(changes, dict):
+        wanted = wanted | changes
+    elif changes is not None:
+        wanted = changes
+    return rest if wanted == proposed else {**rest, "editedArgs": wanted}
 
 
 class Teller:
@@ -113,6 +126,8 @@ class Teller:
     def _draft(self, interrupt: Json) -> Json:
         payload = _told(interrupt)
         call = self._call(interrupt)
+        if call is None and (spoken := _spoken_in_the_draft(interrupt)) is not None:
+            return {"id": interrupt["id"], **spoken}
         if call is not None and interrupt["reason"] == "tool_call":
             payload |= {
                 "functionName": call["name"],
@@ -136,6 +151,17 @@ class Teller:
 
     def _call(self, interrupt: Json) -> Json | None:
         return self._calls.get(interrupt.get("toolCallId", ""))
+
+
+def _spoken_in_the_draft(interrupt: Json) -> Json | None:
+    """What an agent asked that speaks the draft too, in its own words; calls are told of by us."""
+    legacy = (interrupt.get("metadata") or {}).get("draft")
+    if not isinstance(legacy, dict) or interrupt["reason"] == "tool_call":
+        return None
+    payload = legacy.get("payload")
+    if isinstance(payload, dict) and "functionName" in payload:
+        return None
+    return {name: legacy[name] for name in ("reason", "payload") if name in legacy}
 
 
 def _told(interrupt: Json) -> Json:

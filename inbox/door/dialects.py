@@ -13,7 +13,7 @@ from agents.agui.old_clients import (
     Teller,
     by_interrupt,
     canonical_answer,
-    edited_arguments,
+    with_edits,
 )
 from inbox.actions.decisions import decide
 from inbox.domain import errors
@@ -148,7 +148,6 @@ def _target(asked: Sequence[Asked], interrupt_id: str) -> Asked:
 def _entry(asked: Asked, given: Any) -> Entry:
     is_approval = asked.reason == Reason.TOOL_CALL
     status, payload = canonical_answer(given, is_approval=is_approval)
-    wanted = edited_arguments(given) if is_approval else None
-    if isinstance(payload, dict) and wanted is not None and wanted != asked.args:
-        payload = {**payload, "editedArgs": wanted}
+    if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
+        payload = with_edits(payload, given, asked.args)
     return Entry(asked.interrupt_id, EntryStatus(status), payload)
