@@ -15,6 +15,7 @@ from agents.port import Answer, Effect, RunContext, ToolRefused
 from agents.sdk.calls import goes_on, readable, result_without_call
 from agents.sdk.context import ToolError
 from agents.sdk.schemas import approval_of
+from agents.sdk.tools import LONGEST_OUTPUT
 
 _log = logging.getLogger(__name__)
 
@@ -287,6 +288,10 @@ class Bridge:
         )
 
     async def _settle(self, call_id: str, content: str) -> None:
+        if len(content) > LONGEST_OUTPUT:
+            # The call was made: a result that says so is better than none.
+            error = {"ok": False, "error": "OutputTooLarge", "characters": len(content)}
+            content = dumps(error)
         await self._ctx.journal.settle(self._ours[call_id], result=content)
         self.result(call_id, content)
 

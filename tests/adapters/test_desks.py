@@ -202,6 +202,16 @@ def test_a_tool_that_says_that_nothing_has_happened_tells_the_model_why(
     assert "the bank is closed" in answers(run)
 
 
+def test_a_result_without_end_is_left_out_of_the_thread(world, refunds, monkeypatch):
+    monkeypatch.setattr(desk, "pay", lambda order, amount: "x" * 2_000_000)
+
+    run = start(world, "Refund A1 for 5.", agent=refunds.agent)
+
+    (result,) = steps.results(run)
+    assert (result["error"], result["characters"]) == ("OutputTooLarge", 2_000_000)
+    assert ToolCall.objects.get().state == "settled"
+
+
 def lost_resume(world, refunds, bob, monkeypatch, later, *, at):
     """A resume run that lost its worker where it was about to commit `at`."""
     run = start(world, "Refund A1 for 30.", agent=refunds.agent)
