@@ -8,6 +8,8 @@ from typing import Any
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
@@ -167,13 +169,15 @@ class Bridge:
         effect: Effect,
         function: Callable[[], Awaitable[Any]],
         *,
+        schema: Mapping[str, Any] | None = None,
         harmless: tuple[type[Exception], ...] = (),
         pausing: tuple[type[Exception], ...] = (),
     ) -> Any:
         """
         Call a tool's function between two entries in the journal, and tell its result.
 
-        What it raises is raised again. One of `harmless` says that nothing has happened, as
+        Arguments that do not fit `schema` are the call's result, and a ToolError. What the function
+        raises is raised again. One of `harmless` says that nothing has happened, as
         `ToolError` does, and is the result; one of `pausing` waits for a person, and the call will
         begin again. After anything else that a `once` tool raises the run ends, whatever the
         framework makes of it, and when a call is not one that was approved, with its arguments.
@@ -182,6 +186,10 @@ class Bridge:
             raise CallsEnded(self._end)
         if call_id not in self._ours:
             self._propose(call_id, name, args)
+        problem = problem_with(args, schema) if schema else ""
+        if problem:
+            self.result(call_id, dumps({"ok": False, "error": problem}))
+            raise ToolError(problem)
         await self.flush()
         ours = self._ours[call_id]
         try:
@@ -311,6 +319,12 @@ def effect_of(metadata: Mapping[str, Any] | None) -> Effect:
         ValueError: there is no such effect.
     """
     return Effect((metadata or {}).get(EFFECT, Effect.ONCE))
+
+
+def problem_with(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """What is wrong with arguments, "" if nothing is; models often get them wrong."""
+    found = best_match(Draft202012Validator(schema).iter_errors(_jsonable(dict(args))))
+    return f"{found.json_path.removeprefix('$.')}: {found.message}"[:500] if found else ""
 
 
 def worded(template: Any, args: Mapping[str, Any], otherwise: str) -> str:

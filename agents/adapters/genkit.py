@@ -90,6 +90,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
                     approved.get(request.ref, _arguments(request)),
                     effect_of(params.tool.metadata),
                     make,
+                    schema=params.tool.input_schema if isinstance(request.input, Mapping) else None,
                     pausing=(Interrupt,),
                 )
             except ToolError as error:

@@ -59,6 +59,7 @@ class _Journaled(FunctionMiddleware):
                 self._approved.get(call_id) or _mapping(context.arguments),
                 effect_of(context.function.additional_properties),
                 make,
+                schema=context.function.parameters(),
                 harmless=(ToolException,),
             )
         except ToolError as error:

@@ -65,7 +65,7 @@ def _answer(messages: Sequence[Message]) -> list[Content]:
 
 
 def _tool_for(call: desk.Call) -> str:
-    is_small = call.name == "refund" and call.args["amount"] <= desk.LIMIT
+    is_small = call.name == "refund" and call.args.get("amount", 0) <= desk.LIMIT
     return "refund_small" if is_small else call.name
 
 

@@ -282,3 +282,46 @@ def test_a_resume_that_is_said_again_runs_nothing(world, refunds, bob):
     engine.execute(Run.objects.get(resumes=run).pk)
 
     assert refunds.paid == [("A1", 30)]
+
+
+# -- what models get wrong ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        desk.Call("refund", {"order": "A1", "amount": -1}, "c-1"),
+        desk.Call("refund", {"order": "A1"}, "c-1"),
+        desk.Call("refund", {}, "c-1"),
+        desk.Call("no_such_tool", {"order": "A1"}, "c-1"),
+    ],
+    ids=["below its bounds", "missing", "none", "unknown tool"],
+)
+def test_a_call_that_cannot_be_made_does_nothing_and_is_no_doubt(world, refunds, monkeypatch, call):
+    wanted = desk.wanted
+    monkeypatch.setattr(
+        desk, "wanted", lambda text, turn: [call] if "1" in text else wanted(text, turn)
+    )
+
+    run = start(world, "Refund 1.", agent=refunds.agent)
+
+    assert (run.status, refunds.paid) == ("succeeded", [])
+    assert not ToolCall.objects.filter(state="in_doubt").exists()
+
+
+def test_a_model_may_use_the_same_name_for_call_after_call(world, refunds, monkeypatch, bob):
+    monkeypatch.setattr(
+        desk,
+        "wanted",
+        lambda text, turn: (
+            [desk.Call("refund", {"order": text[7:9], "amount": 30.0}, "call_0")]
+            if text.startswith("Refund")
+            else []
+        ),
+    )
+    for order in ("A1", "B2"):
+        run = start(world, f"Refund {order}.", agent=refunds.agent, thread_id="t1")
+        steps.approve(open_interrupts(run)[0], bob)
+        assert resumed_run(run).status == "succeeded"
+
+    assert refunds.paid == [("A1", 30), ("B2", 30)]
