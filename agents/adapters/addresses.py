@@ -5,6 +5,7 @@ import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from urllib.parse import urlsplit
 
 RESOLVE_SECONDS = 10.0
@@ -15,8 +16,22 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
+class Fault(StrEnum):
+    """Why a URL is not one where a remote agent may be."""
+
+    NO_URL = "no_url"
+    SCHEME = "scheme"  #: or there is no host
+    CREDENTIALS = "credentials"  #: a URL is shown and logged
+    CHARACTERS = "characters"
+    PRIVATE = "private"  #: its host resolves to an address of our own network
+
+
 class AddressRefused(ValueError):
     """The URL leads where no remote agent may be."""
+
+    def __init__(self, fault: Fault, message: str) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 @dataclass(frozen=True)
@@ -45,14 +60,20 @@ def check_url(url: str) -> None:
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
+        # What resolves names refuses labels that are empty or too long, by an error of its own.
+        (host or "").encode("idna")
     except ValueError as error:
-        raise AddressRefused("This is no URL.") from error
+        raise AddressRefused(Fault.NO_URL, "This is no URL.") from error
     if parts.scheme not in ("http", "https") or not host:
-        raise AddressRefused("The URL has to begin with http:// or https:// and a host.")
+        raise AddressRefused(
+            Fault.SCHEME, "The URL has to begin with http:// or https:// and a host."
+        )
     if parts.username is not None or parts.password is not None:
-        raise AddressRefused("Put credentials into headers: a URL is shown and logged.")
-    if not url.isascii() or any(one.isspace() for one in url):
-        raise AddressRefused("The URL has characters that have to be encoded.")
+        raise AddressRefused(
+            Fault.CREDENTIALS, "Put credentials into headers: a URL is shown and logged."
+        )
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        raise AddressRefused(Fault.CHARACTERS, "The URL has characters that have to be encoded.")
 
 
 async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = resolve) -> Target:
@@ -71,7 +92,7 @@ async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = res
     if not addresses:
         raise OSError(f"{host} has no address")
     if not may_be_private and not all(map(_is_public, addresses)):
-        raise AddressRefused(f"{host} is an address of a private network.")
+        raise AddressRefused(Fault.PRIVATE, f"{host} is an address of a private network.")
     first = addresses[0]
     shown = f"[{first}]" if first.version == 6 else str(first)
     place = parts._replace(netloc=f"{shown}:{port}", fragment="")

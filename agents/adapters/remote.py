@@ -11,7 +11,14 @@ import httpx
 from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities, BaseEvent, EventType, RunAgentInput
 
 from agents.adapters import addresses, sse
-from agents.adapters.addresses import AddressRefused, Resolve, find_target
+from agents.adapters.addresses import AddressRefused, Resolve, Target, find_target
+from agents.adapters.exchange import (
+    NoEvents,
+    build_request,
+    check_events,
+    open_client,
+    read_object,
+)
 from agents.agui import replies as answering
 from agents.agui import strict_json, wire
 from agents.agui.dialects import Json, Reader, Reply, Spoken
@@ -24,13 +31,12 @@ IDLE_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
 #: Before anything was sent it can be sent again.
 _TRIES = 3
-_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
 _BROKE_OFF = "The agent's answer broke off."
 _ASKED_AGAIN = (
     "The agent asked again what had been answered: it did not take these decisions together. "
     "They were called off."
 )
-_KNOWN_TYPES = frozenset(EventType)
+KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 
 
@@ -112,9 +118,11 @@ class RemoteAgent:
         try:
             async with self._answer(strict_json.dumps(body)) as response:
                 async for data in sse.read_events(response.aiter_raw()):
-                    for value in reader.read(_object(data)):
-                        if (kind := value.get("type")) in _KNOWN_TYPES and kind != "RUN_STARTED":
+                    for value in reader.read(read_object(data)):
+                        if (kind := value.get("type")) in KNOWN_TYPES and kind != "RUN_STARTED":
                             yield _decoded(value)
+        except NoEvents as error:
+            raise RemoteFailed(str(error)) from error
         except httpx.ReadTimeout as error:
             raise RemoteFailed(f"The agent said nothing for {IDLE_SECONDS:.0f} seconds.") from error
         except httpx.HTTPError as error:
@@ -126,12 +134,10 @@ class RemoteAgent:
     async def _answer(self, body: str) -> AsyncIterator[httpx.Response]:
         """Send the input; connecting is tried again, as nothing was sent by then."""
         timeout = httpx.Timeout(IDLE_SECONDS, connect=CONNECT_SECONDS)
-        async with httpx.AsyncClient(
-            timeout=timeout, transport=self.transport, trust_env=False, follow_redirects=False
-        ) as client:
+        async with open_client(timeout, self.transport) as client:
             response = await self._send(client, body)
             try:
-                _check_response(response)
+                check_events(response)
                 yield response
             finally:
                 await response.aclose()
@@ -139,7 +145,9 @@ class RemoteAgent:
     async def _send(self, client: httpx.AsyncClient, body: str) -> httpx.Response:
         for number in range(_TRIES):
             try:
-                request = await self._request(client, body)
+                request = build_request(
+                    client, await self.find_target(), self.read_headers(), body=body
+                )
                 return await client.send(request, stream=True)
             except AddressRefused as error:
                 raise RemoteFailed(str(error)) from error
@@ -149,23 +157,15 @@ class RemoteAgent:
                 await self.clock.sleep(2.0**number)
         raise AssertionError("a request is tried at least once")
 
-    async def _request(self, client: httpx.AsyncClient, body: str) -> httpx.Request:
-        target = await find_target(
+    async def find_target(self) -> Target:
+        """
+        Resolve where it is, once.
+
+        Raises:
+            AddressRefused, OSError.
+        """
+        return await find_target(
             self.url, may_be_private=self.may_be_private, resolver=self.resolver
-        )
-        ours = {
-            "Host": target.netloc,
-            "Accept": "text/event-stream",
-            # What is not compressed cannot swell.
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-        }
-        return client.build_request(
-            "POST",
-            target.url,
-            headers={**self.read_headers(), **ours},
-            content=body.encode(),
-            extensions={"sni_hostname": target.host},
         )
 
 
@@ -197,16 +197,6 @@ def _reply(answer: Answer) -> Reply:
     )
 
 
-def _check_response(response: httpx.Response) -> None:
-    if response.status_code != 200:
-        raise RemoteFailed(f"The agent answered with status {response.status_code}.")
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "text/event-stream":
-        raise RemoteFailed("The agent did not answer with server-sent events.")
-    if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise RemoteFailed("The agent compressed its answer, which it was not asked to.")
-
-
 def _check_answerable(event: agui.RunFinishedEvent, spoken: Spoken) -> None:
     is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
     if is_interrupt and not answering.can_answer(spoken):
@@ -218,16 +208,6 @@ def _asks_again(event: agui.RunFinishedEvent, replies: list[Reply]) -> bool:
         return False
     asked = {interrupt.id for interrupt in event.outcome.interrupts}
     return any(reply.interrupt_id in asked for reply in replies)
-
-
-def _object(data: bytes) -> Json:
-    try:
-        value = strict_json.loads(data, limits=_EVENT_LIMITS)
-    except strict_json.JsonRejected as error:
-        raise RemoteFailed(f"The agent sent an event that is no JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise RemoteFailed("The agent sent an event that is no object.")
-    return value
 
 
 def _decoded(value: Json) -> BaseEvent:

@@ -112,7 +112,7 @@ def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
     return {
         **interrupt,
         "reason": "tool_call",
-        "toolCallId": str(original["id"]),
+        "toolCallId": str(original.get("id")),
         "message": hint if hint and not hint.startswith(_STOCK_HINT) else _about(original),
         "responseSchema": schema,
     }

@@ -96,9 +96,9 @@ class Reader:
             case "TOOL_CALL_START":
                 self._calls[str(event.get("toolCallId"))] = str(event.get("toolCallName"))
             case "CUSTOM" if event.get("name") == "on_interrupt":
-                raw = event.get("rawEvent")
-                name = raw.get("id") if isinstance(raw, dict) else None
-                self._held.append((name or "", unpacked(event.get("value"))))
+                name = as_object(event.get("rawEvent")).get("id")
+                given = name if isinstance(name, str) else ""
+                self._held.append((given, unpacked(event.get("value"))))
                 return []
             case "RUN_FINISHED":
                 return self._finished(event)

@@ -1,0 +1,93 @@
+"""One request to a remote agent: to the address that was checked, and no further than that."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from agents.adapters import sse
+from agents.adapters.addresses import Target
+from agents.agui import strict_json
+
+EVENTS, JSON = "text/event-stream", "application/json"
+_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
+
+
+class NoEvents(Exception):
+    """The answer is no stream of events."""
+
+
+class WrongStatus(NoEvents):
+    """The agent answered with another status than 200."""
+
+
+class WrongType(NoEvents):
+    """The agent answered with something else."""
+
+
+class Compressed(NoEvents):
+    """The agent compressed its answer: what is not compressed cannot swell."""
+
+
+class NoEvent(NoEvents):
+    """What stands where an event should is no JSON object."""
+
+
+def open_client(
+    timeout: httpx.Timeout, transport: httpx.AsyncBaseTransport | None = None
+) -> httpx.AsyncClient:
+    """A client that goes where it is sent: by no proxy, and after no redirect."""
+    return httpx.AsyncClient(
+        timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+    )
+
+
+def build_request(
+    client: httpx.AsyncClient,
+    target: Target,
+    headers: Mapping[str, str],
+    *,
+    accept: str = EVENTS,
+    body: str | None = None,
+) -> httpx.Request:
+    """Post a JSON body, or get what is there if it is None; our headers win over the others."""
+    ours = {"Host": target.netloc, "Accept": accept, "Accept-Encoding": "identity"}
+    if body is not None:
+        ours["Content-Type"] = JSON
+    return client.build_request(
+        "GET" if body is None else "POST",
+        target.url,
+        headers={**headers, **ours},
+        content=None if body is None else body.encode(),
+        extensions={"sni_hostname": target.host},
+    )
+
+
+def check_events(response: httpx.Response) -> None:
+    """Raise NoEvents unless the answer is a stream of events that can be read as it comes."""
+    if response.status_code != 200:
+        raise WrongStatus(f"The agent answered with status {response.status_code}.")
+    if media_type(response) != EVENTS:
+        raise WrongType("The agent did not answer with server-sent events.")
+    if is_compressed(response):
+        raise Compressed("The agent compressed its answer, which it was not asked to.")
+
+
+def media_type(response: httpx.Response) -> str:
+    """What the answer says that it is, without parameters."""
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
+
+
+def is_compressed(response: httpx.Response) -> bool:
+    return str(response.headers.get("content-encoding", "identity")).lower() != "identity"
+
+
+def read_object(data: bytes) -> dict[str, Any]:
+    """The JSON object of an event. Raises NoEvent."""
+    try:
+        value = strict_json.loads(data, limits=_EVENT_LIMITS)
+    except strict_json.JsonRejected as error:
+        raise NoEvent(f"The agent sent an event that is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise NoEvent("The agent sent an event that is no object.")
+    return value
