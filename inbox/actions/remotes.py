@@ -1,61 +1,104 @@
 """Agents that run elsewhere: where they are, and what they are greeted with."""
 
 from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.core.exceptions import ValidationError
-from django.core.validators import validate_slug
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
-from agents.adapters.addresses import AddressRefused, check_url
 from inbox.actions import audit
 from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import AddressTaken, InvalidInput
-from inbox.domain.remotes import check_headers
+from inbox.domain.consent import canonical
+from inbox.domain.errors import AddressTaken, AgentChanged
+from inbox.domain.remotes import REMOTE, Kept, is_remote, plan_headers
+from inbox.domain.sentences import Sentence
 from inbox.models import Agent, Endpoint
 from inbox.models.clock import database_now
-from inbox.models.sealed import seal
+from inbox.models.sealed import Unreadable, seal, unseal
 from inbox.selectors.access import require
 
-#: What stands before the id of an agent's row, where others have a name of the registry.
-REMOTE = "remote:"
+
+class Placed(NamedTuple):
+    agent: Agent
+    is_new: bool
 
 
-@transaction.atomic(durable=True)
 def set_remote_agent(
     *,
     team_id: UUID,
     slug: str,
     url: str,
-    headers: Mapping[str, str],
+    headers: Mapping[str, str | None] | None,
     actor: Actor,
-    description: str = "",
-) -> Agent:
+    description: str | None = None,
+    must_be_new: bool = False,
+    seen_at: datetime | None = None,
+) -> Placed:
     """
     Give a team an agent that runs elsewhere, or tell where it is now.
 
-    The audit trail names the headers, and keeps no value of them.
+    None keeps what is kept: the description, all headers, or the value of one. Headers are kept
+    only as long as the URL leads to the same scheme, host and port. The audit trail names the
+    headers, and keeps no value of them. What a test of the connection found is forgotten.
 
     Raises:
         NotFound, Forbidden.
-        InvalidInput: the slug, the URL or a header is none.
-        AddressTaken: another team has this slug, or it is an agent of this installation.
+        InvalidInput: the slug, the URL or a header is none; `problems` says all that is wrong.
+        AddressTaken: another team has this slug, it is an agent of this installation, or it is
+            there and must be new.
+        AgentChanged: what is kept is not what was seen.
     """
+    given: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
+    given |= {"team_id": team_id, "actor": actor, "description": description}
+    given |= {"must_be_new": must_be_new, "seen_at": seen_at}
+    try:
+        return _set(**given)
+    except IntegrityError:
+        # Two of them at once: the agent that the other one added is there to be found now.
+        return _set(**given)
+
+
+@transaction.atomic(durable=True)
+def _set(
+    *,
+    team_id: UUID,
+    slug: str,
+    url: str,
+    headers: Mapping[str, str | None] | None,
+    actor: Actor,
+    description: str | None,
+    must_be_new: bool,
+    seen_at: datetime | None,
+) -> Placed:
     require(actor, team_id, Permission.ADMIN)
-    _check(slug, url)
-    check_headers(headers)
-    now = database_now()
     agent = Agent.objects.select_for_update().filter(slug=slug).first()
     is_new = agent is None
+    if agent is not None and (
+        must_be_new or agent.team_id != team_id or not is_remote(agent.implementation)
+    ):
+        raise AddressTaken(
+            Sentence("There is another agent {name}; choose another name.", name=repr(slug))
+        )
+    endpoint = Endpoint.objects.filter(agent=agent).first() if agent else None
+    if endpoint is not None and seen_at not in (None, endpoint.changed_at):
+        raise AgentChanged(
+            Sentence("Somebody has changed this agent meanwhile: look at what it is now.")
+        )
+    if description is None:
+        description = agent.description if agent else ""
+    planned = plan_headers(
+        slug=slug, url=url, description=description, headers=headers, kept=_kept(endpoint)
+    )
+    now = database_now()
     if agent is None:
         agent = Agent(team_id=team_id, slug=slug, created_at=now)
         agent.implementation = f"{REMOTE}{agent.pk}"
-    elif agent.team_id != team_id or not agent.implementation.startswith(REMOTE):
-        raise AddressTaken(f"There is another agent {slug!r}; choose another address.")
-    agent.description = description[:200]
+    agent.description = description
     agent.save(force_insert=is_new)
+    columns = {"url": url, "headers": seal(planned), "changed_at": now}
     Endpoint.objects.update_or_create(
-        agent=agent, defaults={"url": url, "headers": seal(dict(headers)), "changed_at": now}
+        agent=agent, defaults={**columns, "tested_at": None, "test": None}
     )
     audit.record(
         action="agent.added" if is_new else "agent.changed",
@@ -64,18 +107,38 @@ def set_remote_agent(
         team_id=team_id,
         agent=slug,
         url=url,
-        headers=sorted(headers),
+        headers=sorted(planned),
     )
-    return agent
+    return Placed(agent, is_new)
 
 
-def _check(slug: str, url: str) -> None:
+@transaction.atomic(durable=True)
+def record_test(
+    *, agent_id: UUID, changed_at: datetime, report: Mapping[str, Any], actor: Actor
+) -> None:
+    """
+    Keep what a test of the connection found, for everybody to see.
+
+    Of an agent that was changed meanwhile it is not kept: it was about another place.
+    """
+    agent = Agent.objects.get(pk=agent_id)
+    now = database_now()
+    endpoint = Endpoint.objects.filter(agent=agent, changed_at=changed_at)
+    endpoint.update(tested_at=now, test=canonical(report))
+    audit.record(
+        action="agent.tested",
+        actor=actor,
+        now=now,
+        team_id=agent.team_id,
+        agent=agent.slug,
+        found=report["found"],
+    )
+
+
+def _kept(endpoint: Endpoint | None) -> Kept | None:
+    if endpoint is None:
+        return None
     try:
-        validate_slug(slug)
-        check_url(url)
-    except ValidationError as error:
-        raise InvalidInput("A name has letters, digits, - and _ only.") from error
-    except AddressRefused as error:
-        raise InvalidInput(str(error)) from error
-    if not 0 < len(slug) <= 50 or len(url) > 2_000:
-        raise InvalidInput("A name has up to 50 characters, and a URL up to 2,000.")
+        return Kept(endpoint.url, unseal(endpoint.headers))
+    except Unreadable:
+        return Kept(endpoint.url, None)

@@ -23,6 +23,7 @@ _STATUS: dict[type[errors.Refusal], int] = {
     errors.InvalidPayload: 422,
     errors.InterruptExpired: 410,
     errors.UnknownInterrupt: 404,
+    errors.TooManyTests: 429,
     errors.Refusal: 409,
 }
 

@@ -51,3 +51,20 @@ class DecisionInput(serializers.Serializer[Any]):
             "counts for what was shown."
         },
     )
+
+
+class RemoteAgentInput(serializers.Serializer[Any]):
+    """The body of PUT /api/agents/<name>; what its texts may be is for the action to say."""
+
+    team = serializers.SlugField(required=False, default="")
+    url = serializers.CharField(trim_whitespace=False)
+    description = serializers.CharField(
+        required=False, default=None, allow_null=True, allow_blank=True, trim_whitespace=False
+    )
+    #: name -> value; null keeps the value, no `headers` at all keep them all
+    headers = serializers.DictField(
+        child=serializers.CharField(allow_null=True, trim_whitespace=False, allow_blank=True),
+        required=False,
+        default=None,
+        allow_null=True,
+    )

@@ -1,18 +1,53 @@
 """Rows as the JSON that REST answers with."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from inbox.domain.connections import sentence_of
+from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
 
 
-def agent_json(agent: Any) -> dict[str, Any]:
+def agent_json(agent: Any, place: Place) -> dict[str, Any]:
     return {
         "id": str(agent.pk),
         "name": agent.slug,
+        "team": agent.team.slug,
         "description": agent.description,
         "url": f"/agui/{agent.slug}/",
+        "kind": "remote" if place.is_remote else "local",
+        "remote": _place_json(place) if place.is_remote else None,
     }
+
+
+def _place_json(place: Place) -> dict[str, Any]:
+    """Where it is, for administrators; the values of its headers are for nobody."""
+    test = None
+    if place.test is not None:
+        test = test_json(place.test) if place.may_change else {"found": place.test["found"]}
+        test["at"] = place.tested_at
+    if not place.may_change:
+        return {"test": test}
+    return {"url": place.url, "headers": place.header_names, "test": test}
+
+
+def test_json(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What the test of a connection found."""
+    return {
+        "found": report["found"],
+        "message": sentence_of(report),
+        **{name: report[name] or None for name in _OF_A_TEST},
+        "refused": report["refused"],
+        "began_to_work": report["began_to_work"],
+        "capabilities": report["told"],
+        "milliseconds": report["milliseconds"],
+    }
+
+
+_OF_A_TEST = (
+    *("status", "content_type", "detail", "protocol_version", "dialect", "events", "error"),
+)
 
 
 def thread_json(thread: Any) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from inbox.api import views
 urlpatterns = [
     path("agents", views.Agents.as_view()),
     path("agents/<slug:slug>", views.AgentDetail.as_view()),
+    path("agents/<slug:slug>/test", views.AgentTest.as_view()),
     path("runs", views.Runs.as_view()),
     path("runs/<uuid:run_id>", views.RunDetail.as_view()),
     path("runs/<uuid:run_id>/cancel", views.RunCancel.as_view()),

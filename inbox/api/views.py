@@ -10,13 +10,15 @@ from rest_framework.views import APIView
 
 from inbox import engine
 from inbox.actions.decisions import decide
+from inbox.actions.remotes import set_remote_agent
 from inbox.actions.runs import accept_run, cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
-from inbox.api.inputs import DecisionInput, StartRunInput
+from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput
 from inbox.domain.access import Actor
 from inbox.domain.errors import InvalidInput
 from inbox.domain.filters import Filter, State
 from inbox.domain.states import EntryStatus
+from inbox.engine.agents import try_connection
 from inbox.selectors import agents, interrupts, lists, threads
 
 PAGE = 50
@@ -71,15 +73,35 @@ class RunRetry(Caller, APIView):
 
 class Agents(Caller, APIView):
     def get(self, request: Request) -> Response:
-        rows = agents.agents_for(self.actor(request))
-        return Response({"results": [shapes.agent_json(row) for row in rows]})
+        actor = self.actor(request)
+        rows = agents.agents_for(actor)
+        return Response(
+            {"results": [shapes.agent_json(row, agents.place_of(actor, row)) for row in rows]}
+        )
 
 
 class AgentDetail(Caller, APIView):
     def get(self, request: Request, slug: str) -> Response:
-        agent = agents.agent_for(self.actor(request), slug)
+        actor = self.actor(request)
+        agent = agents.agent_for(actor, slug)
         capabilities = engine.capabilities_of(agent.implementation)
-        return Response({**shapes.agent_json(agent), "capabilities": capabilities})
+        shown = shapes.agent_json(agent, agents.place_of(actor, agent))
+        return Response({**shown, "capabilities": capabilities})
+
+    def put(self, request: Request, slug: str) -> Response:
+        body = RemoteAgentInput(data=request.data)
+        body.is_valid(raise_exception=True)
+        given, actor = dict(body.validated_data), self.actor(request)
+        team_id = agents.team_for_agent(actor, slug, given.pop("team"))
+        placed = set_remote_agent(team_id=team_id, slug=slug, actor=actor, **given)
+        agent = agents.agent_for(actor, placed.agent.slug)
+        shown = shapes.agent_json(agent, agents.place_of(actor, agent))
+        return Response(shown, status=201 if placed.is_new else 200)
+
+
+class AgentTest(Caller, APIView):
+    def post(self, request: Request, slug: str) -> Response:
+        return Response(shapes.test_json(try_connection(slug, self.actor(request))))
 
 
 class Threads(Caller, APIView):

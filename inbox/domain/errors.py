@@ -60,6 +60,24 @@ class AddressTaken(Refusal):
     code = "ADDRESS_TAKEN"
 
 
+class AgentChanged(Refusal):
+    """What is kept of an agent is not what was seen when the change was made."""
+
+    code = "AGENT_CHANGED"
+
+
+class NotRemote(Refusal):
+    """The agent runs here, which is no connection."""
+
+    code = "NOT_REMOTE"
+
+
+class TooManyTests(Refusal):
+    """As many connections are being tested as may be at once."""
+
+    code = "TOO_MANY_TESTS"
+
+
 class UsernameTaken(Refusal):
     """Somebody else has this name."""
 

@@ -1,15 +1,30 @@
 """Finding the agent that a row stands for: in the registry, or elsewhere."""
 
+import asyncio
+import threading
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
 
 from agents import registry
+from agents.adapters.probe import probe
 from agents.adapters.remote import RemoteAgent
+from agents.adapters.reports import Found, Report
 from agents.port import Agent
-from inbox.actions.remotes import REMOTE
-from inbox.selectors.agents import endpoint_of
+from inbox.actions.remotes import record_test
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotRemote, TooManyTests
+from inbox.domain.remotes import REMOTE
+from inbox.domain.sentences import Sentence
+from inbox.models.sealed import Unreadable
+from inbox.selectors.access import require
+from inbox.selectors.agents import Elsewhere, agent_for, endpoint_of
+
+#: A test keeps a thread that pages need as well, for seconds: there are a dozen of them.
+_AT_ONCE = 2
+_free = threading.BoundedSemaphore(_AT_ONCE)
 
 
 def find(implementation: str) -> Agent:
@@ -24,6 +39,48 @@ def find(implementation: str) -> Agent:
     endpoint = endpoint_of(UUID(implementation.removeprefix(REMOTE)))
     if endpoint is None:
         raise registry.UnknownAgent(implementation)
+    return _remote(endpoint)
+
+
+def try_connection(slug: str, actor: Actor) -> dict[str, Any]:
+    """
+    Ask a remote agent who it is, keep what was found and return it: a `Report` as JSON.
+
+    Takes ten seconds at most, in this thread, and holds no transaction meanwhile.
+
+    Raises:
+        NotFound, Forbidden.
+        NotRemote: the agent runs here.
+        TooManyTests: this process has enough to do with others.
+    """
+    agent = agent_for(actor, slug)
+    require(actor, agent.team_id, Permission.ADMIN)
+    endpoint = endpoint_of(agent.pk)
+    if endpoint is None:
+        raise NotRemote(Sentence("This agent runs here: there is no connection to test."))
+    if not _free.acquire(blocking=False):
+        raise TooManyTests(Sentence("Other connections are being tested: try again in a moment."))
+    try:
+        report = _probe(endpoint).to_json()
+    finally:
+        _free.release()
+    record_test(agent_id=agent.pk, changed_at=endpoint.changed_at, report=report, actor=actor)
+    return report
+
+
+def _probe(endpoint: Elsewhere) -> Report:
+    # Not asyncio.run(), which waits for the thread that asks a name server after nobody else does.
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(probe(_remote(endpoint)))
+    except Unreadable:
+        return Report(Found.HEADERS_UNREADABLE)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+def _remote(endpoint: Elsewhere) -> RemoteAgent:
     return RemoteAgent(
         name=endpoint.slug,
         description=endpoint.description,

@@ -25,3 +25,5 @@ class Endpoint(models.Model):
     url = models.CharField(max_length=2_000)
     headers = models.TextField(help_text="name -> value, sealed: see inbox.models.sealed")
     changed_at = models.DateTimeField()
+    tested_at = models.DateTimeField(null=True, help_text="since then it has not been changed")
+    test = models.TextField(null=True, help_text="what was found: JSON of agents.adapters.reports")

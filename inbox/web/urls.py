@@ -5,6 +5,8 @@ from django.urls import path
 
 from inbox.web import (
     accounts,
+    agent_forms,
+    agents,
     bulk,
     decisions,
     languages,
@@ -41,6 +43,14 @@ urlpatterns = [
     path("runs/new/<slug:slug>", runs.start_run, name="start_run"),
     path("runs/<uuid:run_id>/retry", teamwork.retry, name="retry"),
     path("runs/<uuid:run_id>/cancel", teamwork.cancel, name="cancel"),
+    path("agents/", agents.agent_list, name="agents"),
+    path("agents/<slug:slug>/", agents.agent, name="agent"),
+    path("agents/<slug:slug>/test", agents.test, name="test_agent"),
+    path("agents/<slug:slug>/change/", agent_forms.change_page, name="change_agent"),
+    path("agents/<slug:slug>/save", agent_forms.save, name="save_agent"),
+    # Not below agents/, where an agent of this name would be.
+    path("new-agent/", agent_forms.new_page, name="new_agent"),
+    path("new-agent/add", agent_forms.add, name="add_agent"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
     path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),

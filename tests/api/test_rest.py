@@ -26,6 +26,11 @@ class Caller:
             path, text, content_type="application/json", headers={**self._headers, **headers}
         )
 
+    def put(self, path, body):
+        return self._client.put(
+            path, json.dumps(body), content_type="application/json", headers=self._headers
+        )
+
 
 @pytest.fixture
 def api(world):

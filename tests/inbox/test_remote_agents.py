@@ -1,10 +1,7 @@
 """Agents elsewhere on the real engine: a server of another framework, on a port of this machine."""
 
 import json
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
-from threading import Thread
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,54 +16,13 @@ from inbox.models import AuditEntry, Endpoint, Run, ToolCall
 from tests import steps
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, LANGGRAPH_IDS, finished, started
+from tests.elsewhere import elsewhere
 from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import open_interrupts, resumed_run, start
 
+__all__ = ["elsewhere"]
+
 SECRET = "Bearer kept-to-ourselves"
-
-
-class Elsewhere:
-    """A server that plays runs one after the other, and remembers what it was sent."""
-
-    def __init__(self) -> None:
-        self.runs: list[list[dict]] = []
-        self.sent: list[dict] = []
-        self.headers: list[dict] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self._server.server_port}/agui"
-        Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                length = int(self.headers["Content-Length"])
-                outer.sent.append(json.loads(self.rfile.read(length)))
-                outer.headers.append(dict(self.headers))
-                self.send_response(200)
-                self.send_header("Content-Type", "text/event-stream; charset=utf-8")
-                self.end_headers()
-                for event in outer.runs.pop(0):
-                    self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
-                    self.wfile.flush()
-
-            def log_message(self, *_args: object) -> None:
-                """Be silent."""
-
-        return Handler
-
-
-@pytest.fixture
-def elsewhere(settings) -> Iterator[Elsewhere]:
-    settings.PRIVATE_AGENT_HOSTS = {"127.0.0.1"}
-    server = Elsewhere()
-    yield server
-    server.close()
 
 
 @pytest.fixture
@@ -77,7 +33,7 @@ def refunds(world, elsewhere):
         url=elsewhere.url,
         headers={"Authorization": SECRET},
         actor=SEED,
-    )
+    ).agent
 
 
 def test_an_agent_elsewhere_is_approved_and_goes_on_once(world, bob, elsewhere, refunds):

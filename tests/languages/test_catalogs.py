@@ -12,6 +12,7 @@ _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|</?[a-z][^>]*>")
 #: Both languages have the same word.
 _SAME = {
     *("Agent", "Live", "Name", "Team", "Text", "Thread", "Threads", "Filter", "optional", "null"),
+    *("URL", "{count} ms"),
     *("At {pointer}: {problem}", "Team %(name)s", "j M"),
 }
 

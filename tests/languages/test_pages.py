@@ -1,6 +1,7 @@
 """What pages say is translated: every text of them, in every state that they have."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,13 +11,17 @@ from django.db import transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from agents.adapters.reports import Found, Report, Told
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.comments import comment_on
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.people import add_member
+from inbox.actions.remotes import record_test, set_remote_agent
 from inbox.actions.views import save_view
 from inbox.domain.access import SEED, Role
 from inbox.domain.filters import Filter
+from inbox.models import Endpoint, Membership
+from inbox.selectors.teams import team_by_slug
 from tests.languages.crawl import texts_of
 from tests.steps import approve, call_off, deny, open_interrupts, start
 from tests.support import texts
@@ -52,6 +57,7 @@ SCHEMA = {
 #: What is no text of ours: names, and what agents and people wrote.
 DATA = {
     *("Signoff", "JSON", "Deutsch", "English", "esperanto", "rehearsal", "zzz", "@example.com"),
+    *("1.0", "AG-UI 1.0", "Others", "RUN_STARTED", "https://agents.example.com/agui"),
     *("Alice", "Bob", "Dora", "A", "B", "D", "Tests", "view-of-bob", "a-comment", "a-note"),
     *("send_email", "tool_call", "input_required", "confirmation", "dana", "eve", "to", "subject"),
     *(
@@ -120,6 +126,11 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     type(late).objects.filter(pk=late.pk).update(expires_at=soon)
     failed = start(world, "rehearse:error")
 
+    remotes = [_agent_elsewhere(world.team, found) for found in (None, *Found)]
+    Membership.objects.create(user=dora, team=team_by_slug("others"), role="admin")
+    dora_browses = Client()
+    dora_browses.force_login(dora)
+
     opened = [
         *asked.values(), mine, taken, together, every_kind, approved, changed, rejected,
         called_off, by_dora, expired, late,
@@ -127,6 +138,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     addresses = [
         *("/", "/decided/", "/?mine=1", "/?expiring=1", "/?q=zzz&agent=rehearsal", "/?state=bogus"),
         *("/?state=all", "/threads/", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
+        *("/agents/", "/agents/rehearsal/", *(f"/agents/{slug}/" for slug in remotes)),
         *("/runs/new/", "/runs/new/?agent=rehearsal", f"/threads/{failed.thread_id}/"),
         *(f"/interrupts/{one.pk}/" for one in opened),
         *(f"/threads/{one.thread_id}/" for one in opened[:4]),
@@ -161,7 +173,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     ]
 
     def open_all(language):
-        for client in (nobody := Client(), reads_bob.client, reads_alice.client):
+        for client in (nobody := Client(), reads_bob.client, reads_alice.client, dora_browses):
             client.cookies["django_language"] = language
         yield "sign in", nobody.post("/login/", {"username": "x"})
         for address in addresses:
@@ -173,9 +185,43 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
             point = transaction.savepoint()
             yield address, reads_bob.client.post(address, body)
             transaction.savepoint_rollback(point)
+        for slug in remotes:
+            yield f"dora looks at {slug}", dora_browses.get(f"/agents/{slug}/")
+        for address in ("/agents/", "/new-agent/", f"/agents/{remotes[0]}/change/"):
+            yield address, dora_browses.get(address)
+        seen_at = Endpoint.objects.get(agent__slug=remotes[0]).changed_at.isoformat()
+        for address, body in _WRONG_AGENTS:
+            yield address, dora_browses.post(address, {"seen_at": seen_at, **body})
         yield "alice decides", reads_alice.client.post(f"/interrupts/{mine.pk}/decide", {})
 
     return open_all
+
+
+_WRONG_AGENTS = (
+    ("/new-agent/add", {"name": "a b", "url": "x-1", "description": "d" * 201, "value-0": "v-1"}),
+    ("/new-agent/add", {"name": "rehearsal", "url": "https://x-1/", "team": "tests"}),
+    ("/new-agent/add", {"name": "x-1", "url": "https://x-1/"}),
+    ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "x-3"}),
+    ("/agents/agent-0/save", {"url": "https://x-1/", "seen_at": "never"}),
+    ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "host", "value-0": "v-1"}),
+    ("/agents/rehearsal/test", {}),
+)
+
+
+def _agent_elsewhere(team, found):
+    """An agent whose last test found this, or that nobody has tested."""
+    slug = f"agent-{0 if found is None else 1 + list(Found).index(found)}"
+    agent = set_remote_agent(
+        team_id=team.pk, slug=slug, url="https://x-1/", headers={"x-3": "v-1"}, actor=SEED
+    ).agent
+    if found is not None:
+        told = Told("x-4", "", "", ("x.flag",))
+        report = Report(found, 7, "x-1", 401, "x-type", protocol_version="1.0", told=told)
+        if found is Found.AGENT:
+            report = replace(report, dialect="canonical", refused=True, events=("RUN_STARTED",))
+        changed_at = agent.endpoint.changed_at
+        record_test(agent_id=agent.pk, changed_at=changed_at, report=report.to_json(), actor=SEED)
+    return slug
 
 
 async def _asks_for_everything(run_input, _context):

@@ -20,8 +20,10 @@ def callers(world):
 @pytest.fixture
 def things(world, bob):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
+    from inbox.actions.remotes import set_remote_agent
     from inbox.actions.runs import accept_run
     from inbox.actions.views import save_view
+    from inbox.domain.access import SEED
     from inbox.domain.filters import Filter
     from tests.steps import request
 
@@ -32,6 +34,9 @@ def things(world, bob):
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
     view = save_view(name="view", wanted=Filter(mine=True), actor=bob, team_id=world.team.pk)
+    # Nobody may connect there: a test of it is refused before anything is sent.
+    place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
+    remote = set_remote_agent(team_id=world.team.pk, actor=SEED, **place).agent
     return Things(
         interrupt_id=str(asked.pk),
         thread_id=str(asked.thread_id),
@@ -39,6 +44,8 @@ def things(world, bob):
         slug="rehearsal",
         view_digest=asked.view_digest,
         view_id=str(view.pk),
+        remote=remote.slug,
+        seen_at=remote.endpoint.changed_at.isoformat(),
     )
 
 

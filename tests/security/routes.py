@@ -21,6 +21,8 @@ _SITE = """
 GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401
+PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
 POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
 GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
@@ -59,6 +61,13 @@ GET  runs/                                       302 200 200 200 200 200 302 302
 GET  runs/new/                                   302 200 200 200 200 200 302 302 302 302 302 302 302
 POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302
 POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302
+GET  agents/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/                         302 404 200 200 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/test                     302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
+POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -81,14 +90,24 @@ class Things:
     view_digest: str = ""
     external_id: str = ""
     view_id: str = ""
+    remote: str = ""  #: the slug of an agent elsewhere, last changed `seen_at`
+    seen_at: str = ""
 
     @classmethod
     def missing(cls, **more: str) -> "Things":
         """As long as those that exist, so that the lengths of answers can be compared."""
-        return cls(slug="thin-air9", **{name: str(uuid4()) for name in _IDS}, **more)
+        return cls(
+            slug="thin-air9", remote="thin-air8", **{name: str(uuid4()) for name in _IDS}, **more
+        )
 
 
 _IDS = ("interrupt_id", "thread_id", "run_id", "view_id")
+#: Addresses that are about an agent elsewhere.
+_REMOTE = {
+    *("PUT api/agents/<slug:slug>", "POST api/agents/<slug:slug>/test"),
+    *(f"POST agents/<slug:slug>/{what}" for what in ("test", "save")),
+    "GET agents/<slug:slug>/change/",
+}
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = ("api/runs", "review/decide", "review/withdraw")
 
@@ -106,6 +125,8 @@ class Route:
 
     def path(self, things: Things) -> str:
         path = self.pattern.replace("<root>", "")
+        if str(self) in _REMOTE:
+            path = path.replace("<slug:slug>", things.remote)
         for kind, name in (("slug", "slug"), *(("uuid", name) for name in _IDS)):
             path = path.replace(f"<{kind}:{name}>", getattr(things, name))
         return f"/{path}"
@@ -123,14 +144,17 @@ class Route:
         digest = things.view_digest
         if self.is_api and self.pattern.endswith("/decide"):
             return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
+        if str(self) == "PUT api/agents/<slug:slug>":
+            return {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}}
         bodies: dict[str, dict[str, Any]] = {
+            "add": {"name": "new", "url": "https://agents.example.com/"},
+            "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {
                 "action": "reject",
                 "view_digest": digest,
                 "item": f"{things.interrupt_id}:{digest}",
             },
             "withdraw": {"id": things.interrupt_id},
-            "save": {"name": "mine"},
             "comment": {"text": "a word among reviewers"},
             "runs": {"agent": things.slug, "message": "rehearse:echo"},
             "message": {"message": "rehearse:echo"},

@@ -1,6 +1,7 @@
 """Every page but that of a request: axe-core finds nothing, and no width needs scrolling."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from django.template.loader import render_to_string
@@ -142,6 +143,79 @@ def a_review_of_nothing_ticked(site, page):
     page.goto(f"{site.url}/review/?id={asked[0]['id']}")
     page.click("button[value=approve]")
     expect(page.locator(".errsum")).to_be_visible()
+
+
+# -- agents ---------------------------------------------------------------------------------------
+
+
+@screen
+def agents(site, page):
+    page.goto(f"{site.url}/agents/")
+
+
+@screen
+def an_agent_that_runs_here(site, page):
+    page.goto(f"{site.url}/agents/rehearsal/")
+
+
+@contextmanager
+def _ana(site: Site) -> Iterator[Page]:
+    """An administrator's browser, in which there is an agent elsewhere."""
+    with site.open_as("admin", reduced_motion="reduce") as page:
+        page.goto(f"{site.url}/agents/")
+        if not page.locator("#row-elsewhere").count():
+            page.goto(f"{site.url}/new-agent/")
+            page.fill("#f-name", "elsewhere")
+            page.fill("#f-url", "http://127.0.0.1:1/agui")
+            page.fill("#f-header-0", "Authorization")
+            page.fill("#f-value-0", "a secret")
+            page.click(".decide .btn-primary")
+            page.wait_for_url("**/agents/elsewhere/")
+        yield page
+
+
+@screen
+def an_agent_elsewhere_that_was_tested(site, page):
+    with _ana(site) as ana:
+        ana.goto(f"{site.url}/agents/elsewhere/")
+        assert find_faults(ana) == []
+        ana.set_viewport_size({"width": 1440, "height": 900})
+        ana.click("text=Test connection")
+        expect(ana.locator("#tested .banner-bad")).to_be_visible()
+        assert find_faults(ana) == []
+    page.goto(f"{site.url}/agents/elsewhere/")
+
+
+@screen
+def an_agent_to_add(site, page):
+    with _ana(site) as ana:
+        ana.goto(f"{site.url}/new-agent/")
+        ana.click("#f-headers summary")
+        assert find_faults(ana) == []
+
+
+@screen
+def an_agent_that_was_not_added(site, page):
+    with _ana(site) as ana:
+        ana.goto(f"{site.url}/new-agent/")
+        ana.fill("#f-name", "two words")
+        ana.fill("#f-header-0", "Host")
+        ana.fill("#f-value-0", "x")
+        ana.click(".decide .btn-primary")
+        expect(ana.locator(".errsum")).to_be_visible()
+        assert find_faults(ana) == []
+
+
+@screen
+def an_agent_that_was_not_moved(site, page):
+    with _ana(site) as ana:
+        ana.goto(f"{site.url}/agents/elsewhere/change/")
+        assert find_faults(ana) == []
+        ana.set_viewport_size({"width": 1440, "height": 900})
+        ana.fill("#f-url", "https://agents.example.com/agui")
+        ana.click(".decide .btn-primary")
+        expect(ana.locator("#f-value-0-err")).to_be_visible()
+        assert find_faults(ana) == []
 
 
 # -- runs and threads -----------------------------------------------------------------------------

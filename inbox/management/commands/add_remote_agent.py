@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("name", help="the last part of its address: letters, digits, -")
         parser.add_argument("url", help="where AG-UI inputs are posted to")
         parser.add_argument("--team", required=True, help="the team's slug")
-        parser.add_argument("--description", default="", help="one sentence for people")
+        parser.add_argument("--description", help="one sentence for people")
         parser.add_argument(
             "--header",
             action="append",

@@ -1,0 +1,22 @@
+"""What the test of a connection found, told to people: there is a sentence for everything."""
+
+import pytest
+
+from agents.adapters.reports import Found, Report
+from inbox.domain.connections import sentence_of
+
+STATUSES = [301, 307, 400, 401, 403, 404, 405, 418, 422, 500, 503]
+
+
+@pytest.mark.parametrize("found", Found)
+def test_whatever_is_found_there_is_a_sentence_for_it(found):
+    report = Report(found, host="agents.example.com", status=500, content_type="text/html")
+
+    assert sentence_of(report.to_json()).endswith((".", "?"))
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_status_is_named(status):
+    report = Report(Found.WRONG_STATUS, status=status)
+
+    assert f"(status {status})" in sentence_of(report.to_json())
