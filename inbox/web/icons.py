@@ -17,6 +17,8 @@ _NEEDLESS = re.compile(
     r' fill="none"(?= stroke)| stroke="currentColor"| stroke-line(?:cap|join)="round"'
     r"|\s*\n\s*| (?=/>)"
 )
+#: Two lines that are drawn alike are one, if the second says from where.
+_TWO_LINES = re.compile(r'(<path d="[^"]*)"/><path d="(?=M)')
 
 
 @register.simple_tag
@@ -26,4 +28,7 @@ def lucide(name: str, *, size: int = 24, **attributes: str) -> SafeString:
     if name in _TURNING:
         attributes["class"] = "turns"
     markup = str(drawn.lucide(name, size=size, **attributes))
-    return mark_safe(_NEEDLESS.sub("", markup))  # noqa: S308 - the library's own
+    markup, left = _NEEDLESS.sub("", markup), 1
+    while left:
+        markup, left = _TWO_LINES.subn(r"\1", markup)
+    return mark_safe(markup)  # noqa: S308 - the library's own

@@ -12,10 +12,15 @@ _TAGS = re.compile(
     r"(?! .parts/time)[^\n]*?%\}|\{#[^\n]*#\})\n(?!\Z)",
     re.MULTILINE,
 )
+#: Before and behind such an element nobody sees a space.
+_BLOCKS = re.compile(
+    r"\n(?=</?(?:d[dlt]|dialog|div|fieldset|form|h[123]|header|li|main|nav|ol|p|section|ul)[ >])"
+)
 
 
 class Unindented(Loader):
     """Leaves out indentation and the lines of tags, a twentieth of a page; no value is touched."""
 
     def get_contents(self, origin: Origin) -> str:
-        return _TAGS.sub(r"\1", _INDENTATION.sub("\n", super().get_contents(origin)))
+        text = _TAGS.sub(r"\1", _INDENTATION.sub("\n", super().get_contents(origin)))
+        return _BLOCKS.sub("", text)
