@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from google.adk.agents import LlmAgent
 from google.adk.apps import App, ResumabilityConfig
 from google.adk.models import BaseLlm, LlmResponse
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.adk.tools import FunctionTool, ToolContext
 from google.genai import types
 
@@ -60,7 +61,11 @@ desk_app = App(
     name="desk", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True)
 )
 bridge = ADKAgent.from_app(
-    desk_app, user_id="signoff", emit_interrupt_outcome=os.environ.get("DESK_OUTCOME") == "1"
+    desk_app,
+    user_id="signoff",
+    session_service=SqliteSessionService(str(desk.DATA / "sessions.sqlite3")),
+    use_thread_id_as_session_id=True,
+    emit_interrupt_outcome=os.environ.get("DESK_OUTCOME") == "1",
 )
 app = FastAPI()
 add_adk_fastapi_endpoint(app, bridge, path="/agui")

@@ -2,6 +2,7 @@
 
 import json
 import os
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 import desk
@@ -12,7 +13,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import InjectedToolCallId, tool
-from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import interrupt
 
 CallId = Annotated[str, InjectedToolCallId]
@@ -132,16 +133,22 @@ def ask_quarter(question: str) -> str:
     return desk.file_report(answer["quarter"]) if "quarter" in answer else "not answered"
 
 
-graph = create_agent(
-    Scripted(),
-    tools=[issue_refund, refund_carefully, send_email, ask_quarter],
-    checkpointer=InMemorySaver(),
+def graph(checkpointer=None):
+    tools = [issue_refund, refund_carefully, send_email, ask_quarter]
+    return create_agent(Scripted(), tools=tools, checkpointer=checkpointer)
+
+
+bridge = LangGraphAgent(
+    name="desk", graph=graph(), emit_interrupt_outcome=os.environ.get("DESK_OUTCOME") == "1"
 )
-app = FastAPI()
-add_langgraph_fastapi_endpoint(
-    app,
-    LangGraphAgent(
-        name="desk", graph=graph, emit_interrupt_outcome=os.environ.get("DESK_OUTCOME") == "1"
-    ),
-    "/agui",
-)
+
+
+@asynccontextmanager
+async def with_checkpoints(_app):
+    async with AsyncSqliteSaver.from_conn_string(str(desk.DATA / "checkpoints.sqlite3")) as saver:
+        bridge.graph = graph(saver)
+        yield
+
+
+app = FastAPI(lifespan=with_checkpoints)
+add_langgraph_fastapi_endpoint(app, bridge, "/agui")
