@@ -28,17 +28,14 @@ MAILED = {"tool": "send_email", "args": {"to": "a@example.com"}}
 EDITED = {"order": "A1", "amount": 5}
 
 
-def only(**wanted):
-    """The frameworks with these abilities."""
-    fitting = [
-        one
-        for one in FRAMEWORKS
-        if all(getattr(one, name) == is_so for name, is_so in wanted.items())
-    ]
-    return pytest.mark.parametrize("framework", fitting, ids=lambda one: one.name)
+def these(is_fitting):
+    """The frameworks that a test is about."""
+    return pytest.mark.parametrize(
+        "framework", list(filter(is_fitting, FRAMEWORKS)), ids=lambda one: one.name
+    )
 
 
-langgraphs = only(environment="langgraph")
+langgraphs = these(lambda one: one.environment == "langgraph")
 
 
 def text_of(run):
@@ -77,7 +74,7 @@ def test_what_was_approved_runs_once_as_it_was_shown(world, bob, desk, refunds):
     assert "TOOL_CALL_START" not in steps.event_types(resumed)
 
 
-@only(may_edit=True)
+@these(lambda one: one.may_edit)
 def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
 
@@ -88,7 +85,7 @@ def test_what_a_reviewer_changed_is_what_runs(world, bob, desk, refunds):
     assert desk.ran == [{"tool": "issue_refund", "args": EDITED}]
 
 
-@only(may_edit=False)
+@these(lambda one: not one.may_edit)
 def test_who_cannot_take_changes_is_asked_for_none(world, bob, desk, refunds):
     run = start(world, "refund", agent=refunds)
     (interrupt,) = open_interrupts(run)
@@ -127,7 +124,7 @@ def test_what_was_called_off_runs_nothing_and_the_thread_goes_on(world, bob, des
     assert sorted(call["tool"] for call in desk.ran) == ["issue_refund", "send_email"]
 
 
-@only(may_differ=True)
+@these(lambda one: one.may_differ)
 def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)
@@ -142,7 +139,7 @@ def test_two_calls_are_decided_by_two_people(world, bob, dora, desk, refunds):
     assert "mailed a@example.com" in text_of(resumed)
 
 
-@only(may_differ=False)
+@these(lambda one: not one.may_differ)
 def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)
@@ -160,6 +157,7 @@ def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, r
     assert desk.ran == [REFUNDED]
 
 
+@these(lambda one: one.form)
 def test_a_question_is_answered(world, bob, desk, forms, framework):
     run = start(world, "form", agent=forms)
     (interrupt,) = open_interrupts(run)
@@ -172,6 +170,7 @@ def test_a_question_is_answered(world, bob, desk, forms, framework):
     assert "filed Q1" in text_of(resumed)
 
 
+@these(lambda one: one.form)
 def test_a_question_that_is_called_off_files_nothing(world, bob, desk, forms):
     run = start(world, "form", agent=forms)
 
@@ -319,3 +318,14 @@ def test_a_resume_whose_worker_was_lost_is_sent_again_by_a_person_only(
 
     assert retried.status == "succeeded"
     assert len(desk.ran) == (2 if framework.runs_again else 1)
+
+
+def test_a_server_that_was_restarted_goes_on_or_runs_nothing(world, bob, desk, refunds, framework):
+    run = start(world, "refund", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    desk.restart()
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status == "succeeded") is framework.survives
+    assert desk.ran == ([REFUNDED] if framework.survives else [])

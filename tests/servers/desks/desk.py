@@ -7,6 +7,7 @@ installed.
 
 import json
 import os
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,13 +26,17 @@ ASKED = {
     "parallel": [("tc-a", "issue_refund", REFUND), ("tc-b", "send_email", EMAIL)],
     "form": [("tc-f", "ask_quarter", QUESTION)],
     "urgent": [("tc-u", "issue_refund", URGENT)],
+    "slow": [("tc-s", "issue_refund", {"order": "slow", "amount": 1})],
     "careful": [("tc-c", "refund_carefully", REFUND)],
 }
 
 
 def issue_refund(order: str, amount: float) -> str:
     """Refund an amount in EUR."""
-    return _ran("issue_refund", f"refunded {amount:g}", order=order, amount=amount)
+    result = _ran("issue_refund", f"refunded {amount:g}", order=order, amount=amount)
+    if order == "slow":
+        time.sleep(600)  # until somebody kills the server
+    return result
 
 
 def send_email(to: str) -> str:
