@@ -48,4 +48,5 @@ def forms(world, desk, framework):
 
 
 def _agent(world, slug, url):
-    return set_remote_agent(team_id=world.team.pk, slug=slug, url=url, headers={}, actor=SEED)
+    placed = set_remote_agent(team_id=world.team.pk, slug=slug, url=url, headers={}, actor=SEED)
+    return placed.agent
