@@ -56,14 +56,16 @@ _QUIET = frozenset(
         "CUSTOM",
     }
 )
-#: Only who knows the interrupts of 1.0 refuses what we send by one of these.
-_CANONICAL_CODES = frozenset({"UNKNOWN_INTERRUPT_ID", "APPROVAL_RESUME_NOT_FOUND"})
+#: How what was never asked is refused: so in 1.0, so by Google's bridge and by Microsoft's.
+_REFUSALS = frozenset({"UNKNOWN_INTERRUPT_ID", "UNKNOWN_INTERRUPT", "APPROVAL_RESUME_NOT_FOUND"})
 
 
 @dataclass
 class _Heard:
     """What is known so far, whatever happens next."""
 
+    #: of the thread, the run and the question: nobody has heard of them before
+    name: str = field(default_factory=lambda: f"connection-test-{uuid4()}")
     facts: dict[str, Any] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
 
@@ -75,7 +77,7 @@ async def probe(agent: RemoteAgent, seconds: float = SECONDS) -> Report:
     Its headers are read and sent; what reading them raises is raised here. Nothing else is: whoever
     is there, and whatever they say, is a report.
     """
-    began, heard = time.perf_counter(), _Heard({"host": _host(agent.url)})
+    began, heard = time.perf_counter(), _Heard(facts={"host": _host(agent.url)})
     try:
         async with asyncio.timeout(seconds):
             found = await _ask(agent, heard)
@@ -108,7 +110,9 @@ async def _ask(agent: RemoteAgent, heard: _Heard) -> Found:
     async with open_client(httpx.Timeout(SECONDS), agent.transport) as client:
         below = build_request(client, _below(target), headers, accept=JSON)
         heard.facts["told"] = await _capabilities(client, below)
-        request = build_request(client, target, headers, body=strict_json.dumps(_nothing_to_do()))
+        request = build_request(
+            client, target, headers, body=strict_json.dumps(_nothing_to_do(heard.name))
+        )
         response = await client.send(request, stream=True)
         try:
             heard.facts["status"] = response.status_code
@@ -120,9 +124,8 @@ async def _ask(agent: RemoteAgent, heard: _Heard) -> Found:
     return Found.AGENT if heard.events else Found.BROKE_OFF
 
 
-def _nothing_to_do() -> dict[str, Any]:
+def _nothing_to_do(name: str) -> dict[str, Any]:
     """An input of AG-UI 1.0 that answers a question which nobody asked, by calling it off."""
-    name = f"connection-test-{uuid4()}"
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "threadId": name,
@@ -164,19 +167,27 @@ def _notice(event: dict[str, Any], kind: str, reader: Reader, heard: _Heard) -> 
             facts["dialect"] = Dialect.CANONICAL
         return False
     if kind == "RUN_ERROR":
-        code = _text(event.get("code"))
-        facts["error"] = ": ".join(filter(None, (code, _text(event.get("message")))))
-        if code in _CANONICAL_CODES:
-            facts["refused"], facts["dialect"] = True, Dialect.CANONICAL
+        code, message = _text(event.get("code")), _text(event.get("message"))
+        facts["error"] = ": ".join(filter(None, (code, message)))
+        # Pydantic AI has no code for it, and names the question.
+        facts["refused"] = code in _REFUSALS or heard.name in message
         return True
     if kind not in _QUIET:
         facts["began_to_work"] = True
+        if _is_of_langgraph(event):
+            facts["dialect"] = Dialect.LANGGRAPH
         return True
     reader.read(event)
     if kind == "RUN_FINISHED":
         facts["dialect"] = _dialect_at_the_end(event, reader) or facts.get("dialect", "")
         return True
     return False
+
+
+def _is_of_langgraph(event: dict[str, Any]) -> bool:
+    """Whether it is the first of the events that LangGraph's bridge passes on as they are."""
+    raw = event.get("event")
+    return event["type"] == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph"
 
 
 def _dialect_at_the_end(event: dict[str, Any], reader: Reader) -> str:

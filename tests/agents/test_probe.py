@@ -62,6 +62,35 @@ async def test_an_agent_of_1_0_refuses_what_it_never_asked():
     assert report.told.flags == ("transport.streaming", "humanInTheLoop.interrupts")
 
 
+@pytest.mark.parametrize(
+    ("code", "message", "refused"),
+    [
+        ("UNKNOWN_INTERRUPT_ID", "", True),
+        ("UNKNOWN_INTERRUPT", "", True),  # Google's bridge
+        ("APPROVAL_RESUME_NOT_FOUND", "", True),  # Microsoft's
+        ("", "ResumeEntry.interrupt_id '{name}' does not start with 'int-'.", True),  # Pydantic AI
+        ("AGENT_ERROR", "There is no message to answer.", False),
+    ],
+)
+async def test_frameworks_refuse_in_their_own_words(code, message, refused):
+    def answer(request):
+        if request.method == "GET":
+            return httpx.Response(404)
+        name = json.loads(request.content)["resume"][0]["interruptId"]
+        error = {"type": "RUN_ERROR", "code": code, "message": message.format(name=name) or "No."}
+        return Server([started(), error])(request)
+
+    assert (await probe(remote(answer))).refused is refused
+
+
+async def test_langgraph_is_known_by_what_it_passes_on():
+    raw = {"type": "RAW", "event": {"event": "on_chain_start", "name": "LangGraph"}}
+
+    report = await probe(remote(Bridge(started(), raw, finished())))
+
+    assert (report.dialect, report.began_to_work) == ("langgraph", True)
+
+
 async def test_what_is_sent_gives_nobody_anything_to_do():
     bridge = Bridge(version(), REFUSED)
 

@@ -1,0 +1,29 @@
+"""Testing the connection to agents of other frameworks: they answer, and do nothing."""
+
+import pytest
+
+from inbox.domain.access import SEED
+from inbox.engine.agents import try_connection
+from tests.servers.running import GOOGLE, LANGGRAPH
+
+
+@pytest.mark.parametrize("slug", ["refunds", "forms"])
+def test_an_agent_that_is_tested_answers_and_calls_nothing(desk, refunds, forms, slug):
+    report = try_connection(slug, SEED)
+
+    assert report["found"] == "agent"
+    assert report["events"][0] in ("RUN_STARTED", "RUN_ERROR")
+    assert desk.ran == []
+
+
+def test_all_but_langgraph_refuse_what_they_never_asked(framework, refunds):
+    report = try_connection("refunds", SEED)
+
+    is_langgraph = framework.environment == LANGGRAPH.environment
+    assert (report["refused"], report["began_to_work"]) == (not is_langgraph, is_langgraph)
+    assert report["dialect"] == "langgraph" or not is_langgraph
+
+
+@pytest.mark.parametrize("framework", [GOOGLE], ids=["adk"])
+def test_capabilities_are_where_a_framework_tells_them(framework, refunds):
+    assert try_connection("refunds", SEED)["told"] is not None
