@@ -178,6 +178,11 @@ def microsoft_answer(payload: Any) -> Json:
     return {"approved": approved, **edits}
 
 
+def is_pydantic_ai(interrupt: Any) -> bool:
+    """Whether it is an approval of Pydantic AI, whose outcomes do not name the calls it left."""
+    return bool(as_object(interrupt).get("id") == f"int-{call_of(interrupt)}")
+
+
 def result_wanted(name: str, call: str, tool: str) -> Json:
     """The question what a call gives that the agent has left to others."""
     return {

@@ -8,7 +8,7 @@ Interrupts come out as AG-UI 1.0 has them.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -30,7 +30,7 @@ class Dialect(StrEnum):
     MASTRA = "mastra"
     GOOGLE = "google"
     MICROSOFT = "microsoft"
-    RESULTS = "results"  #: calls without a result, which is what the answer is
+    RESULTS = "results"  #: calls without a result, which is what the answer is, beside others
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class Reader:
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
         #: the names of the calls, by id
         self._calls = {one.tool_call_id: one.tool_name for one in replies if one.tool_call_id}
+        self._open: dict[str, None] = {}  # calls of this run without a result, in order
         self._confirmations = bridges.Confirmations()
         self._client_tools = client_tools
         asked = before or Spoken()
@@ -94,7 +95,10 @@ class Reader:
             return []
         match event.get("type"):
             case "TOOL_CALL_START":
-                self._calls[str(event.get("toolCallId"))] = str(event.get("toolCallName"))
+                self._calls[bridges.call_of(event)] = str(event.get("toolCallName"))
+                self._open[bridges.call_of(event)] = None
+            case "TOOL_CALL_RESULT":
+                self._open.pop(bridges.call_of(event), None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 name = as_object(event.get("rawEvent")).get("id")
                 given = name if isinstance(name, str) else ""
@@ -136,7 +140,8 @@ class Reader:
         """An outcome that needs no translation, but for what its bridge does in its own way."""
         interrupts, pending = outcome.get("interrupts"), outcome.get("pendingToolCallIds")
         if outcome.get("type") == "success" and isinstance(pending, list):
-            return self._results_wanted(pending) or outcome
+            questions = self._results_wanted(map(str, pending))
+            return {"type": "interrupt", "interrupts": questions} if questions else outcome
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
         if self._is_langgraph(interrupts):
@@ -146,6 +151,10 @@ class Reader:
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
             self.spoken = Spoken(Dialect.MICROSOFT, notes)
             interrupts = [bridges.microsoft_question(one) for one in interrupts]
+        elif interrupts and all(map(bridges.is_pydantic_ai, interrupts)):
+            asked = {bridges.call_of(one) for one in interrupts}
+            left = [name for name in self._open if name not in asked]
+            interrupts = [*interrupts, *self._results_wanted(left)]
         return {**outcome, "interrupts": interrupts}
 
     def _is_langgraph(self, interrupts: list[Any]) -> bool:
@@ -164,22 +173,21 @@ class Reader:
         self.spoken = Spoken(Dialect.LANGGRAPH, notes)
         return name
 
-    def _results_wanted(self, pending: list[Any]) -> Json | None:
+    def _results_wanted(self, pending: Iterable[str]) -> list[Json]:
         """Ask for what calls give that the run has left, unless the client has their tools."""
         left = [
             name
-            for name in dict.fromkeys(map(str, pending))
+            for name in dict.fromkeys(pending)
             if name in self._calls and self._calls[name] not in self._client_tools
         ]
-        if not left:
-            return None
         questions = [
             bridges.result_wanted(f"{self._run_key}-{number}", name, self._calls[name])
             for number, name in enumerate(left, start=1)
         ]
-        notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in questions}
-        self.spoken = Spoken(Dialect.RESULTS, notes)
-        return {"type": "interrupt", "interrupts": questions}
+        if questions:
+            notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in questions}
+            self.spoken = Spoken(Dialect.RESULTS, notes)
+        return questions
 
     def _of_draft(self, legacy: Json) -> tuple[list[Json], Json]:
         """The interrupt, and the tool call that it is about, if no events told of that."""

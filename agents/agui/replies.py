@@ -15,7 +15,8 @@ def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any
         resume: Any = [_entry(reply, spoken) for reply in replies]
         return {"resume": resume, **({"messages": []} if is_workflow else {})}
     if spoken.dialect is Dialect.RESULTS:
-        return {}
+        others = [_entry(one, spoken) for one in replies if one.interrupt_id not in spoken.notes]
+        return {"resume": others} if others else {}
     props = dict(forwarded_props) if isinstance(forwarded_props, dict) else {}
     first = replies[0]
     note = spoken.notes.get(first.interrupt_id, {})
@@ -60,6 +61,7 @@ def results(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
             "content": bridges.result_text(one.status, one.payload),
         }
         for one in replies
+        if one.interrupt_id in spoken.notes
     ]
 
 

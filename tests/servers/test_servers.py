@@ -282,6 +282,30 @@ def test_an_approval_that_comes_too_late_runs_nothing(world, robot, desk, refund
     assert desk.ran == []
 
 
+@these(lambda one: one.name == "pydantic-ai")
+def test_an_approval_and_a_question_at_once_are_both_asked(world, bob, dora, desk, refunds):
+    run = start(world, "mixed", agent=refunds)
+    refund, quarter = open_interrupts(run)
+
+    steps.approve(refund, bob)
+    steps.answer(quarter, dora, "Q1")
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.ran == [REFUNDED, {"tool": "file_report", "args": {"quarter": "Q1"}}]
+
+
+@these(lambda one: one.name == "pydantic-ai")
+def test_a_call_that_needs_nobody_is_not_asked_about(world, bob, desk, refunds):
+    run = start(world, "filing", agent=refunds)
+    (refund,) = open_interrupts(run)
+    assert desk.ran == [{"tool": "file_report", "args": {"quarter": "Q2"}}]
+
+    steps.approve(refund, bob)
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.ran[1:] == [REFUNDED]
+
+
 @langgraphs
 def test_a_tool_that_asks_twice_is_answered_twice(world, bob, dora, desk, refunds):
     run = start(world, "careful", agent=refunds)

@@ -27,6 +27,8 @@ ASKED = {
     "form": [("tc-f", "ask_quarter", QUESTION)],
     "urgent": [("tc-u", "issue_refund", URGENT)],
     "slow": [("tc-s", "issue_refund", {"order": "slow", "amount": 1})],
+    "mixed": [("tc-a", "issue_refund", REFUND), ("tc-f", "ask_quarter", QUESTION)],
+    "filing": [("tc-a", "issue_refund", REFUND), ("tc-r", "file_report", {"quarter": "Q2"})],
     "careful": [("tc-c", "refund_carefully", REFUND)],
 }
 
