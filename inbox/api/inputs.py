@@ -3,10 +3,18 @@
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from inbox.actions.runs import RunRequest
 from inbox.domain.states import EntryStatus
 from inbox.door.inputs import ID_CHARACTERS
+
+
+def checked(kind: type[serializers.Serializer[Any]], request: Request) -> Any:
+    """The body of a request; raises what becomes a 400 if it has another shape."""
+    body = kind(data=request.data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data
 
 
 class StartRunInput(serializers.Serializer[Any]):
@@ -39,18 +47,58 @@ class StartRunInput(serializers.Serializer[Any]):
         )
 
 
-class DecisionInput(serializers.Serializer[Any]):
-    """The body of POST /api/interrupts/<id>/decide."""
+class AnswerInput(serializers.Serializer[Any]):
+    """An answer, to whatever it is given."""
 
     status = serializers.ChoiceField(choices=[status.value for status in EntryStatus])
     payload = serializers.JSONField(required=False, allow_null=True)
-    view_digest = serializers.CharField(
+
+
+def _view_digest() -> serializers.CharField:
+    return serializers.CharField(
         max_length=64,
         error_messages={
             "required": "Send the `view_digest` of the interrupt as you have read it: a decision "
             "counts for what was shown."
         },
     )
+
+
+class DecisionInput(AnswerInput):
+    """The body of POST /api/interrupts/<id>/decide."""
+
+    view_digest = _view_digest()
+
+
+class ShownInput(serializers.Serializer[Any]):
+    """An interrupt as somebody has read it."""
+
+    id = serializers.UUIDField()
+    view_digest = _view_digest()
+
+
+class BulkDecisionInput(AnswerInput):
+    """The body of POST /api/interrupts/decide."""
+
+    items = ShownInput(many=True, allow_empty=False)
+
+
+class BulkWithdrawalInput(serializers.Serializer[Any]):
+    """The body of POST /api/interrupts/withdraw."""
+
+    ids = serializers.ListField(child=serializers.UUIDField(), allow_empty=False)
+
+
+class ClaimInput(serializers.Serializer[Any]):
+    """The body of POST /api/interrupts/<id>/claim."""
+
+    take_over = serializers.BooleanField(required=False, default=False)
+
+
+class CommentInput(serializers.Serializer[Any]):
+    """The body of POST /api/interrupts/<id>/comments; how long it may be the action says."""
+
+    text = serializers.CharField(trim_whitespace=False, allow_blank=True)
 
 
 class RemoteAgentInput(serializers.Serializer[Any]):

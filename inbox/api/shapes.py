@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from inbox.actions.bulk import Result
+from inbox.api.errors import body_of
 from inbox.domain.connections import sentence_of
 from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
@@ -125,6 +127,28 @@ def detail_json(detail: InterruptDetail) -> dict[str, Any]:
     }
 
 
+def claim_json(claim: Any) -> dict[str, Any]:
+    return {"by": claim.holder.name, "at": claim.claimed_at, "until": claim.until}
+
+
+def comment_json(comment: Any) -> dict[str, Any]:
+    return {
+        "id": str(comment.pk),
+        "text": comment.text,
+        "by": comment.user.display_name,
+        "at": comment.created_at,
+    }
+
+
+def result_json(result: Result) -> dict[str, Any]:
+    """What became of one of many: a decision, or the error that one alone would have been."""
+    return {
+        "id": str(result.interrupt_id),
+        "decision": decision_json(result.decision) if result.decision else None,
+        "error": body_of(result.refusal) if result.refusal else None,
+    }
+
+
 def decision_json(decision: Any) -> dict[str, Any]:
     return {
         "id": str(decision.pk),
@@ -132,4 +156,5 @@ def decision_json(decision: Any) -> dict[str, Any]:
         "payload": None if decision.payload is None else json.loads(decision.payload),
         "by": decision.actor_label,
         "at": decision.created_at,
+        "withdrawn_at": decision.withdrawn_at,
     }

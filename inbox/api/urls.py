@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from inbox.api import views
+from inbox.api import teamwork, views
 
 urlpatterns = [
     path("agents", views.Agents.as_view()),
@@ -17,4 +17,9 @@ urlpatterns = [
     path("interrupts", views.Interrupts.as_view()),
     path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
     path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),
+    path("interrupts/<uuid:interrupt_id>/withdraw", teamwork.InterruptWithdraw.as_view()),
+    path("interrupts/<uuid:interrupt_id>/claim", teamwork.InterruptClaim.as_view()),
+    path("interrupts/<uuid:interrupt_id>/comments", teamwork.InterruptComments.as_view()),
+    path("interrupts/decide", teamwork.InterruptsDecide.as_view()),
+    path("interrupts/withdraw", teamwork.InterruptsWithdraw.as_view()),
 ]

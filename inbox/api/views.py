@@ -13,7 +13,7 @@ from inbox.actions.decisions import decide
 from inbox.actions.remotes import set_remote_agent
 from inbox.actions.runs import accept_run, cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
-from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput
+from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, checked
 from inbox.domain.access import Actor
 from inbox.domain.errors import InvalidInput
 from inbox.domain.filters import Filter, State
@@ -89,9 +89,7 @@ class AgentDetail(Caller, APIView):
         return Response({**shown, "capabilities": capabilities})
 
     def put(self, request: Request, slug: str) -> Response:
-        body = RemoteAgentInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        given, actor = dict(body.validated_data), self.actor(request)
+        given, actor = dict(checked(RemoteAgentInput, request)), self.actor(request)
         team_id = agents.team_for_agent(actor, slug, given.pop("team"))
         placed = set_remote_agent(team_id=team_id, slug=slug, actor=actor, **given)
         agent = agents.agent_for(actor, placed.agent.slug)
@@ -148,13 +146,12 @@ class InterruptDetail(Caller, APIView):
 
 class InterruptDecide(Caller, APIView):
     def post(self, request: Request, interrupt_id: UUID) -> Response:
-        body = DecisionInput(data=request.data)
-        body.is_valid(raise_exception=True)
+        given = checked(DecisionInput, request)
         decision = decide(
             interrupt_id=interrupt_id,
-            status=EntryStatus(body.validated_data["status"]),
-            payload=body.validated_data.get("payload"),
-            view_digest=body.validated_data["view_digest"],
+            status=EntryStatus(given["status"]),
+            payload=given.get("payload"),
+            view_digest=given["view_digest"],
             actor=self.actor(request),
         )
         return Response(shapes.decision_json(decision))

@@ -33,6 +33,13 @@ GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200
 GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401
+GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401
+POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/interrupts/withdraw                     401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
 POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
 PUT  login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
@@ -109,7 +116,10 @@ _REMOTE = {
     "GET agents/<slug:slug>/change/",
 }
 #: Addresses that get the thing's id in the body.
-_IN_THE_BODY = ("api/runs", "review/decide", "review/withdraw")
+_IN_THE_BODY = (
+    *("api/runs", "review/decide", "review/withdraw"),
+    *("api/interrupts/decide", "api/interrupts/withdraw"),
+)
 
 
 @dataclass(frozen=True)
@@ -142,8 +152,13 @@ class Route:
     def body(self, things: Things) -> dict[str, Any]:
         """A body with which whoever is allowed to call succeeds."""
         digest = things.view_digest
+        answer = {"status": "resolved", "payload": {"approved": True}}
+        if self.pattern == "api/interrupts/decide":
+            return answer | {"items": [{"id": things.interrupt_id, "view_digest": digest}]}
+        if self.pattern == "api/interrupts/withdraw":
+            return {"ids": [things.interrupt_id]}
         if self.is_api and self.pattern.endswith("/decide"):
-            return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
+            return answer | {"view_digest": digest}
         if str(self) == "PUT api/agents/<slug:slug>":
             return {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}}
         bodies: dict[str, dict[str, Any]] = {
@@ -156,6 +171,7 @@ class Route:
             },
             "withdraw": {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
+            "comments": {"text": "a word among reviewers"},
             "runs": {"agent": things.slug, "message": "rehearse:echo"},
             "message": {"message": "rehearse:echo"},
             "<slug:slug>": {
