@@ -236,16 +236,8 @@ class Reader:
         return {"type": "interrupt", "interrupts": interrupts}
 
     def _of_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
-        framework = "mastra" if is_mastra else "langgraph"
         fields = value if isinstance(value, dict) else {}
-        interrupt: Json = {
-            "id": name,
-            "reason": _reason(fields.get("reason") or fields.get("kind"), framework),
-            "metadata": {framework: {"value": value}},
-        }
-        if isinstance(value, str):
-            interrupt["message"] = value
-        interrupt |= _asked(fields)
+        interrupt = {"id": name, **asked_with(value, "mastra" if is_mastra else "langgraph")}
         if is_mastra and "responseSchema" not in interrupt:
             schema = unpacked(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
@@ -265,6 +257,18 @@ def unpacked(value: Any) -> Any:
         return strict_json.loads(value)
     except strict_json.JsonRejected:
         return value
+
+
+def asked_with(value: Any, framework: str) -> Json:
+    """What an interrupt asks whose value this is: reason, metadata, and the message and schema."""
+    fields = value if isinstance(value, dict) else {}
+    asked: Json = {
+        "reason": _reason(fields.get("reason") or fields.get("kind"), framework),
+        "metadata": {framework: {"value": value}},
+    }
+    if isinstance(value, str):
+        asked["message"] = value
+    return asked | _asked(fields)
 
 
 def _asked(fields: Mapping[str, Any]) -> Json:

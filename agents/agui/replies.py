@@ -6,6 +6,9 @@ from typing import Any
 from agents.agui import bridges
 from agents.agui.dialects import Dialect, Json, Reply, Spoken, is_langgraph_id
 
+#: The answer where there is no word for calling off: a denial that says so.
+CALLED_OFF: Json = {"approved": False, "cancelled": True}
+
 
 def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any) -> Json:
     """The fields of a RunAgentInput that resume a run in the dialect that it was interrupted in."""
@@ -91,10 +94,7 @@ def _is_approval(spoken: Spoken, reply: Reply) -> bool:
 
 
 def _plain(reply: Reply) -> Any:
-    """An answer where there is no word for calling off: a denial that says so."""
-    if reply.status == "cancelled":
-        return {"approved": False, "cancelled": True}
-    return reply.payload
+    return dict(CALLED_OFF) if reply.status == "cancelled" else reply.payload
 
 
 def _draft_payload(reply: Reply, note: Mapping[str, Any]) -> Any:
