@@ -88,10 +88,10 @@ class Bridge:
         self._queue: asyncio.Queue[BaseEvent | asyncio.Event | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._over: set[str] = set()
-        self._open: dict[str, str] = {}  # the same, of calls that wait for a person
         self._message: str | None = None
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
+        self._is_called_off = False
         self._end = ""  # why the run ends, whatever the framework makes of it
         self._heard: list[str] = memory.get("heard", [])
         self.kept: Any = memory.get("kept")
@@ -229,8 +229,6 @@ class Bridge:
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         """Ask a person when the framework has paused; return the id of the interrupt."""
-        if call_id is not None:
-            self._open[call_id] = self._ours[call_id]
         asked = Interrupt(
             id=self._new_id("i"),
             reason=reason,
@@ -253,6 +251,16 @@ class Bridge:
             response_schema=approval_of(arguments),
             **more,
         )
+
+    def told(self, call_id: str) -> str | None:
+        """The result of a call that the thread has, from a run that this one knows nothing of."""
+        ours = self._ours.get(call_id)
+        results = [one for one in self._input.messages if isinstance(one, agui.ToolMessage)]
+        return next((content_of(one.content) for one in results if one.tool_call_id == ours), None)
+
+    def call_off(self) -> None:
+        """End the run as cancelled: a person called off what it cannot go on without."""
+        self._is_called_off = True
 
     async def flush(self) -> None:
         """Wait until the engine has all that was said."""
@@ -287,10 +295,14 @@ class Bridge:
 
     def _finished(self) -> BaseEvent:
         heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
-        self._ctx.save_memory({"kept": self.kept, "calls": self._open, "heard": heard})
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
+        elif self._is_called_off:
+            outcome = agui.RunFinishedCancelledOutcome()
+        # Where the conversation goes on behind an end, an id that is used again is another call.
+        calls = {} if outcome.type == "success" else self._ours
+        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": heard})
         return agui.RunFinishedEvent(
             thread_id=self._input.thread_id, run_id=self._input.run_id, outcome=outcome
         )
