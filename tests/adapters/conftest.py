@@ -1,10 +1,12 @@
 """The refund desks of agents/examples that are written with other frameworks."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from agents import registry
+from agents.adapters.native import NativeAgent
 from agents.examples import desk
 from inbox.actions.people import ensure_agent
 from inbox.domain.access import SEED
@@ -13,6 +15,7 @@ DESKS = {
     "pydantic-ai": "agents.examples.pydantic_ai_desk:pydantic_refunds",
     "maf": "agents.examples.maf_desk:maf_refunds",
     "genkit": "agents.examples.genkit_desk:genkit_refunds",
+    "langgraph": "agents.examples.langgraph_desk:langgraph_refunds",
 }
 
 
@@ -30,3 +33,21 @@ def refunds(request, world, monkeypatch):
     # What needs nobody waits for the calls beside it that need somebody.
     goes_ahead = request.param != "maf"
     return SimpleNamespace(agent=agent, paid=desk.paid, goes_ahead=goes_ahead)
+
+
+@pytest.fixture
+def as_graph(world, monkeypatch):
+    """Put a graph of LangGraph, or what makes one, behind an address; returns the agent's row."""
+    monkeypatch.setattr(registry, "_agents", {})
+    desk.paid.clear()
+
+    def install(target: Any) -> Any:
+        from tests.adapters import graphs
+
+        monkeypatch.setattr(graphs, "target", target)
+        registry.register(NativeAgent("graph", "langgraph", "tests.adapters.graphs:target"))
+        return ensure_agent(
+            team=world.team, slug="graph", implementation="graph", description="", actor=SEED
+        )
+
+    return install

@@ -1,0 +1,91 @@
+"""What a graph has to find again to go on: its latest checkpoints, as JSON of the thread."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.channels import DeltaChannel
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.pregel import Pregel
+
+Json = dict[str, Any]
+
+
+class ThreadMemory(InMemorySaver):
+    """
+    The checkpoints of one thread, from what was kept of it.
+
+    Nothing is written before the run ends, and then only `kept()`: who tries a failed run again
+    finds the checkpoint that it began with.
+    """
+
+    def __init__(self, thread_id: str, kept: Json | None) -> None:
+        super().__init__(serde=JsonPlusSerializer(pickle_fallback=False))
+        self._thread_id = thread_id
+        kept = kept or {"checkpoints": [], "writes": [], "blobs": []}
+        for namespace, name, checkpoint, metadata, parent in kept["checkpoints"]:
+            stored = _typed(checkpoint), _typed(metadata), parent
+            self.storage[thread_id][namespace][name] = stored
+        for namespace, name, task, index, channel, value, path in kept["writes"]:
+            written = self.writes[thread_id, namespace, name]
+            written[task, index] = task, channel, _typed(value), path
+        for namespace, channel, version, value in kept["blobs"]:
+            self.blobs[thread_id, namespace, channel, version] = _typed(value)
+
+    def kept(self, *, paused: bool, history: bool) -> Json:
+        """
+        What the next run needs, as JSON: the latest checkpoint of each namespace.
+
+        Those of subgraphs at work only if the graph is `paused` within one, and older checkpoints
+        only where `history` says that the latest does not hold all.
+        """
+        checkpoints, blobs = [], []
+        writes: list[list[Any]] = []
+        for namespace, stored in self.storage[self._thread_id].items():
+            if not stored or not (paused or _outlives_its_task(namespace)):
+                continue
+            names = sorted(stored) if history else [max(stored)]
+            for name in names:
+                checkpoint, metadata, parent = stored[name]
+                checkpoints.append([namespace, name, _text(checkpoint), _text(metadata), parent])
+                for (task, index), (_, channel, value, path) in self.writes.get(
+                    (self._thread_id, namespace, name), {}
+                ).items():
+                    writes.append([namespace, name, task, index, channel, _text(value), path])
+            versions = [
+                version
+                for name in names
+                for version in self.serde.loads_typed(stored[name][0])["channel_versions"].items()
+            ]
+            for channel, version in dict.fromkeys(versions):
+                blob = self.blobs.get((self._thread_id, namespace, channel, version))
+                if blob is not None:
+                    blobs.append([namespace, channel, version, _text(blob)])
+        return {"checkpoints": checkpoints, "writes": writes, "blobs": blobs}
+
+
+def needs_history(graph: Pregel[Any, Any, Any, Any]) -> bool:
+    """Whether some state is kept as changes only, which are played again from older checkpoints."""
+    graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
+    return any(
+        isinstance(channel, DeltaChannel)
+        for one in graphs
+        if isinstance(one, Pregel)
+        for channel in one.channels.values()
+    )
+
+
+def _outlives_its_task(namespace: str) -> bool:
+    """The graph itself, and subgraphs with a memory of their own: no task's id is in their name."""
+    return ":" not in namespace
+
+
+def _text(value: tuple[str, bytes]) -> list[str]:
+    kind, content = value
+    return [kind, b64encode(content).decode("ascii")]
+
+
+def _typed(text: Sequence[str]) -> tuple[str, bytes]:
+    kind, content = text
+    return kind, b64decode(content)

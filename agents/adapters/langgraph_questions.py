@@ -1,0 +1,251 @@
+"""What a graph asks when it pauses, as interrupts of ours, and the answers as it wants them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+from langgraph.types import Interrupt
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
+
+from agents.adapters.bridge import Bridge, Verdict, content_of
+from agents.agui.dialects import asked_with
+from agents.agui.replies import CALLED_OFF
+from agents.sdk.schemas import approval_of
+
+Json = dict[str, Any]
+#: The calls that a model wants and that have no result yet: id -> (name, arguments).
+Calls = Mapping[str, tuple[str, Json]]
+
+#: What `HumanInTheLoopMiddleware` can be told about a call.
+_APPROVE, _EDIT, _REJECT, _RESPOND = "approve", "edit", "reject", "respond"
+_RESPONSE = {
+    "type": "string",
+    "title": "Result instead",
+    "description": "What the model is told in the tool's place: the call is not made then.",
+}
+
+
+class CannotBeCalledOff(Exception):
+    """The graph has no way to hear that somebody called off, or denied, what it asked."""
+
+
+class UnknownCall(RuntimeError):
+    """The middleware asks about a tool call that no model was heard to want."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An interrupt of a graph, as it was asked; kept as JSON until it is answered."""
+
+    id: str  #: LangGraph's name for it; "" for a breakpoint
+    asked: list[str]  #: our interrupts, in the order of what they are about
+    schema: Any = None  #: of the answer that the graph wants
+    call_id: str | None = None  #: the tool that raised it
+    #: each call that the middleware asked about: {"name", "args", "allowed"}
+    actions: list[Json] | None = None
+    is_batch: bool = False  #: the middleware wants a list of decisions
+
+    def to_json(self) -> Json:
+        return asdict(self)
+
+
+class Asking:
+    """Asks people what a graph paused for."""
+
+    def __init__(self, bridge: Bridge, calls: Calls, tools: Mapping[str, BaseTool]) -> None:
+        self._bridge = bridge
+        self._calls = calls
+        self._tools = tools
+        self._taken: set[str] = set()
+
+    def ask(self, interrupt: Interrupt[Any], raised_by: str | None) -> Question:
+        """
+        Ask what an interrupt is about; `raised_by` is the tool call whose function paused.
+
+        Raises:
+            UnknownCall.
+        """
+        value = to_jsonable_python(interrupt.value, fallback=str)
+        fields = value if isinstance(value, dict) else {}
+        if isinstance(requests := fields.get("action_requests"), list):
+            configs = {one["action_name"]: one for one in fields["review_configs"]}
+            actions = [
+                {**one, "allowed": configs[one["name"]]["allowed_decisions"]} for one in requests
+            ]
+            asked = [self._ask_action(self._call_of(one), one) for one in actions]
+            return Question(interrupt.id, asked, actions=actions, is_batch=True)
+        if fields.get("type") == "tool_approval":
+            action = {**fields, "allowed": _allowed(interrupt.response_schema)}
+            call_id = action["tool_call_id"]
+            self._bridge.propose(call_id, action["name"], action["args"])
+            asked = [self._ask_action(call_id, action)]
+            return Question(interrupt.id, asked, actions=[action])
+        return self._ask_plainly(interrupt, value, raised_by)
+
+    def ask_to_go_on(self, nodes: Sequence[str]) -> Question:
+        """Ask at a breakpoint of the graph, which has no question of its own."""
+        asked = self._bridge.ask(
+            f"Go on with {', '.join(nodes)}?",
+            reason="confirmation",
+            response_schema=approval_of(None),
+        )
+        return Question("", [asked])
+
+    def _ask_plainly(
+        self, interrupt: Interrupt[Any], value: Any, raised_by: str | None
+    ) -> Question:
+        asked = asked_with(value, "langgraph")
+        reason, message = asked["reason"], asked.get("message", "The agent asks for an answer.")
+        schema: Any = interrupt.response_schema or asked.get("responseSchema")
+        if reason == "tool_call" and raised_by is not None and raised_by in self._calls:
+            schema = schema or approval_of(self._arguments(*self._calls[raised_by]))
+        elif reason == "tool_call":
+            reason = "confirmation"
+        elif reason == "langgraph:interrupt" and schema:
+            reason = "input_required"
+        name = self._bridge.ask(
+            message,
+            call_id=raised_by,
+            reason=reason,
+            response_schema=schema,
+            metadata=asked["metadata"],
+        )
+        return Question(interrupt.id, [name], schema=schema, call_id=raised_by)
+
+    def _ask_action(self, call_id: str, action: Json) -> str:
+        name, args, allowed = action["name"], action["args"], action["allowed"]
+        metadata = {"langgraph": {"allowed_decisions": allowed}}
+        message = _message(action)
+        if set(allowed) <= {_RESPOND, _REJECT}:
+            schema: Json = {"type": "string", "minLength": 1}
+            return self._bridge.ask(
+                message, call_id=call_id, response_schema=schema, metadata=metadata
+            )
+        schema = deepcopy(approval_of(self._arguments(name, args) if _EDIT in allowed else None))
+        if _RESPOND in allowed:
+            schema["properties"]["response"] = _RESPONSE
+        return self._bridge.ask(
+            message,
+            call_id=call_id,
+            reason="tool_call",
+            response_schema=schema,
+            metadata=metadata,
+        )
+
+    def _call_of(self, action: Json) -> str:
+        """The model's call that the middleware means, which names it by what it is only."""
+        for call_id, (name, args) in self._calls.items():
+            is_it = name == action["name"] and args == action["args"]
+            if is_it and call_id not in self._taken:
+                self._taken.add(call_id)
+                return call_id
+        raise UnknownCall(f"No model was heard to want {action['name']} with these arguments.")
+
+    def _arguments(self, name: str, args: Json) -> Json:
+        """The JSON Schema of a tool's arguments; any, under their names, if it cannot be found."""
+        tool = self._tools.get(name)
+        if tool is None:
+            return {"properties": {one: {} for one in args}}
+        schema = tool.tool_call_schema
+        return schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()
+
+
+def answers_to(questions: Iterable[Question], verdicts: Sequence[Verdict]) -> Json:
+    """
+    The answer to each of LangGraph's interrupts, by its name.
+
+    Raises:
+        CannotBeCalledOff.
+    """
+    by_id = {one.interrupt_id: one for one in verdicts}
+    answers = {}
+    for question in questions:
+        given = [by_id[name] for name in question.asked]
+        if question.actions is None:
+            answers[question.id] = _answer(question, given[0])
+            continue
+        decisions = [
+            _decision(verdict, action)
+            for verdict, action in zip(given, question.actions, strict=True)
+        ]
+        answers[question.id] = {"decisions": decisions} if question.is_batch else decisions[0]
+    return answers
+
+
+def response_in(verdict: Verdict) -> str | None:
+    """What a person answered in the place of a tool, whose call is not made then."""
+    payload = verdict.payload
+    if verdict.answer.interrupt.reason != "tool_call":
+        return payload if isinstance(payload, str) else None
+    response = payload.get("response") if isinstance(payload, dict) else None
+    return response if isinstance(response, str) and response else None
+
+
+def tools_of(graph: Pregel[Any, Any, Any, Any]) -> dict[str, BaseTool]:
+    """The tools that can be found in a graph and its subgraphs, by name."""
+    graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
+    nodes = [node.bound for one in graphs if isinstance(one, Pregel) for node in one.nodes.values()]
+    found = [node.tools_by_name for node in nodes if isinstance(node, ToolNode)]
+    return {name: tool for tools in found for name, tool in tools.items()}
+
+
+def _answer(question: Question, verdict: Verdict) -> Any:
+    payload = verdict.payload
+    if not question.id and not (isinstance(payload, dict) and payload.get("approved") is True):
+        raise CannotBeCalledOff
+    if not verdict.is_cancelled:
+        return payload
+    # A tool that asked is not called again; a node is, and takes what its schema says.
+    if question.call_id is None and not _takes_calling_off(question.schema):
+        raise CannotBeCalledOff
+    return dict(CALLED_OFF)
+
+
+def _takes_calling_off(schema: Any) -> bool:
+    return schema is None or Draft202012Validator(schema).is_valid(CALLED_OFF)
+
+
+def _decision(verdict: Verdict, action: Json) -> Json:
+    allowed = action["allowed"]
+    response = response_in(verdict)
+    if response is not None and _RESPOND in allowed:
+        return {"type": _RESPOND, "message": response}
+    if not verdict.goes_on:
+        return _refusal(verdict, allowed)
+    if verdict.args != action["args"] or _APPROVE not in allowed:
+        edited = {"name": action["name"], "args": verdict.args}
+        return {"type": _EDIT, "edited_action": edited}
+    return {"type": _APPROVE}
+
+
+def _refusal(verdict: Verdict, allowed: Sequence[str]) -> Json:
+    if _REJECT in allowed:
+        payload = verdict.payload if isinstance(verdict.payload, dict) else {}
+        why = verdict.refusal if verdict.is_cancelled else payload.get("reason")
+        return {"type": _REJECT, "message": why} if why else {"type": _REJECT}
+    if _RESPOND in allowed:
+        return {"type": _RESPOND, "message": verdict.refusal}
+    raise CannotBeCalledOff
+
+
+def _message(action: Json) -> str:
+    """Its description, without the call that the middleware puts below: people see that anyway."""
+    name, args = action["name"], action["args"]
+    description = str(action.get("description") or "")
+    head = description.removesuffix(f"\n\nTool: {name}\nArgs: {args}")
+    return description if head == description and head else f"{head or 'Approve'}: {name}"
+
+
+def _allowed(schema: Any) -> list[str]:
+    """The decisions that an answer to the middleware may be, from their schema."""
+    fields = schema if isinstance(schema, dict) else {}
+    by_name = fields.get("discriminator", {}).get("mapping")
+    if by_name:
+        return list(by_name)
+    return [content_of(fields.get("properties", {}).get("type", {}).get("const"))]
