@@ -113,6 +113,30 @@ class Bridge:
         return [_text(one) for one in users if one.id not in self._heard]
 
     @property
+    def missed(self) -> list[tuple[str, str]]:
+        """
+        What the framework was not heard of to its end, as pairs of role and text.
+
+        What users said, and between it the calls that failed runs have made: they kept nothing of
+        them, and a model that does not know of a call wants it again.
+        """
+        results = {
+            one.tool_call_id: content_of(one.content)
+            for one in self._input.messages
+            if isinstance(one, agui.ToolMessage)
+        }
+        missed: list[tuple[str, str]] = []
+        for message in self._input.messages:
+            if isinstance(message, agui.UserMessage) and message.id not in self._heard:
+                missed.append(("user", _text(message)))
+            elif isinstance(message, agui.AssistantMessage) and missed:
+                missed += [
+                    ("assistant", _account(call, results.get(call.id)))
+                    for call in message.tool_calls or ()
+                ]
+        return missed
+
+    @property
     def is_ending(self) -> bool:
         """Whether something has happened after which no further call is made."""
         return bool(self._end)
@@ -362,6 +386,11 @@ def content_of(value: Any) -> str:
 
 def _jsonable(value: Any) -> Any:
     return to_jsonable_python(value, fallback=str)
+
+
+def _account(call: agui.ToolCall, result: str | None) -> str:
+    what = f"I called {call.function.name} with {call.function.arguments}"
+    return f"{what}: {result}" if result is not None else f"{what}, and do not know what came of it"
 
 
 def _text(message: agui.UserMessage) -> str:

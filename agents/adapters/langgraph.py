@@ -118,7 +118,7 @@ class _Session:
 
     async def _input(self, before: StateSnapshot) -> Json:
         """
-        What people said since the graph last ran, as its input.
+        What people said since the graph last ran to an end or a pause, as its input.
 
         The history of a client counts for nothing: messages are those that the server has, and
         other fields are the ones that the graph takes.
@@ -131,7 +131,10 @@ class _Session:
         given = given if isinstance(given, dict) else {}
         values = {name: given[name] for name in fields if name in given}
         if _MESSAGES in fields:
-            said = [HumanMessage(text) for text in self._bridge.prompts]
+            said = [
+                HumanMessage(text) if role == "user" else AIMessage(text)
+                for role, text in self._bridge.missed
+            ]
             values[_MESSAGES] = [*await self._closing(before), *said]
         elif not values:
             raise Unusable(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")

@@ -351,3 +351,21 @@ def test_no_spelling_of_an_amount_gets_around_the_approval_of_the_desk(
 
     assert [one["message"] for one in asked(run)] == ["Refund $30.00 for order A1"]
     assert desk.paid == []
+
+
+def test_the_model_hears_of_the_calls_that_a_failed_run_has_made(world, as_graph):
+    speaker = model(wants(refund_of("A1", 10), call("fails", order="B2")), "Done.")
+    agent = as_graph(create_agent(speaker, [refund, fails]))
+    assert start(world, "go", agent=agent, thread_id="t1").status == "failed"
+    speaker.answers[:] = speaker.answers[1:]
+
+    again = start(world, "and now?", agent=agent, thread_id="t1")
+
+    assert again.status == "succeeded"
+    assert speaker.heard == [
+        "go",
+        'I called refund with {"order":"A1","amount":10}: refunded $10.00 for A1',
+        'I called fails with {"order":"B2"}, and do not know what came of it',
+        "and now?",
+    ]
+    assert desk.paid == [("A1", 10)]
