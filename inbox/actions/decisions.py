@@ -181,7 +181,7 @@ def _closed(interrupt: Interrupt, standing: Decision) -> errors.Refusal:
         _was_faster(interrupt, standing.actor_label),
         by=standing.actor_label,
         at=standing.created_at.isoformat(),
-        status=interrupt.status,
+        closed_as=interrupt.status,
     )
 
 

@@ -13,6 +13,9 @@ from inbox.domain import errors
 
 log = structlog.get_logger(__name__)
 
+#: The content type of errors.
+PROBLEM = "application/problem+json"
+
 _STATUS: dict[type[errors.Refusal], int] = {
     errors.Unauthenticated: 401,
     errors.Forbidden: 403,
@@ -34,12 +37,30 @@ def http_status(refusal: errors.Refusal) -> int:
 
 
 def body_of(refusal: errors.Refusal) -> dict[str, Any]:
-    """What every error answer holds: a code for machines, a sentence for people."""
-    return {"code": refusal.code, "message": refusal.message, **refusal.detail}
+    """The problem that a refusal is."""
+    return problem(http_status(refusal), refusal.code, refusal.message, **refusal.detail)
+
+
+def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
+    """
+    What every error answer holds (RFC 9457): a sentence for people, and for machines its `code`.
+
+    `more` are further members; what is wrong with single fields is in `problems`.
+    """
+    words = code.replace("_", " ")
+    return {
+        "type": f"urn:signoff:problem:{words.lower().replace(' ', '-')}",
+        "title": words.capitalize(),
+        "status": status,
+        "detail": detail,
+        "code": code,
+        **more,
+    }
 
 
 def json_response(refusal: errors.Refusal) -> JsonResponse:
-    response = JsonResponse(body_of(refusal), status=http_status(refusal))
+    body = body_of(refusal)
+    response = JsonResponse(body, status=body["status"], content_type=PROBLEM)
     if response.status_code == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
@@ -50,16 +71,16 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, RequestDataTooBig):
         error = errors.TooLarge("A request may have 2 MiB.")
     if isinstance(error, errors.Refusal):
-        return Response(body_of(error), status=http_status(error))
+        return Response(body_of(error), status=http_status(error), content_type=PROBLEM)
     response = exception_handler(error, context)
     if response is not None and isinstance(error, exceptions.APIException):
-        code = str(error.default_code).upper()
-        if isinstance(error, exceptions.ValidationError):
-            response.data = {
-                "code": "INVALID_INPUT",
-                "message": "The request has the wrong shape.",
-                "problems": error.detail,
-            }
-        else:
-            response.data = {"code": code, "message": str(error.detail)}
+        response.data = _problem_of(error)
+        response.content_type = PROBLEM
     return response
+
+
+def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
+    if isinstance(error, exceptions.ValidationError):
+        detail = "The request has the wrong shape."
+        return problem(400, errors.InvalidInput.code, detail, problems=error.detail)
+    return problem(error.status_code, str(error.default_code).upper(), str(error.detail))

@@ -6,6 +6,8 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from inbox.api.errors import PROBLEM, problem
+
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 2
@@ -31,9 +33,10 @@ class UnavailableMiddleware:
 
 def unavailable(error: Exception) -> JsonResponse:
     log.warning("database away", error=str(error)[:200])
-    message = "The database cannot be reached; nothing was changed. Try again in a moment."
+    detail = "The database cannot be reached; nothing was changed. Try again in a moment."
     return JsonResponse(
-        {"code": "UNAVAILABLE", "message": message},
+        problem(503, "UNAVAILABLE", detail),
         status=503,
+        content_type=PROBLEM,
         headers={"Retry-After": str(RETRY_AFTER_SECONDS)},
     )

@@ -5,7 +5,11 @@ from typing import Any, ClassVar
 
 
 class Refusal(Exception):
-    """A request that was understood and is refused; the message is for the person who asked."""
+    """
+    A request that was understood and is refused; the message is for the person who asked.
+
+    `detail` becomes members of the HTTP problem: `type`, `title`, `status` and `detail` are taken.
+    """
 
     code: ClassVar[str] = "REFUSED"
 

@@ -350,7 +350,7 @@ def test_a_hostile_body_is_refused_with_a_sentence_and_nothing_is_stored(api, bo
     answer = api.post("/api/runs", body)
 
     assert answer.status_code == 400, answer.content
-    assert len(answer.json()["message"]) > 10
+    assert len(answer.json()["detail"]) > 10
     assert not Run.objects.exists()
 
 
@@ -358,7 +358,7 @@ def test_a_body_of_more_than_two_mebibytes_is_refused(api):
     answer = api.post("/api/runs", b'{"message": "' + b"x" * 2 * 1024 * 1024 + b'"}')
 
     assert answer.status_code == 413
-    assert "2 MiB" in answer.json()["message"]
+    assert "2 MiB" in answer.json()["detail"]
 
 
 def test_a_body_that_is_no_json_by_its_type_is_refused(world):
@@ -400,7 +400,7 @@ def test_an_unknown_agent_is_404_and_named(api):
     answer = api.post("/api/runs", {"agent": "nobody", "message": "x"})
 
     assert answer.status_code == 404
-    assert "nobody" in answer.json()["message"]
+    assert "nobody" in answer.json()["detail"]
 
 
 def test_the_list_of_interrupts_is_narrowed_like_the_inbox(world, api):
@@ -425,3 +425,17 @@ def test_a_filter_that_makes_no_sense_is_refused(api, query):
     answer = api.get(f"/api/interrupts?{query}")
 
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
+
+
+def test_every_error_is_a_problem_for_people_and_for_programs(api):
+    unknown = api.get("/api/runs/01a1fb6c-7655-7927-b47c-ea3a19558245")
+    shapeless = api.post("/api/runs", {"agent": "rehearsal"})
+
+    for answer, status, code in ((unknown, 404, "NOT_FOUND"), (shapeless, 400, "INVALID_INPUT")):
+        told = answer.json()
+        assert answer.headers["Content-Type"] == "application/problem+json"
+        assert (answer.status_code, told["status"], told["code"]) == (status, status, code)
+        assert told["type"] == f"urn:signoff:problem:{code.lower().replace('_', '-')}"
+        assert told["title"]
+        assert told["detail"].endswith(".")
+    assert shapeless.json()["problems"] == {"message": ["This field is required."]}

@@ -203,7 +203,7 @@ def test_what_is_no_run_agent_input_is_400_and_says_why(door, body):
 
     assert answer.status_code == 400, answer.text
     assert answer.json()["code"] == "INVALID_INPUT"
-    assert len(answer.json()["message"]) > 20
+    assert len(answer.json()["detail"]) > 20
 
 
 @pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
@@ -354,4 +354,4 @@ def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, given, where
 
     for answer in (by_door, by_rest):
         assert answer.status_code == 400
-        assert where in answer.json()["message"]
+        assert where in answer.json()["detail"]

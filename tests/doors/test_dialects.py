@@ -316,7 +316,7 @@ def test_a_dialect_that_nobody_speaks_is_named(door):
     answer = door.post("/agui/rehearsal/?dialect=klingon", json.dumps(run_input("hello")))
 
     assert answer.status_code == 400
-    assert "canonical, draft, langgraph" in answer.json()["message"]
+    assert "canonical, draft, langgraph" in answer.json()["detail"]
 
 
 def test_who_may_not_decide_may_not_do_so_in_an_older_dialect(product, draft):

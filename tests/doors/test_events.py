@@ -33,7 +33,7 @@ def test_a_cursor_that_is_no_seq_is_refused(door, thread, cursor):
     )
 
     assert answer.status_code == 400
-    assert "whole number" in answer.json()["message"]
+    assert "whole number" in answer.json()["detail"]
 
 
 def test_a_stream_goes_on_after_the_last_event_a_client_has_seen(door, thread):

@@ -88,10 +88,10 @@ def test_machines_are_answered_in_english_whatever_they_accept(world):
     body = {"status": "resolved", "view_digest": asked.shown_digest}
     refused = browser.post(f"/api/interrupts/{asked.pk}/decide", body, "application/json")
 
-    assert refused.json()["message"] == "This needs the permission to decide."
+    assert refused.json()["detail"] == "This needs the permission to decide."
     assert "Accept-Language" not in refused.get("Vary", "")
-    assert nobody.json()["message"].endswith("or sign in.")
-    assert wrong.json()["message"] == 'Method "PUT" not allowed.'
+    assert nobody.json()["detail"].endswith("or sign in.")
+    assert wrong.json()["detail"] == 'Method "PUT" not allowed.'
 
 
 @override_settings(LANGUAGES=[("en", "English"), ("ar", "Arabic")])
