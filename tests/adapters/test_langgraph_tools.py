@@ -172,19 +172,19 @@ def counted(order: str) -> str:
     return desk.pay(order, 10)
 
 
-def test_calls_out_of_reach_go_through_the_journal_too(world, as_graph, bob):
-    """In an agent that a node's function calls, from a thread and from the event loop."""
-    inner = reviewed(
-        wants(refund_of("A1", 10), call("counted", order="B2")),
-        "Done.",
-        tools=(refund, counted),
-        refund=True,
-    )
+@pytest.mark.parametrize("is_async", [False, True])
+def test_calls_of_an_agent_within_a_function_go_through_the_journal(world, as_graph, bob, is_async):
+    wanted = wants(refund_of("A1", 10), call("counted", order="B2"))
+    inner = reviewed(wanted, "Done.", tools=(refund, counted), refund=True)
 
     def in_thread(state: Chat) -> Any:
         return {"messages": inner.invoke({"messages": state["messages"]})["messages"][-1:]}
 
-    run = start(world, "go", agent=as_graph(one_node(in_thread)))
+    async def in_loop(state: Chat) -> Any:
+        after = await inner.ainvoke({"messages": state["messages"]})
+        return {"messages": after["messages"][-1:]}
+
+    run = start(world, "go", agent=as_graph(one_node(in_loop if is_async else in_thread)))
     steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 4})
 
     assert resumed_run(run).status == "succeeded"
