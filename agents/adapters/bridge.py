@@ -106,16 +106,13 @@ class Bridge:
         """No other thread has it."""
         return self._ctx.thread_key
 
-    @property
-    def prompts(self) -> list[str]:
-        """What users said since the framework was last heard of, as text."""
-        users = [one for one in self._input.messages if isinstance(one, agui.UserMessage)]
-        return [_text(one) for one in users if one.id not in self._heard]
+    def take_prompts(self) -> list[str]:
+        """What users said that the framework does not know; from now on it does."""
+        return [text for role, text in self.take_missed() if role == "user"]
 
-    @property
-    def missed(self) -> list[tuple[str, str]]:
+    def take_missed(self) -> list[tuple[str, str]]:
         """
-        What the framework was not heard of to its end, as pairs of role and text.
+        What the framework does not know, as pairs of role and text; from now on it does.
 
         What users said, and between it the calls that failed runs have made: they kept nothing of
         them, and a model that does not know of a call wants it again.
@@ -134,6 +131,7 @@ class Bridge:
                     ("assistant", _account(call, results.get(call.id)))
                     for call in message.tool_calls or ()
                 ]
+        self._heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
         return missed
 
     @property
@@ -318,7 +316,6 @@ class Bridge:
         yield self._finished()
 
     def _finished(self) -> BaseEvent:
-        heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
@@ -326,7 +323,7 @@ class Bridge:
             outcome = agui.RunFinishedCancelledOutcome()
         # Where the conversation goes on behind an end, an id that is used again is another call.
         calls = {} if outcome.type == "success" else self._ours
-        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": heard})
+        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": self._heard})
         return agui.RunFinishedEvent(
             thread_id=self._input.thread_id, run_id=self._input.run_id, outcome=outcome
         )

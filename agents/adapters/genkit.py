@@ -108,7 +108,9 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
     elif history and any(map(_is_waiting, history[-1].content)):
         # The run that was to go on behind this pause has failed: the conversation does.
         history += [Message(role="tool", content=_given_up(history[-1]))]
-    history += [Message(role="user", content=[Part(text=text)]) for text in bridge.prompts]
+    if not answers:  # nothing may stand behind the calls that are answered
+        said = bridge.take_prompts()
+        history += [Message(role="user", content=[Part(text=text)]) for text in said]
     # A prompt's own middleware gives way to what a call brings along, so that comes with it.
     own = prompt._use or ()  # noqa: SLF001
     schemas: dict[str, Any] = {}

@@ -133,7 +133,7 @@ class _Session:
         if _MESSAGES in fields:
             said = [
                 HumanMessage(text) if role == "user" else AIMessage(text)
-                for role, text in self._bridge.missed
+                for role, text in self._bridge.take_missed()
             ]
             values[_MESSAGES] = [*await self._closing(before), *said]
         elif not values:

@@ -85,7 +85,7 @@ async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
     approved = {one.call_id: one.args for one in bridge.verdicts if one.call_id and one.goes_on}
     journaled = _Journaled(bridge, approved)
     running: Any = agent.run_stream_events(
-        "\n\n".join(bridge.prompts) or None,
+        "\n\n".join(bridge.take_prompts()) or None,
         message_history=ModelMessagesTypeAdapter.validate_python(kept[_HISTORY]),
         deferred_tool_results=results,
         output_type=[agent.output_type, DeferredToolRequests],

@@ -8,6 +8,7 @@ import pytest
 from agents.examples import desk
 from agents.sdk.context import ToolError
 from inbox import engine, sweeper
+from inbox.actions.runs import accept_run
 from inbox.domain import errors
 from inbox.models import Memory, Run, ToolCall
 from tests import steps
@@ -139,6 +140,24 @@ def test_calls_in_parallel_wait_for_two_people_and_go_on_once(world, refunds, bo
     assert sorted(refunds.paid) == [("A1", 30), ("A2", 5)]
     for heard in ("refunded $30.00 for A1", "not today", "It broke."):
         assert heard in answers(resumed)
+
+
+def test_what_is_said_beside_the_answers_is_heard_then_or_in_the_next_run(
+    world, refunds, bob, robot
+):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent, thread_id="t1")
+    (interrupt,) = open_interrupts(run)
+    said = steps.request(
+        "Refund B7 for 6.", thread_id="t1", entries=(steps.entry(interrupt, steps.APPROVE),)
+    )
+
+    resumed = steps.drive(accept_run(agent=refunds.agent, request=said, actor=robot))
+
+    assert resumed.status == "succeeded"
+    if len(refunds.paid) == 1:
+        # Nothing may stand between a call and its result: some hear it behind the answer only.
+        start(world, "", agent=refunds.agent, thread_id="t1")
+    assert refunds.paid == [("A1", 30), ("B7", 6)]
 
 
 def test_the_conversation_goes_on_behind_an_approval(world, refunds, bob):
