@@ -106,10 +106,6 @@ class Bridge:
         """No other thread has it."""
         return self._ctx.thread_key
 
-    def take_prompts(self) -> list[str]:
-        """What users said that the framework does not know; from now on it does."""
-        return [text for role, text in self.take_missed() if role == "user"]
-
     def take_missed(self) -> list[tuple[str, str]]:
         """
         What the framework does not know, as pairs of role and text; from now on it does.

@@ -7,6 +7,7 @@ from uuid import uuid4
 from ag_ui.core import BaseEvent, RunAgentInput
 from genkit import (
     ExecutablePrompt,
+    FinishReason,
     GenkitError,
     Interrupt,
     Message,
@@ -29,6 +30,8 @@ from agents.port import RunContext
 from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
 
+_ROLES = {"user": "user", "assistant": "model"}
+_FAILED = (FinishReason.FAILED, FinishReason.ABORTED)
 _NOT_MADE = "The call was not made."
 #: The name of an argument where a tool's input is no object.
 _INPUT = "input"
@@ -109,8 +112,10 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
         # The run that was to go on behind this pause has failed: the conversation does.
         history += [Message(role="tool", content=_given_up(history[-1]))]
     if not answers:  # nothing may stand behind the calls that are answered
-        said = bridge.take_prompts()
-        history += [Message(role="user", content=[Part(text=text)]) for text in said]
+        history += [
+            Message(role=_ROLES[role], content=[Part(text=text)])
+            for role, text in bridge.take_missed()
+        ]
     # A prompt's own middleware gives way to what a call brings along, so that comes with it.
     own = prompt._use or ()  # noqa: SLF001
     schemas: dict[str, Any] = {}
@@ -118,6 +123,9 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
     async for chunk in stream.stream:
         bridge.say(chunk.text)
     answer = await stream.response
+    if answer.finish_reason in _FAILED:
+        # It says so, where others raise.
+        raise GenkitError(message=answer.finish_message or "The model failed.")
     bridge.end_message()
     for part in filter(_is_waiting, answer.message.content if answer.message else ()):
         _ask(bridge, schemas, part)

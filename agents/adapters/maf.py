@@ -114,7 +114,7 @@ async def _converse(agent: Agent[Any], bridge: Bridge) -> None:
     refusals: dict[str, str] = {}
     replies = _replies(bridge, kept, refusals)
     stream = agent.run(
-        [*replies, *(Message("user", [text]) for text in bridge.take_prompts())],
+        [*replies, *(Message(role, [text]) for role, text in bridge.take_missed())],
         stream=True,
         session=(session := AgentSession.from_dict(kept["session"])),
         middleware=[_Journaled(bridge), _InOrder(refusals)],

@@ -84,9 +84,13 @@ async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
     results = _results(bridge, kept[_WAITING])
     approved = {one.call_id: one.args for one in bridge.verdicts if one.call_id and one.goes_on}
     journaled = _Journaled(bridge, approved)
+    history = ModelMessagesTypeAdapter.validate_python(kept[_HISTORY])
+    prompts = bridge.take_missed()
+    while not results and len(prompts) > 1:  # nothing may stand behind calls without a result
+        history.append(_message(*prompts.pop(0)))
     running: Any = agent.run_stream_events(
-        "\n\n".join(bridge.take_prompts()) or None,
-        message_history=ModelMessagesTypeAdapter.validate_python(kept[_HISTORY]),
+        "\n\n".join(text for _, text in prompts) or None,
+        message_history=history,
         deferred_tool_results=results,
         output_type=[agent.output_type, DeferredToolRequests],
         capabilities=[journaled],
@@ -97,6 +101,12 @@ async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
                 _finish(bridge, event.result, journaled.arguments)
             else:
                 _tell(bridge, event)
+
+
+def _message(role: str, text: str) -> messages.ModelMessage:
+    if role == "user":
+        return messages.ModelRequest(parts=[messages.UserPromptPart(text)])
+    return messages.ModelResponse(parts=[messages.TextPart(text)])
 
 
 def _finish(
