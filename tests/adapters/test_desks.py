@@ -346,7 +346,7 @@ def test_a_call_that_cannot_be_made_does_nothing_and_is_no_doubt(world, refunds,
     run = start(world, "Refund 1.", agent=refunds.agent)
 
     assert refunds.paid == []
-    # Whether an unknown tool is the model's mistake or the end of the run is the framework's affair.
+    # Whether an unknown tool is a mistake or the end of the run is the framework's affair.
     assert run.status == "succeeded" or call.name == "no_such_tool"
     assert not ToolCall.objects.filter(state="in_doubt").exists()
 
