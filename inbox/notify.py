@@ -1,8 +1,8 @@
 """
 Rings, on commit only: they say "look again", and every one of them may be lost.
 
-What heals a lost ring: the sweeper rings for queued runs again, and followers look by themselves
-every two seconds.
+What heals a lost ring: the sweeper rings again for queued runs and for messages that are due, and
+followers look by themselves every two seconds.
 """
 
 import asyncio
@@ -36,10 +36,17 @@ def ring_workers_on_commit(run_id: UUID) -> None:
 
 def ring_workers(run_id: UUID) -> None:
     """Tell some worker now; for the sweeper, which has nothing to commit."""
-    try:
-        current_app.send_task("inbox.tasks.execute_run", args=[str(run_id)])
-    except Exception as error:  # the broker may be away for a while; the sweeper rings again
-        log.warning("broker unreachable", run=str(run_id), error=type(error).__name__)
+    _send("inbox.tasks.execute_run", run_id)
+
+
+def ring_couriers_on_commit(endpoint_id: UUID) -> None:
+    """Tell some worker that there are messages for an endpoint."""
+    _on_commit(ring_couriers, endpoint_id)
+
+
+def ring_couriers(endpoint_id: UUID) -> None:
+    """Tell some worker now; for the sweeper and for couriers who leave some for others."""
+    _send("inbox.tasks.deliver_webhooks", endpoint_id)
 
 
 def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
@@ -68,6 +75,13 @@ def ring_reviewers_on_commit(
         names = [str(one) for one in decided[:MOST_DECIDED]]
         message["decided"] = {"interrupts": names, "by": by}
     _on_commit(_bell.ring, message)
+
+
+def _send(task: str, row_id: UUID) -> None:
+    try:
+        current_app.send_task(task, args=[str(row_id)])
+    except Exception as error:  # the broker may be away for a while; the sweeper rings again
+        log.warning("broker unreachable", task=task, id=str(row_id), error=type(error).__name__)
 
 
 def _on_commit(function: Any, *arguments: Any) -> None:

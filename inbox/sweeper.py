@@ -11,6 +11,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from inbox import engine, notify
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
+from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.recovery import recover_run
 from inbox.selectors import sweep as found
 
@@ -35,12 +36,22 @@ def sweep() -> None:
                 log.warning("worker lost", run=str(run_id), status=status.value)
     for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
         notify.ring_workers(run_id)
+    for endpoint_id in found.endpoints_with_due_deliveries():
+        notify.ring_couriers(endpoint_id)
 
 
 def keep_time() -> None:
     """Do what is due at a moment that people were told."""
+    warn()
     expire()
     resume()
+
+
+def warn() -> None:
+    """Tell webhooks what expires soon."""
+    for thread_id in found.threads_with_interrupts_to_warn_of():
+        with _logged(thread=str(thread_id)):
+            warn_of_expiry(thread_id=thread_id)
 
 
 def expire() -> None:

@@ -5,12 +5,20 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine
+from inbox import engine, webhooks
 
 
 @shared_task(name="inbox.tasks.execute_run")
 def execute_run(run_id: str) -> None:
     try:
         engine.execute(UUID(run_id))
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="inbox.tasks.deliver_webhooks")
+def deliver_webhooks(endpoint_id: str) -> None:
+    try:
+        webhooks.deliver(UUID(endpoint_id), stopping=engine.stopping)
     finally:
         close_old_connections()

@@ -130,7 +130,10 @@ def as_agent(world: World) -> Callable[..., Any]:
     return install
 
 
-_WHO_LOOKS = ("actions.locking", "selectors.sweep", "selectors.interrupts", "selectors.teamwork")
+_WHO_LOOKS = (
+    *("actions.locking", "actions.deliveries", "actions.webhooks"),
+    *("selectors.sweep", "selectors.interrupts", "selectors.teamwork"),
+)
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
-"""One request to a remote agent: to the address that was checked, and no further than that."""
+"""One request to somebody elsewhere: to the address that was checked, and no further than that."""
 
-from collections.abc import Mapping
-from typing import Any
+import asyncio
+import ssl
+from collections.abc import Coroutine, Mapping
+from functools import cache
+from typing import Any, TypeVar
 
 import httpx
 
@@ -9,6 +12,7 @@ from agents.adapters import sse
 from agents.adapters.addresses import Target
 from agents.agui import strict_json
 
+T = TypeVar("T")
 EVENTS, JSON = "text/event-stream", "application/json"
 _EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
 
@@ -38,8 +42,32 @@ def open_client(
 ) -> httpx.AsyncClient:
     """A client that goes where it is sent: by no proxy, and after no redirect."""
     return httpx.AsyncClient(
-        timeout=timeout, transport=transport, trust_env=False, follow_redirects=False
+        timeout=timeout,
+        transport=transport,
+        verify=_certificates(),
+        trust_env=False,
+        follow_redirects=False,
     )
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """
+    Run this in a loop of its own, in this thread.
+
+    Not asyncio.run(), which waits for the thread that asks a name server after nobody else does.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Reading them takes longer than most requests."""
+    return httpx.create_ssl_context()
 
 
 def build_request(

@@ -8,7 +8,7 @@ from typing import Any
 from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
-from inbox.actions import calls
+from inbox.actions import calls, outbox
 from inbox.domain import errors
 from inbox.domain.consent import canonical, view_digest
 from inbox.domain.likeness import search_text_of, shape_of
@@ -33,10 +33,11 @@ def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: d
     paused = [call.pk for call in asked_about.values() if call.state == ToolCallState.STARTED]
     if paused:
         ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
-    Interrupt.objects.bulk_create(
+    asked = Interrupt.objects.bulk_create(
         _interrupt(thread, run, item, asked_about.get(item.tool_call_id or ""), position, now)
         for position, item in enumerate(interrupts)
     )
+    outbox.interrupts_opened(thread=thread, interrupts=asked, now=now)
 
 
 def _interrupt(

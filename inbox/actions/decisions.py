@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox import notify
-from inbox.actions import audit
+from inbox.actions import audit, outbox
 from inbox.actions.approvals import apply_answers
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import entry_of, question, queue_resume_if_complete
@@ -122,6 +122,7 @@ def record_decisions(
             for interrupt, entry in answered
         ]
     )
+    outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
     notify.ring_reviewers_on_commit(
         thread.team_id,
         thread.pk,

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
-from inbox.actions import calls, log
+from inbox.actions import calls, log, outbox
 from inbox.domain.states import RunStatus
 from inbox.models import Event, Run, Thread
 
@@ -75,3 +75,4 @@ def close_run(
     run.lease_until = None
     run.finished_at = now
     run.save(update_fields=["status", "fence", "error_code", "lease_until", "finished_at"])
+    outbox.run_ended(thread=thread, run_id=run.pk, status=status, now=now)

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox import notify
-from inbox.actions import audit
+from inbox.actions import audit, outbox
 from inbox.actions.approvals import unapply_answer
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
@@ -64,6 +64,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         interrupt=interrupt,
         decision=str(decision.pk),
     )
+    outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return decision
 

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from agents.agui import wire
 from inbox import notify
-from inbox.actions import audit, calls, log
+from inbox.actions import audit, calls, log, outbox
 from inbox.actions.asking import ask
 from inbox.actions.calls import ProposedCall, WantedCall
 from inbox.actions.locking import lock_thread
@@ -173,6 +173,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
         Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
     if ending.may_leave_doubt:
         calls.doubt_in_flight(thread)
+    outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
     _record_end(thread, run, ending.status, ending.error_code, now)
@@ -194,6 +195,7 @@ def fail_unreadable_run(*, hold: Hold) -> RunStatus:
     error = RunErrorEvent(message="The run cannot be read.", code=code)
     run = _write(thread, hold, Batch([log.frame(error)]), now)
     calls.doubt_in_flight(thread)
+    outbox.run_ended(thread=thread, run_id=run.pk, status=RunStatus.FAILED, now=now)
     _record_end(thread, run, RunStatus.FAILED, code, now)
     return RunStatus.FAILED
 

@@ -18,7 +18,8 @@ class LoggingConfiguration:
         structlog.contextvars.merge_contextvars,
     ]
 
-    quiet = ("celery", "kombu", "daphne", "axes", "django.channels", "asyncio")
+    #: httpx would write down whole URLs, and some of them are secrets.
+    quiet = ("celery", "kombu", "daphne", "axes", "django.channels", "asyncio", "httpx")
 
     def apply(self) -> None:
         structlog.configure(

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,14 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 PRIVATE_AGENT_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_AGENT_HOSTS", "").split(","))
 )
+#: The same for the receivers of webhooks, which may be sent in clear there.
+PRIVATE_WEBHOOK_HOSTS = frozenset(
+    filter(None, os.environ.get("SIGNOFF_PRIVATE_WEBHOOK_HOSTS", "").split(","))
+)
+#: Where people open the site, without a slash at its end: the links in webhooks begin with it.
+PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
+#: How long before a request expires webhooks say so.
+EXPIRY_NOTICE = timedelta(seconds=float(os.environ.get("SIGNOFF_EXPIRY_NOTICE_SECONDS", "600")))
 #: How long one attempt to drive a run may take before the run fails, in seconds.
 RUN_SECONDS = float(os.environ.get("SIGNOFF_RUN_SECONDS", "3600"))
 CELERY_WORKER_CONCURRENCY = int(os.environ.get("SIGNOFF_WORKER_CONCURRENCY", "32"))

@@ -64,4 +64,5 @@ class Actor:
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
+COURIER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
 SEED = Actor(kind=ActorKind.SYSTEM, label="system:seed")

@@ -124,6 +124,12 @@ class RetryRefused(Refusal):
     code = "RETRY_REFUSED"
 
 
+class WebhookDisabled(Refusal):
+    """Nothing is sent to this endpoint until somebody enables it again."""
+
+    code = "WEBHOOK_DISABLED"
+
+
 class ContractRefusal(Refusal):
     """The AG-UI interrupt contract does not allow this; on the wire it is a RUN_ERROR."""
 

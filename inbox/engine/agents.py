@@ -1,6 +1,5 @@
 """Finding the agent that a row stands for: in the registry, or elsewhere."""
 
-import asyncio
 import threading
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,6 +8,7 @@ from uuid import UUID
 from django.conf import settings
 
 from agents import registry
+from agents.adapters.exchange import run_alone
 from agents.adapters.probe import probe
 from agents.adapters.remote import RemoteAgent
 from agents.adapters.reports import Found, Report
@@ -69,15 +69,10 @@ def try_connection(slug: str, actor: Actor) -> dict[str, Any]:
 
 
 def _probe(endpoint: Elsewhere) -> Report:
-    # Not asyncio.run(), which waits for the thread that asks a name server after nobody else does.
-    loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(probe(_remote(endpoint)))
+        return run_alone(probe(_remote(endpoint)))
     except Unreadable:
         return Report(Found.HEADERS_UNREADABLE)
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
 
 
 def _remote(endpoint: Elsewhere) -> RemoteAgent:

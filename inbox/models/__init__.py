@@ -11,6 +11,7 @@ from inbox.models.people import ApiKey, Membership, Team, User
 from inbox.models.threads import Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
+from inbox.models.webhooks import Delivery, DeliveryAttempt, WebhookEndpoint
 
 __all__ = [
     "Agent",
@@ -19,6 +20,8 @@ __all__ = [
     "Claim",
     "Comment",
     "Decision",
+    "Delivery",
+    "DeliveryAttempt",
     "Endpoint",
     "Event",
     "Interrupt",
@@ -30,4 +33,5 @@ __all__ = [
     "Thread",
     "ToolCall",
     "User",
+    "WebhookEndpoint",
 ]

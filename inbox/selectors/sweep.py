@@ -3,8 +3,12 @@
 from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+
 from inbox.domain.states import InterruptStatus, RunStatus
-from inbox.models import Interrupt, Run
+from inbox.domain.webhooks import DeliveryStatus, EventType
+from inbox.models import Delivery, Interrupt, Run, WebhookEndpoint
 from inbox.models.clock import database_now
 
 _AT_ONCE = 500
@@ -42,3 +46,40 @@ def threads_with_late_interrupts() -> list[UUID]:
         .values_list("thread_id", flat=True)
         .distinct()[:_AT_ONCE]
     )
+
+
+def threads_with_interrupts_to_warn_of() -> list[UUID]:
+    """Threads with open interrupts that expire soon, of which nobody was told who asked for it."""
+    listening = {
+        team
+        for team, types in WebhookEndpoint.objects.filter(removed_at=None).values_list(
+            "team_id", "event_types"
+        )
+        if EventType.INTERRUPT_EXPIRING in types
+    }
+    if not listening:
+        return []
+    now = database_now()
+    told = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
+    soon = Interrupt.objects.filter(
+        status=InterruptStatus.OPEN,
+        expires_at__gt=now,
+        expires_at__lte=now + settings.EXPIRY_NOTICE,
+        team__in=listening,
+    )
+    return list(
+        soon.filter(~Exists(told)).values_list("thread_id", flat=True).distinct()[:_AT_ONCE]
+    )
+
+
+def endpoints_with_due_deliveries() -> list[UUID]:
+    """Endpoints that are to be sent something now, which nobody is sending."""
+    now = database_now()
+    due = Delivery.objects.filter(
+        Q(lease_until=None) | Q(lease_until__lte=now),
+        endpoint=OuterRef("pk"),
+        status=DeliveryStatus.PENDING,
+        next_try_at__lte=now,
+    )
+    enabled = WebhookEndpoint.objects.filter(Exists(due), disabled_at=None, removed_at=None)
+    return list(enabled.values_list("pk", flat=True)[:_AT_ONCE])

@@ -1,0 +1,106 @@
+"""Who is told what happens, and what was told: the outbox of webhooks and its log."""
+
+from django.db import models
+from django.db.models import Q
+from uuid6 import uuid7
+
+from inbox.domain.webhooks import DeliveryStatus, DisabledReason
+from inbox.models.fields import choices, id_field
+from inbox.models.interrupts import Interrupt
+from inbox.models.people import Team
+from inbox.models.threads import Thread
+
+_PENDING = Q(status=DeliveryStatus.PENDING)
+
+
+class WebhookEndpoint(models.Model):
+    """
+    A URL that is told what happens in a team; its row is the lock of its deliveries.
+
+    A removed one stays as a row without secrets: a fact that is told at the same moment refers to
+    it. Whoever locks it takes no other lock, and who holds a thread's lock never waits for it.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="webhooks")
+    url = models.CharField(max_length=2_000)
+    description = models.CharField(max_length=200, blank=True)
+    event_types = models.JSONField()
+    secret = models.TextField(help_text="sealed: see inbox.models.sealed")
+    former_secret = models.TextField(blank=True, help_text="sealed; signs until `former_until`")
+    former_until = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
+    disabled_reason = models.CharField(max_length=10, choices=choices(DisabledReason), blank=True)
+    failures = models.PositiveIntegerField(default=0, help_text="in a row")
+    failing_since = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True)
+
+
+class Delivery(models.Model):
+    """
+    One message to one endpoint, written with the fact that it tells; its own work order.
+
+    Rows of a thread are numbered under its lock, so that the keys are the order of the facts. A
+    message is sent again under the same id. What somebody sent `by_hand` keeps nothing waiting.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    message_id = models.UUIDField(unique=True, default=uuid7, editable=False)
+    endpoint = models.ForeignKey(
+        WebhookEndpoint, on_delete=models.PROTECT, related_name="deliveries"
+    )
+    thread = models.ForeignKey(
+        Thread, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    interrupt = models.ForeignKey(
+        Interrupt, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    type = models.CharField(max_length=40)
+    body = models.TextField(help_text="the JSON text that is signed and sent")
+    status = models.CharField(
+        max_length=10, choices=choices(DeliveryStatus), default=DeliveryStatus.PENDING
+    )
+    by_hand = models.BooleanField(default=False)
+    tries = models.PositiveSmallIntegerField(default=0, help_text="failures on the way to give up")
+    next_try_at = models.DateTimeField()
+    fence = models.IntegerField(default=0, help_text="grows with every worker that takes it")
+    lease_until = models.DateTimeField(null=True)
+    created_at = models.DateTimeField()
+    delivered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["interrupt", "endpoint"],
+                condition=Q(type="interrupt.expiring"),
+                name="one_warning_per_interrupt",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["endpoint", "next_try_at"], condition=_PENDING, name="deliveries_by_time"
+            ),
+            models.Index(
+                fields=["endpoint", "thread", "id"], condition=_PENDING, name="deliveries_in_order"
+            ),
+            models.Index(fields=["endpoint", "-id"], name="deliveries_of_endpoint"),
+            models.Index(
+                fields=["endpoint", "id"],
+                condition=Q(status=DeliveryStatus.FAILED),
+                name="deliveries_given_up",
+            ),
+        ]
+
+
+class DeliveryAttempt(models.Model):
+    """One request that was made for a delivery, and what came of it."""
+
+    id = models.BigAutoField(primary_key=True)
+    delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="attempts")
+    at = models.DateTimeField()
+    status_code = models.PositiveSmallIntegerField(null=True)
+    problem = models.CharField(max_length=200, blank=True)
+    answer = models.TextField(blank=True)
+    milliseconds = models.PositiveIntegerField()

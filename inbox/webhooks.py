@@ -1,0 +1,151 @@
+"""Delivering webhooks: sign, send, tell what came (Standard Webhooks 1.0)."""
+
+import asyncio
+import contextlib
+import threading
+import time
+from datetime import UTC, datetime
+from uuid import UUID
+
+import httpx
+import structlog
+from django.conf import settings
+from django.utils import timezone
+from standardwebhooks import Webhook
+
+from agents.adapters import addresses, exchange
+from agents.adapters.addresses import AddressRefused, find_target
+from inbox import notify
+from inbox.actions.deliveries import Taken, record_attempt, take_delivery
+from inbox.actions.webhooks import is_ours
+from inbox.domain.webhooks import ANSWER_BYTES, Outcome
+from inbox.models.sealed import Unreadable, unseal
+
+log = structlog.get_logger(__name__)
+
+#: For finding the host, connecting, sending, and the status; then for the text of the answer.
+ANSWER_SECONDS, BODY_SECONDS = 10.0, 2.0
+#: After so many messages a courier makes room for other work of its worker.
+AT_A_STRETCH = 20
+
+#: Receivers that are slow never hold more than half of a worker.
+_room = threading.BoundedSemaphore(max(1, settings.CELERY_WORKER_CONCURRENCY // 2))
+_never = threading.Event()
+
+
+def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
+    """
+    Send an endpoint what is due, one message after the other, until nothing is.
+
+    May be rung for any number of times, anywhere: every message is taken by one courier.
+    """
+    if not _room.acquire(blocking=False):
+        return  # what is due stays so, and the sweeper rings again
+    try:
+        for _ in range(AT_A_STRETCH):
+            taken = None if stopping.is_set() else take_delivery(endpoint_id=endpoint_id)
+            if taken is None:
+                return
+            _deliver(taken)
+    finally:
+        _room.release()
+    notify.ring_couriers(endpoint_id)
+
+
+def _deliver(taken: Taken) -> None:
+    began = time.monotonic()
+    status, problem, answer = _attempt(taken)
+    outcome = Outcome(status, problem, answer, round((time.monotonic() - began) * 1_000))
+    became = record_attempt(taken=taken, outcome=outcome)
+    log.info(
+        "webhook sent",
+        webhook=str(taken.endpoint_id),
+        message=taken.message_id,
+        status=status,
+        problem=problem,
+        delivery=became.value if became else "taken by another worker",
+    )
+
+
+def _attempt(taken: Taken) -> tuple[int | None, str, str]:
+    """Send a message; return the status if there is one, what went wrong, and the answer."""
+    private = is_ours(taken.url)
+    if not private and not taken.url.lower().startswith("https:"):
+        return None, "Nothing is sent in clear beyond our own network.", ""
+    try:
+        secrets = [unseal(secret) for secret in taken.sealed_secrets]
+        headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
+        sending = _post(taken.url, taken.body, headers, may_be_private=private)
+        status, answer = exchange.run_alone(sending)
+    except Exception as error:  # a message that nobody counts as failed would be tried for ever
+        return None, _explained(error, taken), ""
+    return status, _problem_with(status), answer
+
+
+def _explained(error: Exception, taken: Taken) -> str:
+    if isinstance(error, Unreadable):
+        return "The secret was sealed under another secret key: rotate it."
+    if isinstance(error, AddressRefused):
+        return str(error)
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return f"There was no answer within {ANSWER_SECONDS:.0f} seconds."
+    if isinstance(error, httpx.HTTPError | httpx.InvalidURL | OSError | UnicodeError):
+        return f"The receiver cannot be reached ({type(error).__name__})."
+    log.error(
+        "webhook failed", exc_info=error, webhook=str(taken.endpoint_id), message=taken.message_id
+    )
+    return "It could not be sent; the log has the error."
+
+
+def sign(message_id: str, body: str, secrets: list[str], *, at: datetime) -> dict[str, str]:
+    """The three headers of a message; one signature for each secret, parted by spaces."""
+    signatures = [Webhook(secret).sign(message_id, at.astimezone(UTC), body) for secret in secrets]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+async def _post(
+    url: str, body: str, headers: dict[str, str], *, may_be_private: bool
+) -> tuple[int, str]:
+    """
+    Post to the address that was checked.
+
+    Raises:
+        AddressRefused, TimeoutError, OSError, httpx.HTTPError.
+    """
+    async with exchange.open_client(httpx.Timeout(ANSWER_SECONDS)) as client:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
+            headers = {"User-Agent": "Signoff", **headers}
+            request = exchange.build_request(client, target, headers, accept="*/*", body=body)
+            response = await client.send(request, stream=True)
+        try:
+            return response.status_code, await _beginning(response)
+        finally:
+            await response.aclose()
+
+
+async def _beginning(response: httpx.Response) -> str:
+    """As much of an answer as is kept; for more, or for what comes too late, nobody waits."""
+    read = b""
+    with contextlib.suppress(TimeoutError, httpx.HTTPError):  # the status came, and counts
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in response.aiter_raw():
+                read += chunk
+                if len(read) >= ANSWER_BYTES:
+                    break
+    return read[:ANSWER_BYTES].decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+def _problem_with(status: int) -> str:
+    if 200 <= status < 300:
+        return ""
+    if 300 <= status < 400:
+        return f"The receiver answered with status {status}: redirects are not followed."
+    return f"The receiver answered with status {status}."
+
+
+resolve = addresses.resolve
