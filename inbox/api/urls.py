@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from inbox.api import teamwork, views
+from inbox.api import teamwork, views, webhooks
 
 urlpatterns = [
     path("agents", views.Agents.as_view()),
@@ -22,4 +22,11 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/comments", teamwork.InterruptComments.as_view()),
     path("interrupts/decide", teamwork.InterruptsDecide.as_view()),
     path("interrupts/withdraw", teamwork.InterruptsWithdraw.as_view()),
+    path("webhooks", webhooks.Webhooks.as_view()),
+    path("webhooks/<uuid:webhook_id>", webhooks.WebhookDetail.as_view()),
+    path("webhooks/<uuid:webhook_id>/rotate", webhooks.WebhookRotate.as_view()),
+    path("webhooks/<uuid:webhook_id>/test", webhooks.WebhookTest.as_view()),
+    path("webhooks/<uuid:webhook_id>/replay", webhooks.WebhookReplay.as_view()),
+    path("webhooks/<uuid:webhook_id>/deliveries", webhooks.WebhookDeliveries.as_view()),
+    path("deliveries/<uuid:message_id>/send-again", webhooks.DeliverySendAgain.as_view()),
 ]

@@ -27,9 +27,17 @@ class Caller:
         )
 
     def put(self, path, body):
-        return self._client.put(
-            path, json.dumps(body), content_type="application/json", headers=self._headers
-        )
+        return self._send("PUT", path, body)
+
+    def patch(self, path, body):
+        return self._send("PATCH", path, body)
+
+    def delete(self, path):
+        return self._client.delete(path, headers=self._headers)
+
+    def _send(self, method, path, body):
+        text = json.dumps(body)
+        return self._client.generic(method, path, text, "application/json", headers=self._headers)
 
 
 @pytest.fixture

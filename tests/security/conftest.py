@@ -20,9 +20,11 @@ def callers(world):
 @pytest.fixture
 def things(world, bob):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
+    from inbox.actions.deliveries import send_test
     from inbox.actions.remotes import set_remote_agent
     from inbox.actions.runs import accept_run
     from inbox.actions.views import save_view
+    from inbox.actions.webhooks import add_webhook
     from inbox.domain.access import SEED
     from inbox.domain.filters import Filter
     from tests.steps import request
@@ -37,6 +39,14 @@ def things(world, bob):
     # Nobody may connect there: a test of it is refused before anything is sent.
     place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
     remote = set_remote_agent(team_id=world.team.pk, actor=SEED, **place).agent
+    # Nobody sends anything there: it is only written down.
+    hook, _ = add_webhook(
+        team_id=world.team.pk,
+        url="https://hooks.example.com/a-secret-path",
+        event_types=["run.finished"],
+        actor=SEED,
+    )
+    message = send_test(endpoint_id=hook.pk, actor=SEED)
     return Things(
         interrupt_id=str(asked.pk),
         thread_id=str(asked.thread_id),
@@ -44,6 +54,8 @@ def things(world, bob):
         slug="rehearsal",
         view_digest=asked.view_digest,
         view_id=str(view.pk),
+        webhook_id=str(hook.pk),
+        message_id=str(message.message_id),
         remote=remote.slug,
         seen_at=remote.endpoint.changed_at.isoformat(),
     )

@@ -40,6 +40,16 @@ GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200
 POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401
 POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401
 POST api/interrupts/withdraw                     401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/webhooks                                401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/webhooks                                401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/webhooks/<uuid:webhook_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
+PATCH api/webhooks/<uuid:webhook_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/webhooks/<uuid:webhook_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/webhooks/<uuid:webhook_id>/rotate       401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
+POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401
 GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
 POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
 PUT  login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
@@ -97,6 +107,8 @@ class Things:
     view_digest: str = ""
     external_id: str = ""
     view_id: str = ""
+    webhook_id: str = ""
+    message_id: str = ""
     remote: str = ""  #: the slug of an agent elsewhere, last changed `seen_at`
     seen_at: str = ""
 
@@ -108,7 +120,7 @@ class Things:
         )
 
 
-_IDS = ("interrupt_id", "thread_id", "run_id", "view_id")
+_IDS = ("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id")
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
     *("PUT api/agents/<slug:slug>", "POST api/agents/<slug:slug>/test"),
@@ -117,7 +129,7 @@ _REMOTE = {
 }
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = (
-    *("api/runs", "review/decide", "review/withdraw"),
+    *("api/runs", "api/webhooks", "review/decide", "review/withdraw"),
     *("api/interrupts/decide", "api/interrupts/withdraw"),
 )
 
@@ -161,6 +173,9 @@ class Route:
             return answer | {"view_digest": digest}
         if str(self) == "PUT api/agents/<slug:slug>":
             return {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}}
+        if str(self) == "POST api/webhooks":
+            events = ["run.finished"]
+            return {"team": "tests", "url": "https://hooks.example.com/", "events": events}
         bodies: dict[str, dict[str, Any]] = {
             "add": {"name": "new", "url": "https://agents.example.com/"},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},

@@ -1,0 +1,100 @@
+"""The webhooks of a team and what was sent to them, for its administrators."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from inbox.domain.access import NEEDS, Actor, Permission
+from inbox.domain.errors import Forbidden, InvalidInput, NotFound
+from inbox.domain.sentences import Sentence
+from inbox.domain.webhooks import DeliveryStatus, DisabledReason
+from inbox.models import Delivery, Team, WebhookEndpoint
+from inbox.selectors.access import permissions_in, require, teams_of
+
+#: As many as anybody looks at: an endpoint that was away for long has more.
+COUNT_UP_TO = 1_000
+#: Nobody has switched these off: somebody has to look.
+_TROUBLE = (DisabledReason.FAILING, DisabledReason.GONE)
+_KEPT = WebhookEndpoint.objects.filter(removed_at=None).select_related("team")
+
+
+def webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
+    """The webhooks of the teams that the actor administers, the oldest first."""
+    return list(_KEPT.filter(team__in=teams_of(actor, Permission.ADMIN)).order_by("pk"))
+
+
+def webhook_for(actor: Actor, endpoint_id: UUID) -> WebhookEndpoint:
+    """
+    One webhook.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    found = _KEPT.filter(pk=endpoint_id).first()
+    if found is None:
+        raise NotFound()
+    require(actor, found.team_id, Permission.ADMIN)
+    return found
+
+
+def troubled_webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
+    """Those that were left alone because they failed, which somebody has to look at."""
+    administered = teams_of(actor, Permission.ADMIN)
+    if not administered:
+        return []
+    troubled = _KEPT.filter(team__in=administered, disabled_reason__in=_TROUBLE)
+    return list(troubled.order_by("pk"))
+
+
+def deliveries_of(
+    endpoint: WebhookEndpoint,
+    *,
+    limit: int,
+    status: DeliveryStatus | None = None,
+    before: UUID | None = None,
+) -> Sequence[Delivery]:
+    """
+    What was told to a webhook, the latest first, with the attempts in order.
+
+    `before` is the message id of the last one of the page before; an unknown one is the end.
+    """
+    rows = Delivery.objects.filter(endpoint=endpoint)
+    if status is not None:
+        rows = rows.filter(status=status)
+    if before is not None:
+        last = Delivery.objects.filter(endpoint=endpoint, message_id=before)
+        rows = rows.filter(pk__lt=last.values("pk"))
+    return list(rows.order_by("-pk").prefetch_related("attempts")[:limit])
+
+
+def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
+    """How many messages wait and how many were given up, each up to COUNT_UP_TO."""
+    rows = Delivery.objects.filter(endpoint=endpoint)
+    return {
+        status.value: rows.filter(status=status)[:COUNT_UP_TO].count()
+        for status in (DeliveryStatus.PENDING, DeliveryStatus.FAILED)
+    }
+
+
+def team_for_webhook(actor: Actor, slug: str = "") -> UUID:
+    """
+    The team that gets a webhook: the one of this slug, or the only one that can be meant.
+
+    Whether the actor may give it one is for the action to say.
+
+    Raises:
+        NotFound: the actor does not know of the team.
+        Forbidden: there is no team whose webhooks the actor may change.
+        InvalidInput: there are several.
+    """
+    if slug:
+        team = Team.objects.filter(slug=slug).first()
+        if team is None or not permissions_in(actor, team.pk):
+            raise NotFound()
+        return team.pk
+    teams = teams_of(actor, Permission.ADMIN)
+    if not teams:
+        raise Forbidden(NEEDS[Permission.ADMIN])
+    if len(teams) > 1:
+        text = Sentence("Say which team gets the webhook.")
+        raise InvalidInput(text, problems={"team": [text]})
+    return teams[0]
