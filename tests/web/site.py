@@ -61,6 +61,9 @@ class Site:
         failures: list[str] = []
         context.on("page", lambda page: self._watch(page, failures))
         yield context.new_page()
+        for page in context.pages:
+            # One that is still on its way somewhere can keep its context from closing for ever.
+            page.goto("about:blank")
         context.close()
         assert not failures, "\n".join(failures)
 
