@@ -88,6 +88,7 @@ class Bridge:
         self._queue: asyncio.Queue[BaseEvent | asyncio.Event | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._over: set[str] = set()
+        self._names: dict[str, str] = {}  # of the tools that it calls
         self._message: str | None = None
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
@@ -100,6 +101,12 @@ class Bridge:
             Verdict(answer, theirs.get(answer.interrupt.tool_call_id or ""))
             for answer in ctx.answers
         ]
+        self._approved: dict[str, dict[str, Any]] = {}
+        for one in self.verdicts:
+            if one.call_id is not None and one.answer.proposal is not None:
+                self._names[one.call_id] = one.answer.proposal.name
+                if one.goes_on:
+                    self._approved[one.call_id] = one.args
 
     @property
     def thread_key(self) -> str:
@@ -154,6 +161,32 @@ class Bridge:
         """Tell of a tool call that the model wants, unless that is told already."""
         if call_id not in self._ours and call_id not in self._over:
             self._propose(call_id, name, args)
+
+    def arguments_of(self, call_id: str, name: str, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        """
+        What a call is made with: as it was approved, and as the model wants it otherwise.
+
+        Raises:
+            CallsEnded: the id is that of another call of the same answer.
+        """
+        if call_id in self._over or self._names.setdefault(call_id, name) != name:
+            self._end = f"{name} is not called: another call has its id."
+            raise CallsEnded(self._end)
+        return self._approved.get(call_id, wanted)
+
+    def forget_calls(self) -> None:
+        """
+        Forget the framework's ids of all calls, because its model is about to answer.
+
+        Every call has its result then, and some models count them from the beginning again: the
+        same id is another call, which nobody has approved.
+        """
+        self._ours, self._over = {}, set()
+        self._approved, self._names = {}, {}
+
+    def forget_result(self, call_id: str) -> None:
+        """Forget that there was a call with this id: the model wants another one under it."""
+        self._over.discard(call_id)
 
     def _propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         self.end_message()
