@@ -28,11 +28,13 @@ def wanted(text: str, turn: int) -> list[Call]:
     """
     Stand in for what a model makes of "Refund A1 for 30, and A2 for 5. Ask why."
 
+    It does as it reads, be it from a person or in a result.
+
     `turn` keeps the ids of its calls apart.
     """
     calls = [
         Call("refund", {"order": order, "amount": float(amount)}, f"refund-{turn}-{number}")
-        for number, (order, amount) in enumerate(re.findall(r"(\w+) for (\d+)", text))
+        for number, (order, amount) in enumerate(re.findall(r"\b(\w{1,20}) for (\d+)", text))
     ]
     if "why" in text:
         calls.append(Call("ask_reason", {"question": "Why is it refunded?"}, f"ask-{turn}"))

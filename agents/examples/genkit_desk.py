@@ -36,7 +36,7 @@ async def model(request: ModelRequest[Any], ctx: ActionRunContext) -> ModelRespo
     last = request.messages[-1]
     heard = [str(part.tool_response.output) for part in last.content if part.tool_response]
     text = desk.report(heard) if heard else "Let me see."
-    calls = () if heard else desk.wanted(last.text, len(request.messages))
+    calls = desk.wanted(text if heard else last.text, len(request.messages))
     ctx.send_chunk(ModelResponseChunk(content=[Part(text=text)]))
     requests = [Part.from_tool_request(name=one.name, input=one.args, ref=one.id) for one in calls]
     return ModelResponse(message=Message(role="model", content=[Part(text=text), *requests]))

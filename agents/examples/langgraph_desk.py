@@ -53,15 +53,14 @@ class ScriptedModel(BaseChatModel):
 
 
 def _answer(messages: list[BaseMessage]) -> AIMessage:
-    start = max(n for n, one in enumerate(messages) if isinstance(one, HumanMessage))
-    if start < len(messages) - 1:
-        results = [one.text for one in messages[start:] if isinstance(one, ToolMessage)]
-        return AIMessage(desk.report(results))
+    last = max(n for n, one in enumerate(messages) if isinstance(one, HumanMessage | AIMessage))
+    heard = [one.text for one in messages[last:] if isinstance(one, ToolMessage)]
+    text = desk.report(heard) if heard else messages[last].text
     calls = [
         ToolCall(name=call.name, args=call.args, id=call.id)
-        for call in desk.wanted(messages[start].text, len(messages))
+        for call in desk.wanted(text, len(messages))
     ]
-    return AIMessage("Let me see.", tool_calls=calls)
+    return AIMessage(text if heard else "Let me see.", tool_calls=calls)
 
 
 @tool

@@ -50,13 +50,14 @@ class Clerk(FunctionInvocationLayer[Any], ChatMiddlewareLayer[Any], BaseChatClie
 
 
 def _answer(messages: Sequence[Message]) -> list[Content]:
-    calls = desk.wanted(messages[-1].text, len(messages))
-    if not calls:
+    text, said = messages[-1].text, "Let me see."
+    if messages[-1].role == "tool":
         asked = max(number for number, one in enumerate(messages) if one.role == "assistant")
         since = [content for message in messages[asked + 1 :] for content in message.contents]
-        return [Content.from_text(desk.report([str(one.result or one.text) for one in since]))]
+        text = said = desk.report([str(one.result or one.text) for one in since])
+    calls = desk.wanted(text, len(messages))
     return [
-        Content.from_text("Let me see."),
+        Content.from_text(said),
         *(
             Content.from_function_call(call.id, _tool_for(call), arguments=json.dumps(call.args))
             for call in calls

@@ -25,17 +25,17 @@ async def model(
     """Refund the orders that the last message names, then report."""
     *_, last = messages[-1].parts
     if isinstance(last, UserPromptPart):
+        text = str(last.content)
         yield "Let me see."
-        calls = desk.wanted(str(last.content), len(messages))
-        yield {
-            number: DeltaToolCall(
-                name=call.name, json_args=json.dumps(call.args), tool_call_id=call.id
-            )
-            for number, call in enumerate(calls)
-        }
     else:
         results = [part for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
-        yield desk.report([str(part.content) for part in results])
+        text = desk.report([str(part.content) for part in results])
+        yield text
+    calls = desk.wanted(text, len(messages))
+    yield {
+        number: DeltaToolCall(name=call.name, json_args=json.dumps(call.args), tool_call_id=call.id)
+        for number, call in enumerate(calls)
+    }
 
 
 pydantic_refunds = Agent(FunctionModel(stream_function=model))
