@@ -52,7 +52,6 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
 
     A class of its own for each run, because Genkit makes its instances by itself.
     """
-    approved = {one.call_id: one.args for one in bridge.verdicts if one.goes_on}
 
     class Journaled(BaseMiddleware[Any]):
         async def wrap_model(
@@ -62,6 +61,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
             next_fn: Callable[..., Awaitable[ModelResponse[Any]]],
         ) -> ModelResponse[Any]:
             """See that every call has a name, by which it is answered."""
+            bridge.forget_calls()
             schemas.update({one.name: one.input_schema for one in params.request.tools or ()})
             answer = await next_fn(params, ctx)
             for request in _requests(answer.message):
@@ -90,7 +90,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
                 output = await bridge.call(
                     str(request.ref),
                     request.name,
-                    approved.get(request.ref, _arguments(request)),
+                    bridge.arguments_of(str(request.ref), request.name, _arguments(request)),
                     effect_of(params.tool.metadata),
                     make,
                     schema=params.tool.input_schema if isinstance(request.input, Mapping) else None,

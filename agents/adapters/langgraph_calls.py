@@ -133,10 +133,13 @@ class Calls:
             self.paused |= {one.id: call_id for one in pause.args[0]}
             raise
         except (ToolError, ToolException) as error:
+            self._verdicts.pop(call_id, None)
             return _message(tool, call_id, readable(error), is_error=True)
         if not output and content.startswith(_COMMAND) and effect is Effect.READ:
             return await run(given)
         self.made[call_id] = content
+        # A model may use the id again, for a call that nobody has decided.
+        self._verdicts.pop(call_id, None)
         return output[0] if output else self._again(tool, call_id, content)
 
     @staticmethod

@@ -88,6 +88,7 @@ class Telling:
         for call in message.tool_calls:
             call_id = str(call["id"])
             self.calls[call_id] = (call["name"], call["args"])
+            self._bridge.forget_result(call_id)
             self._bridge.propose(call_id, call["name"], call["args"])
 
     def _tell(self) -> None:

@@ -42,11 +42,10 @@ class _Journaled(FunctionMiddleware):
 
     def __init__(self, bridge: Bridge) -> None:
         self._bridge = bridge
-        self._approved = {one.call_id: one.args for one in bridge.verdicts if one.goes_on}
 
     async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
         """Begin the call, have it made, and settle it."""
-        call_id = context.metadata["call_id"]
+        call_id, name = context.metadata["call_id"], context.function.name
 
         async def make() -> str:
             await call_next()
@@ -55,8 +54,8 @@ class _Journaled(FunctionMiddleware):
         try:
             context.result = await self._bridge.call(
                 call_id,
-                context.function.name,
-                self._approved.get(call_id) or _mapping(context.arguments),
+                name,
+                self._bridge.arguments_of(call_id, name, _mapping(context.arguments)),
                 effect_of(context.function.additional_properties),
                 make,
                 schema=context.function.parameters(),
@@ -73,11 +72,13 @@ class _Journaled(FunctionMiddleware):
 class _InOrder(ChatMiddleware):
     """Tells the model why a call was not made, and every result right behind its call."""
 
-    def __init__(self, refusals: Mapping[str, str]) -> None:
+    def __init__(self, bridge: Bridge, refusals: Mapping[str, str]) -> None:
+        self._bridge = bridge
         self._refusals = refusals
 
     async def process(self, context: ChatContext, call_next: Any) -> None:
         """Order what the model gets; what the framework keeps stays as it is."""
+        self._bridge.forget_calls()
         messages = list(context.messages)
         places = {
             content.call_id: number
@@ -117,7 +118,7 @@ async def _converse(agent: Agent[Any], bridge: Bridge) -> None:
         [*replies, *(Message(role, [text]) for role, text in bridge.take_missed())],
         stream=True,
         session=(session := AgentSession.from_dict(kept["session"])),
-        middleware=[_Journaled(bridge), _InOrder(refusals)],
+        middleware=[_Journaled(bridge), _InOrder(bridge, refusals)],
     )
     waiting: list[Content] = []
     async for update in stream:

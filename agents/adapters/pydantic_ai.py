@@ -9,6 +9,7 @@ from pydantic_ai import Agent, AgentRunResult, AgentRunResultEvent, messages
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ToolCallPart
+from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import (
     DeferredToolRequests,
     DeferredToolResults,
@@ -45,7 +46,6 @@ class _Journaled(AbstractCapability[Any]):
     """Lets every tool call through the journal, with the arguments that were approved."""
 
     bridge: Bridge
-    approved: Mapping[str, dict[str, Any]]  #: by tool call id
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: schemas by tool
 
     async def prepare_tools(
@@ -54,6 +54,13 @@ class _Journaled(AbstractCapability[Any]):
         """Look which tools there are, and change none."""
         self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
         return tool_defs
+
+    async def before_model_request(
+        self, ctx: ToolRun[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Note that the model is about to answer, and change nothing."""
+        self.bridge.forget_calls()
+        return request_context
 
     async def wrap_tool_execute(
         self,
@@ -69,7 +76,7 @@ class _Journaled(AbstractCapability[Any]):
             return await self.bridge.call(
                 call.tool_call_id,
                 call.tool_name,
-                self.approved.get(call.tool_call_id, call.args_as_dict()),
+                self.bridge.arguments_of(call.tool_call_id, call.tool_name, call.args_as_dict()),
                 effect_of(tool_def.metadata),
                 lambda: handler(args),
                 harmless=_HARMLESS,
@@ -82,8 +89,7 @@ class _Journaled(AbstractCapability[Any]):
 async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
     kept = bridge.kept or {_HISTORY: [], _WAITING: {}}
     results = _results(bridge, kept[_WAITING])
-    approved = {one.call_id: one.args for one in bridge.verdicts if one.call_id and one.goes_on}
-    journaled = _Journaled(bridge, approved)
+    journaled = _Journaled(bridge)
     history = ModelMessagesTypeAdapter.validate_python(kept[_HISTORY])
     prompts = bridge.take_missed()
     while not results and len(prompts) > 1:  # nothing may stand behind calls without a result

@@ -338,10 +338,7 @@ def test_a_resume_that_is_said_again_runs_nothing(world, refunds, bob):
     ids=["below its bounds", "missing", "none", "unknown tool"],
 )
 def test_a_call_that_cannot_be_made_does_nothing_and_is_no_doubt(world, refunds, monkeypatch, call):
-    wanted = desk.wanted
-    monkeypatch.setattr(
-        desk, "wanted", lambda text, turn: [call] if "1" in text else wanted(text, turn)
-    )
+    monkeypatch.setattr(desk, "wanted", lambda text, turn: [call] if text == "Refund 1." else [])
 
     run = start(world, "Refund 1.", agent=refunds.agent)
 
@@ -367,3 +364,68 @@ def test_a_model_may_use_the_same_name_for_call_after_call(world, refunds, monke
         assert resumed_run(run).status == "succeeded"
 
     assert refunds.paid == [("A1", 30), ("B2", 30)]
+
+
+def counting_from_the_beginning(monkeypatch):
+    """Have the model name its calls by their place in an answer, as some do."""
+    wanted = desk.wanted
+    monkeypatch.setattr(
+        desk,
+        "wanted",
+        lambda text, turn: [
+            one._replace(id=f"call_{place}") for place, one in enumerate(wanted(text, turn))
+        ],
+    )
+
+
+def paying_and_wanting(monkeypatch, *more):
+    """Have each payment's result bring the model to its next call."""
+    pay, results = desk.pay, iter(more)
+    monkeypatch.setattr(desk, "pay", lambda *args: pay(*args) + next(results, ""))
+
+
+def test_the_id_of_an_approved_call_approves_no_other(world, refunds, bob, monkeypatch):
+    counting_from_the_beginning(monkeypatch)
+    paying_and_wanting(monkeypatch, ", then B2 for 40")
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    (interrupt,) = open_interrupts(resumed)
+    assert refunds.paid == [("A1", 30)]
+    assert json.loads(interrupt.body)["message"] == "Refund $40.00 for order B2"
+    assert json.loads(interrupt.tool_call.args) == {"order": "B2", "amount": 40}
+    steps.approve(interrupt, bob)
+    assert resumed_run(resumed).status == "succeeded"
+    assert refunds.paid == [("A1", 30), ("B2", 40)]
+
+
+def test_a_call_with_the_id_of_an_approved_one_is_recorded_as_it_is_made(
+    world, refunds, bob, monkeypatch
+):
+    counting_from_the_beginning(monkeypatch)
+    paying_and_wanting(monkeypatch, ", then B2 for 5")
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+    steps.approve(open_interrupts(run)[0], bob)
+
+    assert resumed_run(run).status == "succeeded"
+
+    assert refunds.paid == [("A1", 30), ("B2", 5)]
+    made = [json.loads(call.args) for call in ToolCall.objects.order_by("pk")]
+    assert made == [{"order": "A1", "amount": 30}, {"order": "B2", "amount": 5}]
+
+
+def test_two_calls_of_one_answer_with_one_id_are_never_both_made(world, refunds, bob, monkeypatch):
+    calls = [
+        desk.Call("refund", {"order": "A1", "amount": 5.0}, "c-1"),
+        desk.Call("refund", {"order": "B2", "amount": 40.0}, "c-1"),
+    ]
+    monkeypatch.setattr(desk, "wanted", lambda text, turn: calls if text == "Go." else [])
+    run = start(world, "Go.", agent=refunds.agent)
+    for interrupt in open_interrupts(run):
+        steps.approve(interrupt, bob)
+        run = resumed_run(run)
+
+    assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
+    assert refunds.paid in ([], [("A1", 5)])
