@@ -10,6 +10,7 @@ from uuid import UUID
 import httpx
 import structlog
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from standardwebhooks import Webhook
 
@@ -18,7 +19,7 @@ from agents.adapters.addresses import AddressRefused, find_target
 from inbox import notify
 from inbox.actions.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks import is_ours
-from inbox.domain.webhooks import ANSWER_BYTES, Outcome
+from inbox.domain.webhooks import ANSWER_BYTES, Outcome, Problem
 from inbox.models.sealed import Unreadable, unseal
 
 log = structlog.get_logger(__name__)
@@ -47,6 +48,9 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
             if taken is None:
                 return
             _deliver(taken)
+    except (OperationalError, InterfaceError) as error:
+        log.warning("database away", webhook=str(endpoint_id), error=str(error)[:200])
+        return
     finally:
         _room.release()
     notify.ring_couriers(endpoint_id)
@@ -62,39 +66,42 @@ def _deliver(taken: Taken) -> None:
         webhook=str(taken.endpoint_id),
         message=taken.message_id,
         status=status,
-        problem=problem,
+        problem=problem.value if problem else None,
         delivery=became.value if became else "taken by another worker",
     )
 
 
-def _attempt(taken: Taken) -> tuple[int | None, str, str]:
+def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
     """Send a message; return the status if there is one, what went wrong, and the answer."""
     private = is_ours(taken.url)
     if not private and not taken.url.lower().startswith("https:"):
-        return None, "Nothing is sent in clear beyond our own network.", ""
+        return None, Problem.CLEAR, ""
     try:
         secrets = [unseal(secret) for secret in taken.sealed_secrets]
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
         sending = _post(taken.url, taken.body, headers, may_be_private=private)
         status, answer = exchange.run_alone(sending)
     except Exception as error:  # a message that nobody counts as failed would be tried for ever
-        return None, _explained(error, taken), ""
-    return status, _problem_with(status), answer
+        return None, _problem_of(error, taken), ""
+    return status, None if 200 <= status < 300 else Problem.STATUS, answer
 
 
-def _explained(error: Exception, taken: Taken) -> str:
-    if isinstance(error, Unreadable):
-        return "The secret was sealed under another secret key: rotate it."
-    if isinstance(error, AddressRefused):
-        return str(error)
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
-        return f"There was no answer within {ANSWER_SECONDS:.0f} seconds."
-    if isinstance(error, httpx.HTTPError | httpx.InvalidURL | OSError | UnicodeError):
-        return f"The receiver cannot be reached ({type(error).__name__})."
+_PROBLEMS: tuple[tuple[Problem, tuple[type[Exception], ...]], ...] = (
+    (Problem.UNREADABLE, (Unreadable,)),
+    (Problem.PRIVATE, (AddressRefused,)),
+    (Problem.TIMEOUT, (TimeoutError, httpx.TimeoutException)),
+    (Problem.UNREACHABLE, (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)),
+)
+
+
+def _problem_of(error: Exception, taken: Taken) -> Problem:
+    for problem, kinds in _PROBLEMS:
+        if isinstance(error, kinds):
+            return problem
     log.error(
         "webhook failed", exc_info=error, webhook=str(taken.endpoint_id), message=taken.message_id
     )
-    return "It could not be sent; the log has the error."
+    return Problem.BROKEN
 
 
 def sign(message_id: str, body: str, secrets: list[str], *, at: datetime) -> dict[str, str]:
@@ -138,14 +145,6 @@ async def _beginning(response: httpx.Response) -> str:
                 if len(read) >= ANSWER_BYTES:
                     break
     return read[:ANSWER_BYTES].decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
-
-
-def _problem_with(status: int) -> str:
-    if 200 <= status < 300:
-        return ""
-    if 300 <= status < 400:
-        return f"The receiver answered with status {status}: redirects are not followed."
-    return f"The receiver answered with status {status}."
 
 
 resolve = addresses.resolve

@@ -100,7 +100,7 @@ def record_attempt(*, taken: Taken, outcome: Outcome) -> DeliveryStatus | None:
         delivery=row,
         at=now,
         status_code=outcome.status,
-        problem=outcome.problem[:200],
+        problem=outcome.problem or "",
         answer=outcome.answer,
         milliseconds=outcome.milliseconds,
     )

@@ -12,7 +12,7 @@ from inbox.actions import deliveries
 from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
 from inbox.api.views import PAGE, Caller
 from inbox.domain.errors import InvalidInput
-from inbox.domain.webhooks import DeliveryStatus
+from inbox.domain.webhooks import DeliveryStatus, sentence_of
 from inbox.selectors import webhooks
 
 
@@ -139,6 +139,9 @@ def delivery_json(row: Any) -> dict[str, Any]:
                 "at": attempt.at,
                 "status_code": attempt.status_code,
                 "problem": attempt.problem or None,
+                "message": sentence_of(attempt.problem, attempt.status_code)
+                if attempt.problem
+                else None,
                 "answer": attempt.answer,
                 "milliseconds": attempt.milliseconds,
             }

@@ -53,12 +53,45 @@ MOST_ENDPOINTS, LONGEST_URL, LONGEST_DESCRIPTION = 20, 2_000, 200
 ANSWER_BYTES = 2_048
 
 
+class Problem(StrEnum):
+    """Why an attempt came to nothing."""
+
+    STATUS = "status"  #: the answer was not one from 200 to 299
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    PRIVATE = "private"  #: the host is in our own network, and was not named
+    CLEAR = "clear"  #: no TLS, beyond our own network
+    UNREADABLE = "unreadable"  #: the secret was sealed under another secret key
+    BROKEN = "broken"  #: an error of ours
+
+
+_PROBLEMS = {
+    Problem.TIMEOUT: Sentence("The receiver did not answer in time."),
+    Problem.UNREACHABLE: Sentence("The receiver cannot be reached."),
+    Problem.PRIVATE: Sentence("The URL leads into a private network."),
+    Problem.CLEAR: Sentence("Nothing is sent in clear beyond our own network."),
+    Problem.UNREADABLE: Sentence("The secret cannot be read any more: make a new one."),
+    Problem.BROKEN: Sentence("It could not be sent; the log of the worker has the error."),
+}
+
+
+def sentence_of(problem: str, status: int | None) -> Sentence:
+    """What went wrong, for people; a redirect is named, because it is not followed."""
+    if problem == Problem.STATUS and status is not None and 300 <= status < 400:
+        return Sentence(
+            "The receiver answered with status {status}: redirects are not followed.", status=status
+        )
+    if problem == Problem.STATUS:
+        return Sentence("The receiver answered with status {status}.", status=status)
+    return _PROBLEMS[Problem(problem)]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What came of one attempt to send; no status if there was no answer."""
 
     status: int | None = None
-    problem: str = ""  #: one sentence, if it failed
+    problem: Problem | None = None
     answer: str = ""
     milliseconds: int = 0
 

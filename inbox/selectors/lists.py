@@ -55,6 +55,7 @@ class Counts:
     pending: int
     claimed: int
     expiring: int
+    administers: Sequence[UUID]  #: teams; read with the others, so that it costs no query
 
 
 @dataclass(frozen=True)
@@ -83,13 +84,15 @@ def whole_list_for(
 
 
 def counts_for(actor: Actor, *, now: datetime) -> Counts:
-    """How many wait for the actor's teams."""
-    waiting = Interrupt.objects.filter(_OPEN, team__in=teams_of(actor)).order_by()
+    """How many wait for the actor's teams, and which of those the actor administers."""
+    teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
+    waiting = Interrupt.objects.filter(_OPEN, team__in=[pk for pk, _ in teams]).order_by()
     soon = waiting.filter(due_at__lte=now + SOON)
     return Counts(
         pending=waiting[:COUNT_UP_TO].count(),
         claimed=count_claimed(actor),
         expiring=soon[:COUNT_UP_TO].count(),
+        administers=[pk for pk, allowed in teams if Permission.ADMIN in allowed],
     )
 
 

@@ -36,13 +36,24 @@ def webhook_for(actor: Actor, endpoint_id: UUID) -> WebhookEndpoint:
     return found
 
 
-def troubled_webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
+def webhook_of(actor: Actor, message_id: UUID) -> WebhookEndpoint:
+    """
+    The webhook that a message is for.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    found = Delivery.objects.filter(message_id=message_id).first()
+    if found is None:
+        raise NotFound()
+    return webhook_for(actor, found.endpoint_id)
+
+
+def troubled_webhooks_in(teams: Sequence[UUID]) -> Sequence[WebhookEndpoint]:
     """Those that were left alone because they failed, which somebody has to look at."""
-    administered = teams_of(actor, Permission.ADMIN)
-    if not administered:
+    if not teams:
         return []
-    troubled = _KEPT.filter(team__in=administered, disabled_reason__in=_TROUBLE)
-    return list(troubled.order_by("pk"))
+    return list(_KEPT.filter(team__in=teams, disabled_reason__in=_TROUBLE).order_by("pk"))
 
 
 def deliveries_of(

@@ -21,6 +21,7 @@ from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
+from inbox.selectors.webhooks import troubled_webhooks_in
 from inbox.web.saying import say
 from inbox.web.toasts import DONE, toast_of
 from inbox.web.viewlinks import links_of
@@ -80,6 +81,8 @@ def show(
         "claimed_count": bounded(counts.claimed),
         "expiring_count": bounded(counts.expiring),
         "views": views,
+        "administers": bool(counts.administers),
+        "trouble": troubled_webhooks_in(counts.administers),
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
         # What was sent by a form has no address that could be opened again.

@@ -15,6 +15,8 @@ from inbox.web import (
     teamwork,
     threads,
     views,
+    webhook_forms,
+    webhooks,
 )
 
 urlpatterns = [
@@ -51,6 +53,18 @@ urlpatterns = [
     # Not below agents/, where an agent of this name would be.
     path("new-agent/", agent_forms.new_page, name="new_agent"),
     path("new-agent/add", agent_forms.add, name="add_agent"),
+    path("webhooks/", webhooks.webhook_list, name="webhooks"),
+    path("webhooks/new/", webhook_forms.new_page, name="new_webhook"),
+    path("webhooks/add", webhook_forms.add, name="add_webhook"),
+    path("webhooks/<uuid:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<uuid:webhook_id>/change/", webhook_forms.change_page, name="change_webhook"),
+    path("webhooks/<uuid:webhook_id>/save", webhook_forms.save, name="save_webhook"),
+    path("webhooks/<uuid:webhook_id>/test", webhooks.test, name="test_webhook"),
+    path("webhooks/<uuid:webhook_id>/rotate", webhooks.rotate, name="rotate_webhook"),
+    path("webhooks/<uuid:webhook_id>/switch", webhooks.switch, name="switch_webhook"),
+    path("webhooks/<uuid:webhook_id>/replay", webhooks.replay, name="replay_webhook"),
+    path("webhooks/<uuid:webhook_id>/remove", webhooks.remove, name="remove_webhook"),
+    path("deliveries/<uuid:message_id>/send", webhooks.send_again, name="send_again"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
     path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),

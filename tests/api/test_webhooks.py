@@ -144,7 +144,8 @@ def test_a_test_shows_what_the_receiver_answers(admin, hook, receiver):
     assert (seen["type"], seen["status"]) == ("webhook.test", "pending")
     (attempt,) = seen["attempts"]
     assert (attempt["status_code"], attempt["answer"]) == (418, "short and stout")
-    assert attempt["problem"] == "The receiver answered with status 418."
+    assert attempt["problem"] == "status"
+    assert attempt["message"] == "The receiver answered with status 418."
     assert receiver.received[0].is_signed
 
 

@@ -4,13 +4,20 @@ import json
 import threading
 
 import pytest
-from django.db import connections
+from django.db import OperationalError, connections
 
 from inbox import notify, sweeper, webhooks
 from inbox.actions import deliveries
 from inbox.actions.webhooks import add_webhook, change_webhook, rotate_secret
 from inbox.domain.access import SEED
-from inbox.domain.webhooks import LONGEST_FAILING, MOST_FAILURES, SCHEDULE, EventType
+from inbox.domain.webhooks import (
+    LONGEST_FAILING,
+    MOST_FAILURES,
+    SCHEDULE,
+    EventType,
+    Problem,
+    sentence_of,
+)
 from inbox.models import AuditEntry, Delivery, DeliveryAttempt
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled
@@ -66,13 +73,13 @@ def test_a_receiver_that_fails_in_every_way_gets_everything_in_order_once_it_rec
 
     receiver.stop()
     sweeper.sweep()
-    assert set(problems()) == {"The receiver cannot be reached (ConnectError)."}
+    assert set(problems()) == {"The receiver cannot be reached."}
 
     receiver.start()
     receiver.may_answer.clear()
     later(minutes=1)
     sweeper.sweep()
-    assert problems()[-1] == "There was no answer within 0 seconds."
+    assert problems()[-1] == "The receiver did not answer in time."
 
     receiver.may_answer.set()
     receiver.status, receiver.headers = 302, {"Location": aside.url}
@@ -147,7 +154,7 @@ def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later)
     later(seconds=61)
     sweeper.sweep()
 
-    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, "too late"))
+    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, Problem.STATUS))
 
     assert late is None
     assert Delivery.objects.get().status == "delivered"
@@ -162,7 +169,7 @@ def test_what_a_worker_says_too_late_about_a_message_of_another_one_is_not_heard
     later(seconds=61)
     quick = deliveries.take_delivery(endpoint_id=endpoint.pk)
 
-    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, "too late"))
+    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, Problem.STATUS))
 
     assert late is None
     assert deliveries.record_attempt(taken=quick, outcome=webhooks.Outcome(204)) == "delivered"
@@ -178,13 +185,13 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
     start(world, "rehearse:echo")
     sweeper.sweep()
 
-    assert problems() == ["There was no answer within 0 seconds."]
+    assert problems() == ["The receiver did not answer in time."]
     assert DeliveryAttempt.objects.get().milliseconds < 4_000
 
 
 def problems():
-    found = DeliveryAttempt.objects.order_by("pk").values_list("problem", flat=True)
-    return [problem for problem in found if problem]
+    found = DeliveryAttempt.objects.order_by("pk").values_list("problem", "status_code")
+    return [sentence_of(*one) for one in found if one[0]]
 
 
 # -- order, and who waits for whom ----------------------------------------------------------------
@@ -223,7 +230,7 @@ def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, end
     assert sum(one is not None for one in taken) == deliveries.MOST_AT_ONCE
 
     for one in taken[: deliveries.MOST_AT_ONCE]:
-        deliveries.record_attempt(taken=one, outcome=webhooks.Outcome(500, "no"))
+        deliveries.record_attempt(taken=one, outcome=webhooks.Outcome(500, Problem.STATUS))
 
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is not None
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is None
@@ -266,6 +273,20 @@ def test_a_worker_that_stops_takes_nothing_more(world, receiver, endpoint):
     assert receiver.received == []
 
 
+def test_a_database_that_is_away_delays_a_message_only(world, receiver, endpoint, monkeypatch):
+    start(world, "rehearse:echo")
+
+    def away(**_kwargs):
+        raise OperationalError
+
+    with monkeypatch.context() as outage:
+        outage.setattr(webhooks, "take_delivery", away)
+        webhooks.deliver(endpoint.pk)
+    webhooks.deliver(endpoint.pk)
+
+    assert receiver.types == ["run.finished"]
+
+
 def test_no_transaction_is_open_while_the_network_runs(world, receiver, endpoint, monkeypatch):
     database = connections["default"]
     seen = []
@@ -296,7 +317,7 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
     (row,) = Delivery.objects.all()
     for tries, pause in enumerate(SCHEDULE, start=1):
         taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
-        deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, "no"))
+        deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, Problem.STATUS))
         _somebody_else_is_served(endpoint)
         row.refresh_from_db()
         made = row.attempts.last().at
@@ -305,7 +326,10 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
         later(seconds=(row.next_try_at - row.created_at).total_seconds() + 1)
 
     taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
-    assert deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, "no")) == "failed"
+    assert (
+        deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, Problem.STATUS))
+        == "failed"
+    )
 
 
 def _somebody_else_is_served(endpoint):
@@ -390,7 +414,7 @@ def test_a_secret_of_another_installation_is_a_failure_that_says_what_to_do(
     settings.SECRET_KEY = "another one"
     sweeper.sweep()
 
-    assert problems() == ["The secret was sealed under another secret key: rotate it."]
+    assert problems() == ["The secret cannot be read any more: make a new one."]
     assert receiver.received == []
 
 
@@ -411,7 +435,7 @@ def test_our_own_network_is_not_reached(world, receiver, endpoint, settings, mon
     monkeypatch.setattr(webhooks, "resolve", rebound)
     start(world, "rehearse:echo")
     sweeper.sweep()
-    assert problems()[-1] == "hooks.example.com is an address of a private network."
+    assert problems()[-1] == "The URL leads into a private network."
     assert receiver.received == []
 
 

@@ -11,6 +11,7 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE
 _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|</?[a-z][^>]*>")
 #: Both languages have the same word.
 _SAME = {
+    *("Webhook", "Webhooks"),
     *("Agent", "Live", "Name", "Team", "Text", "Thread", "Threads", "Filter", "optional", "null"),
     *("URL", "{count} ms"),
     *("At {pointer}: {problem}", "Team %(name)s", "j M"),

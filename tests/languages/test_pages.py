@@ -14,13 +14,16 @@ from django.utils import timezone
 from agents.adapters.reports import Found, Report, Told
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.comments import comment_on
+from inbox.actions.deliveries import send_test
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.people import add_member
 from inbox.actions.remotes import record_test, set_remote_agent
 from inbox.actions.views import save_view
+from inbox.actions.webhooks import add_webhook, rotate_secret
 from inbox.domain.access import SEED, Role
 from inbox.domain.filters import Filter
-from inbox.models import Endpoint, Membership
+from inbox.domain.webhooks import DeliveryStatus, DisabledReason, EventType, Problem
+from inbox.models import Delivery, DeliveryAttempt, Endpoint, Membership
 from inbox.selectors.teams import team_by_slug
 from tests.languages.crawl import texts_of
 from tests.steps import approve, call_off, deny, open_interrupts, start
@@ -88,7 +91,7 @@ DATA = {
 }
 #: Made-up words such as t-1, ids, numbers, addresses, and the titles of e-mails.
 _DATA = re.compile(
-    r"[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|http://testserver/\S*"
+    r"[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
     r"|Send an e-mail to \w+@example.com: Your \w+|\w+@example.com|(signoff|inbox|system):\w+"
 )
 
@@ -127,6 +130,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     failed = start(world, "rehearse:error")
 
     remotes = [_agent_elsewhere(world.team, found) for found in (None, *Found)]
+    hooks = _webhooks(world.team)
     Membership.objects.create(user=dora, team=team_by_slug("others"), role="admin")
     dora_browses = Client()
     dora_browses.force_login(dora)
@@ -192,6 +196,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         seen_at = Endpoint.objects.get(agent__slug=remotes[0]).changed_at.isoformat()
         for address, body in _WRONG_AGENTS:
             yield address, dora_browses.post(address, {"seen_at": seen_at, **body})
+        yield from _pages_of_webhooks(hooks, dora_browses)
         yield "alice decides", reads_alice.client.post(f"/interrupts/{mine.pk}/decide", {})
 
     return open_all
@@ -222,6 +227,48 @@ def _agent_elsewhere(team, found):
         changed_at = agent.endpoint.changed_at
         record_test(agent_id=agent.pk, changed_at=changed_at, report=report.to_json(), actor=SEED)
     return slug
+
+
+def _pages_of_webhooks(hooks, client):
+    gets = [*(f"/webhooks/{hook}/" for hook in hooks), f"/webhooks/{hooks[0]}/change/"]
+    for address in ("/webhooks/", "/webhooks/new/", *gets):
+        yield address, client.get(address)
+    for address, body in (
+        ("/webhooks/add", {"url": "http://x-1/", "description": "d" * 201}),
+        ("/webhooks/add", {"url": "https://x-1/", "events": ["run.finished"]}),
+        (f"/webhooks/{hooks[0]}/rotate", {}),
+        (f"/webhooks/{hooks[1]}/test", {}),
+    ):
+        point = transaction.savepoint()
+        yield address, client.post(address, body)
+        transaction.savepoint_rollback(point)
+
+
+def _webhooks(team):
+    """Webhooks in every state, the first with messages in every state."""
+    hooks = [
+        add_webhook(team_id=team.pk, url="https://x-1/", event_types=list(EventType), actor=SEED)[0]
+        for _ in (None, None, *DisabledReason)
+    ]
+    _, failing, *off = hooks
+    failing.failing_since = timezone.now()
+    failing.save()
+    for hook, reason in zip(off, DisabledReason, strict=True):
+        hook.disabled_at, hook.disabled_reason = timezone.now(), reason
+        hook.save()
+    for status in ("pending", *DeliveryStatus):
+        message = send_test(endpoint_id=hooks[0].pk, actor=SEED)
+        Delivery.objects.filter(pk=message.pk).update(status=status, body="x-1")
+    for problem in ("", *Problem):
+        DeliveryAttempt.objects.create(
+            delivery=message, at=timezone.now(), problem=problem, status_code=302, milliseconds=7
+        )
+    for row in Delivery.objects.filter(status="pending")[:1]:
+        DeliveryAttempt.objects.create(
+            delivery=row, at=timezone.now(), problem="status", status_code=500, milliseconds=7
+        )
+    rotate_secret(endpoint_id=hooks[0].pk, actor=SEED)
+    return [hook.pk for hook in (hooks[0], off[0], failing, *off[1:])]
 
 
 async def _asks_for_everything(run_input, _context):

@@ -85,6 +85,18 @@ GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302
 POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
 POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
+GET  webhooks/                                   302 200 403 403 200 403 302 302 302 302 302 302 302
+GET  webhooks/new/                               302 200 403 403 200 403 302 302 302 302 302 302 302
+POST webhooks/add                                302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/change/          302 404 403 403 200 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/rotate           302 404 403 403 200 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -129,9 +141,18 @@ _REMOTE = {
 }
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = (
-    *("api/runs", "api/webhooks", "review/decide", "review/withdraw"),
+    *("api/runs", "api/webhooks", "webhooks/add", "review/decide", "review/withdraw"),
     *("api/interrupts/decide", "api/interrupts/withdraw"),
 )
+
+
+_WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
+_WHOLE: dict[str, dict[str, Any]] = {
+    "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
+    "POST api/webhooks": _WEBHOOK,
+    "POST webhooks/add": _WEBHOOK,
+    "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,
+}
 
 
 @dataclass(frozen=True)
@@ -171,11 +192,8 @@ class Route:
             return {"ids": [things.interrupt_id]}
         if self.is_api and self.pattern.endswith("/decide"):
             return answer | {"view_digest": digest}
-        if str(self) == "PUT api/agents/<slug:slug>":
-            return {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}}
-        if str(self) == "POST api/webhooks":
-            events = ["run.finished"]
-            return {"team": "tests", "url": "https://hooks.example.com/", "events": events}
+        if str(self) in _WHOLE:
+            return _WHOLE[str(self)]
         bodies: dict[str, dict[str, Any]] = {
             "add": {"name": "new", "url": "https://agents.example.com/"},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},

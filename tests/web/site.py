@@ -182,9 +182,9 @@ _DESK = {"width": 1440, "height": 900}
 
 
 @contextmanager
-def open_site(data: Path, *, staged: bool = False) -> Iterator[Site]:
+def open_site(data: Path, *, staged: bool = False, **environment_too: str) -> Iterator[Site]:
     """Start the product with its demo, or with staged agents beside it, and a Chromium."""
-    environment = embedded_environment(data)
+    environment = embedded_environment(data, **environment_too)
     command = STAGED_COMMAND if staged else EMBEDDED_COMMAND
     with (
         start_embedded(environment, log=data / "log.txt", demo=True, command=command) as process,
