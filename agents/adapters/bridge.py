@@ -1,8 +1,10 @@
 """What an adapter needs between a framework and the engine: ids, events, decisions, effects."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +14,10 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
+from agents.adapters.home import home
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, RunContext, ToolRefused
-from agents.sdk.calls import goes_on, readable, result_without_call
+from agents.sdk.calls import goes_on, readable, result_without_call, storable
 from agents.sdk.context import ToolError
 from agents.sdk.schemas import approval_of
 from agents.sdk.tools import LONGEST_OUTPUT
@@ -77,15 +80,16 @@ class Bridge:
     """
     One run of an agent of another framework.
 
-    The framework works in a task of its own and speaks here: in its own ids, of which each becomes
-    an id that no other run has. `kept` is what it left when it ran before on this thread.
+    The framework works in the loop that is its home and speaks here: in its own ids, of which each
+    becomes an id that no other run has. `kept` is what it left when it ran before on this thread.
     """
 
     def __init__(self, run_input: RunAgentInput, ctx: RunContext) -> None:
         memory = ctx.memory or {}
         self._input = run_input
         self._ctx = ctx
-        self._queue: asyncio.Queue[BaseEvent | asyncio.Event | None] = asyncio.Queue()
+        self._engine = asyncio.get_running_loop()
+        self._queue: asyncio.Queue[BaseEvent | Future[None] | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._over: set[str] = set()
         self._names: dict[str, str] = {}  # of the tools that it calls
@@ -244,7 +248,8 @@ class Bridge:
         await self.flush()
         ours = self._ours[call_id]
         try:
-            permit = await self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+            begun = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+            permit = await self._by_engine(begun)
         except ToolRefused as error:
             self._end = f"{name} is not called: {error}"
             raise
@@ -255,7 +260,7 @@ class Bridge:
         try:
             value = await function()
         except pausing:
-            await self._ctx.journal.put_back(ours)
+            await self._by_engine(self._ctx.journal.put_back(ours))
             raise
         except nothing_happened as error:
             await self._settle(call_id, dumps({"ok": False, "error": readable(error)}))
@@ -315,34 +320,31 @@ class Bridge:
 
     async def flush(self) -> None:
         """Wait until the engine has all that was said."""
-        marker = asyncio.Event()
-        self._queue.put_nowait(marker)
-        await marker.wait()
+        reached = Future[None]()
+        self._put(reached)
+        await asyncio.wrap_future(reached)
 
     async def run(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[BaseEvent]:
-        """Yield what the framework says while it works, and the terminal event."""
-        task = asyncio.ensure_future(work)
-        task.add_done_callback(lambda _: self._queue.put_nowait(None))
+        """Yield what the framework says while it works at home, and the terminal event."""
+        working = asyncio.run_coroutine_threadsafe(self._whole(work), home())
+        working.add_done_callback(lambda _: self._put(None))
         try:
             while (item := await self._queue.get()) is not None:
-                if isinstance(item, asyncio.Event):
-                    item.set()
-                else:
+                if isinstance(item, BaseEvent):
                     yield item
+                elif item.set_running_or_notify_cancel():
+                    item.set_result(None)
         finally:
-            task.cancel()
-        if self._end:
-            if not task.cancelled():
-                task.exception()  # what the framework made of it is of no interest
+            working.cancel()
+        if self._end:  # what the framework made of it is of no interest
             yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
             return
-        task.result()
-        self.end_message()
-        while not self._queue.empty():
-            last = self._queue.get_nowait()
-            if isinstance(last, BaseEvent):
-                yield last
+        working.result()
         yield self._finished()
+
+    async def _whole(self, work: Coroutine[Any, Any, None]) -> None:
+        await work
+        self.end_message()
 
     def _finished(self) -> BaseEvent:
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
@@ -362,11 +364,16 @@ class Bridge:
             # The call was made: a result that says so is better than none.
             error = {"ok": False, "error": "OutputTooLarge", "characters": len(content)}
             content = dumps(error)
-        await self._ctx.journal.settle(self._ours[call_id], result=content)
+        await self._by_engine(self._ctx.journal.settle(self._ours[call_id], result=content))
         self.result(call_id, content)
 
-    def _put(self, event: BaseEvent) -> None:
-        self._queue.put_nowait(event)
+    def _put(self, item: BaseEvent | Future[None] | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
+            self._engine.call_soon_threadsafe(self._queue.put_nowait, item)
+
+    async def _by_engine(self, wish: Coroutine[Any, Any, Any]) -> Any:
+        """What the engine does between its turns, in its own loop."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wish, self._engine))
 
     def _new_id(self, kind: str) -> str:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
@@ -395,7 +402,7 @@ def worded(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
         return otherwise
     try:
         return template.format_map(args)
-    except (LookupError, ValueError, TypeError, AttributeError):
+    except (LookupError, ValueError, TypeError, AttributeError, OverflowError):
         return otherwise
 
 
@@ -407,7 +414,7 @@ def question_in(args: Mapping[str, Any], otherwise: str) -> str:
 
 def content_of(value: Any) -> str:
     """What a tool returned, as the content of its result: text as it is, anything else as JSON."""
-    return value if isinstance(value, str) else dumps(_jsonable(value))
+    return storable(value) if isinstance(value, str) else dumps(_jsonable(value))
 
 
 def _jsonable(value: Any) -> Any:

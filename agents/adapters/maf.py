@@ -26,6 +26,8 @@ from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
 
 _NOT_MADE = "The call was not made."
+#: What a model is told of calls that were not made, if nobody says it better.
+_REFUSED = (_NOT_MADE, "Error: Tool call invocation was rejected by user.")
 
 
 async def run(
@@ -103,7 +105,7 @@ class _InOrder(ChatMiddleware):
             return message
         contents = [
             Content.from_function_result(str(one.call_id), result=self._refusals[str(one.call_id)])
-            if one.call_id in self._refusals
+            if one.call_id in self._refusals and str(one.result) in _REFUSED
             else one
             for one in message.contents
         ]

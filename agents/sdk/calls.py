@@ -260,5 +260,9 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
 
 def readable(error: BaseException) -> str:
     """Its text as JSON and a database can keep it."""
-    text = str(error).encode(errors="replace").decode().replace("\0", "?")
-    return text[:_LONGEST_ERROR] or type(error).__name__
+    return storable(str(error))[:_LONGEST_ERROR] or type(error).__name__
+
+
+def storable(text: str) -> str:
+    """Text as JSON and every database can keep it: without NUL and lone surrogates."""
+    return text.encode(errors="replace").decode().replace("\0", "?")

@@ -242,6 +242,15 @@ def test_a_tool_that_says_that_nothing_has_happened_tells_the_model_why(
     assert "the bank is closed" in answers(run)
 
 
+def test_a_result_that_no_database_can_keep_is_kept_as_far_as_it_can(world, refunds, monkeypatch):
+    monkeypatch.setattr(desk, "pay", lambda order, amount: "paid\0")
+
+    run = start(world, "Refund A1 for 5.", agent=refunds.agent)
+
+    assert results(run) == ["paid?"]
+    assert ToolCall.objects.get().state == "settled"
+
+
 def test_a_result_without_end_is_left_out_of_the_thread(world, refunds, monkeypatch):
     monkeypatch.setattr(desk, "pay", lambda order, amount: "x" * 2_000_000)
 

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pytest
 
@@ -11,6 +13,7 @@ from agents import registry
 from agents.adapters.native import FRAMEWORKS
 from inbox.actions.people import ensure_agent
 from inbox.domain.access import SEED
+from tests.adapters import keepalive
 from tests.steps import start
 
 _PACKAGES = ("langgraph", "langchain", "pydantic_ai", "agent_framework", "genkit")
@@ -84,3 +87,39 @@ def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
 
     with pytest.raises(registry.UnknownAgent, match="'smalltalk'; there are: langgraph, pydantic"):
         registry.get("clerk")
+
+
+# -- where it lives -------------------------------------------------------------------------------
+
+
+class _KeepsAlive(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"Hello")
+
+    def log_message(self, *_):
+        """Be silent."""
+
+
+@pytest.fixture
+def model_server():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _KeepsAlive)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def test_the_connections_of_a_models_client_are_good_for_the_next_run(
+    run_of, monkeypatch, model_server
+):
+    monkeypatch.setitem(FRAMEWORKS, "kept", ("tests.adapters.keepalive", "Kept"))
+    monkeypatch.setattr(keepalive, "url", model_server, raising=False)
+
+    runs = [run_of("kept+tests.adapters.keepalive:url") for _ in range(3)]
+
+    assert [run.status for run in runs] == ["succeeded"] * 3
