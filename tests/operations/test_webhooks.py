@@ -8,8 +8,11 @@ from threading import Thread
 
 import httpx
 import pytest
+from django.utils import timezone
 
+from inbox.actions.outbox import message
 from inbox.domain.webhooks import SCHEDULE, EventType
+from inbox.webhooks import sign
 from tests.campaigns.client import wait_for
 from tests.support.processes import embedded_environment, manage, start_embedded
 
@@ -93,6 +96,17 @@ def test_the_documented_receiver_refuses_what_is_not_signed(receiver):
     for headers in ({}, wrong):
         assert httpx.post(url, json={"type": "run.finished"}, headers=headers).status_code == 400
     assert names["received"] == {}
+
+
+def test_the_documented_receiver_takes_a_test(receiver):
+    server, names = receiver
+    body = message("webhook.test", {"webhook": "w", "by": "Ana"}, timezone.now())
+    headers = sign("msg_1", body, ["whsec_bm90IHlldA=="], at=timezone.now())
+
+    answer = httpx.post(f"http://127.0.0.1:{server.server_port}/", content=body, headers=headers)
+
+    assert answer.status_code == 204
+    assert names["received"]["msg_1"]["type"] == "webhook.test"
 
 
 def test_the_documents_name_every_event_and_every_pause():
