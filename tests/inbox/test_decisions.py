@@ -139,7 +139,7 @@ def test_the_slower_reviewer_is_told_who_was_faster_and_when(waiting, world, bob
     assert refused.value.detail == {
         "by": "Bob",
         "at": decision.created_at.isoformat(),
-        "status": "resolved",
+        "closed_as": "resolved",
     }
 
 
