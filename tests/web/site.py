@@ -3,12 +3,12 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
-from playwright.sync_api import Browser, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Browser, Error, Page, Route, WebSocketRoute, expect
 
 from tests.support.chromium import open_chromium
 from tests.support.processes import (
@@ -62,8 +62,7 @@ class Site:
         context.on("page", lambda page: self._watch(page, failures))
         yield context.new_page()
         for page in context.pages:
-            # One that is still on its way somewhere can keep its context from closing for ever.
-            page.goto("about:blank")
+            _leave(page)
         context.close()
         assert not failures, "\n".join(failures)
 
@@ -246,3 +245,11 @@ def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
             return found
         time.sleep(0.02)
     raise AssertionError("it did not happen in time")
+
+
+def _leave(page: Page) -> None:
+    """One that is still on its way somewhere can keep its browser from closing for ever."""
+    with suppress(Error):  # it was, and has just arrived
+        page.goto("about:blank")
+        return
+    page.goto("about:blank")
