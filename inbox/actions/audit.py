@@ -1,23 +1,78 @@
 """Audit entries, written by every action in its own transaction."""
 
-from collections.abc import Iterable
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from inbox.domain.access import Actor
-from inbox.domain.consent import canonical
-from inbox.models import AuditEntry, Interrupt, Run, Thread
+from inbox.domain.consent import canonical, digest
+from inbox.domain.requests import current_request_id
+from inbox.domain.trail import (
+    SALT_BYTES,
+    SYSTEM_CHAIN,
+    Facts,
+    Place,
+    body_of,
+    commitment_to,
+    hash_of,
+)
+from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Team, Thread, ToolCall
+
+#: Longer arguments and results are in the trail by their digest only, in characters.
+LONGEST_TEXT = 16_384
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An entry that has no place in its chain yet."""
+
+    facts: Facts
+    payload: str  #: canonical JSON text of the names and texts, which can be erased
+    ids: Mapping[str, UUID] = field(default_factory=dict)
+
+    @property
+    def chain(self) -> UUID:
+        return self.ids.get("thread") or self.ids.get("team") or SYSTEM_CHAIN
 
 
 def record(**what: Any) -> None:
     """Write down who did what; the arguments are those of `entry`."""
-    entry(**what).save(force_insert=True)
+    record_all([entry(**what)])
 
 
-def record_all(entries: Iterable[AuditEntry]) -> None:
-    """Write down many things that one actor did at once."""
+def record_erasure(first: int, last: int, **what: Any) -> None:
+    """Write down that the payloads of these entries of the chain, by their numbers, go."""
+    draft = entry(action="audit.erased", **what)
+    record_all([replace(draft, facts=replace(draft.facts, erases=(first, last)))])
+
+
+def record_all(drafts: Iterable[Draft]) -> None:
+    """
+    Write down many things at once, in this order.
+
+    The caller holds the locks of the threads that they are about. What is about teams alone takes
+    the locks of the teams' rows, for the rest of the transaction; for several teams that has to be
+    one call, which takes them in one order.
+    """
+    drafts = list(drafts)
+    _lock_teams(drafts)
+    entries: list[AuditEntry] = []
+    payloads: list[AuditPayload] = []
+    places: dict[UUID, Place] = {}
+    for draft in drafts:
+        place = places.get(draft.chain) or _next_place(draft)
+        salt = secrets.token_hex(SALT_BYTES)
+        row = _row(draft, place, commitment_to(draft.payload, salt))
+        entries.append(row)
+        payloads.append(AuditPayload(entry=row, salt=salt, text=draft.payload))
+        places[draft.chain] = place.after(row.hash)
     AuditEntry.objects.bulk_create(entries)
+    for payload in payloads:
+        payload.entry_id = payload.entry.pk
+    AuditPayload.objects.bulk_create(payloads)
 
 
 def entry(
@@ -29,22 +84,88 @@ def entry(
     team_id: UUID | None = None,
     run: Run | None = None,
     interrupt: Interrupt | None = None,
+    tool_call: ToolCall | None = None,
+    digests: Mapping[str, str] | None = None,
+    state: tuple[str, str] | None = None,
     **detail: Any,
-) -> AuditEntry:
-    """Build an entry; `action` is a noun and a past participle: `run.started`."""
+) -> Draft:
+    """
+    Build an entry; `action` is a noun and a past participle: `run.started`.
+
+    `digests` are sha256 of canonical JSON texts: view, proposed, approved, executed, result. They,
+    what is in `detail`, and the actor's name can be erased one day; all else stays.
+    """
+    rows = {"thread": thread, "run": run, "interrupt": interrupt, "tool_call": tool_call}
+    ids: dict[str, UUID] = {name: row.pk for name, row in rows.items() if row is not None}
     if thread is not None:
         team_id = thread.team_id
-    if team_id is None:
-        raise ValueError("An audit entry belongs to a team.")
+    if team_id is not None:
+        ids["team"] = team_id
+    return Draft(
+        facts=Facts(
+            action=action,
+            actor=actor,
+            at=now,
+            ids=ids,
+            state=state,
+            request=current_request_id(),
+        ),
+        payload=canonical(
+            {
+                "actor": actor.label[:160],
+                "on_behalf": actor.on_behalf[:160],
+                "digests": dict(digests or {}),
+                "detail": detail,
+            }
+        ),
+        ids=ids,
+    )
+
+
+def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
+    """The digests of what was shown (`view`, if it is not as it was asked) and of its call."""
+    found = {"view": view or interrupt.view_digest}
+    call = interrupt.tool_call
+    if call is not None:
+        found |= {"proposed": digest(call.args), "approved": digest(call.approved_args)}
+    return found
+
+
+def kept(text: str) -> str | None:
+    """What a payload keeps of an argument or result: all, or None where its digest must do."""
+    return text if len(text) <= LONGEST_TEXT else None
+
+
+def _lock_teams(drafts: Iterable[Draft]) -> None:
+    teams = {draft.chain for draft in drafts if "thread" not in draft.ids and "team" in draft.ids}
+    if teams:
+        # Not `FOR UPDATE`: whoever adds a thread to the team would have to wait as well.
+        rows = Team.objects.select_for_update(no_key=True).filter(pk__in=teams).order_by("pk")
+        list(rows.values_list("pk", flat=True))
+
+
+def _next_place(draft: Draft) -> Place:
+    """The place after the last entry of the chain, which nobody else can take."""
+    entries = AuditEntry.objects.filter(chain=draft.chain).order_by("-seq")
+    for seq, last in entries.values_list("seq", "hash")[:1]:
+        return Place(draft.chain, seq + 1, last)
+    return Place(draft.chain)
+
+
+def _row(draft: Draft, place: Place, commitment: str) -> AuditEntry:
+    facts = draft.facts
+    body = body_of(facts, place, commitment)
+    erases_from, erases_to = facts.erases or (None, None)
     return AuditEntry(
-        team_id=team_id,
-        thread=thread,
-        run=run,
-        interrupt=interrupt,
-        action=action,
-        actor_kind=actor.kind,
-        actor_id=actor.ident[:64],
-        actor_label=actor.label[:160],
-        detail=canonical(detail),
-        at=now,
+        chain=place.chain,
+        seq=place.seq,
+        body=body,
+        hash=hash_of(body),
+        action=facts.action,
+        actor_kind=facts.actor.kind,
+        actor_id=facts.actor.ident[:64],
+        at=facts.at,
+        erases_from=erases_from,
+        erases_to=erases_to,
+        **{f"{name}_id": pk for name, pk in facts.ids.items()},
     )

@@ -1,27 +1,120 @@
-"""Who did what, and when."""
+"""Who did what, and when; and the log that all of it is sealed in."""
+
+import json
+from typing import Any
 
 from django.db import models
 
 from inbox.models.interrupts import Interrupt
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
+from inbox.models.toolcalls import ToolCall
+
+
+def _about(
+    model: type[models.Model], *, db_index: bool, related_name: str = "+"
+) -> "models.ForeignKey[Any, Any]":
+    return models.ForeignKey(
+        model,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name=related_name,
+        db_index=db_index,
+    )
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did, in the transaction that did it. Append-only, by triggers."""
+    """
+    One thing that somebody did, in the transaction that did it. Append-only, by triggers.
 
-    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
-    thread = models.ForeignKey(Thread, null=True, on_delete=models.PROTECT, related_name="audit")
-    run = models.ForeignKey(Run, null=True, on_delete=models.PROTECT, related_name="+")
-    interrupt = models.ForeignKey(
-        Interrupt, null=True, on_delete=models.PROTECT, related_name="audit"
-    )
+    `body` is what counts: canonical JSON text with the hash of the entry before it in its chain,
+    which is that of a thread, of a team, or SYSTEM_CHAIN (inbox.domain.trail). `hash` is its
+    sha256. The other columns repeat what it says, to be searched.
+    """
+
+    chain = models.UUIDField()
+    seq = models.BigIntegerField(help_text="its place in the chain, from 1")
+    body = models.TextField()
+    hash = models.CharField(max_length=64)
+    team = _about(Team, db_index=False)
+    thread = _about(Thread, db_index=False, related_name="audit")
+    run = _about(Run, db_index=True)
+    interrupt = _about(Interrupt, db_index=True, related_name="audit")
+    tool_call = _about(ToolCall, db_index=True)
     action = models.CharField(max_length=40)
     actor_kind = models.CharField(max_length=10)
     actor_id = models.CharField(max_length=64)
-    actor_label = models.CharField(max_length=160)
-    detail = models.TextField(default="{}", help_text="canonical JSON text")
     at = models.DateTimeField()
+    erases_from = models.BigIntegerField(null=True)
+    erases_to = models.BigIntegerField(null=True)
 
     class Meta:
-        indexes = [models.Index(fields=["team", "-id"], name="audit_of_a_team")]
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "seq"], name="one_entry_per_place"),
+        ]
+        indexes = [
+            models.Index(fields=["team", "-id"], name="audit_of_a_team"),
+            models.Index(fields=["team", "action", "-id"], name="audit_by_action"),
+            models.Index(fields=["team", "actor_kind", "actor_id", "-id"], name="audit_by_actor"),
+            models.Index(
+                fields=["chain", "erases_from"],
+                condition=models.Q(erases_from__isnull=False),
+                name="audit_erasures",
+            ),
+        ]
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The `actor`'s name, `digests` and the `detail` of what was done, empty once erased."""
+        payload: AuditPayload | None = getattr(self, "payload", None)
+        kept: dict[str, Any] = json.loads(payload.text) if payload else {}
+        return {"actor": "", "on_behalf": "", "digests": {}, "detail": {}, **kept}
+
+
+class AuditPayload(models.Model):
+    """
+    The names and texts of an entry, as far as nobody has erased them.
+
+    The entry keeps the sha256 of the salt and the text. A trigger lets a row go only when an entry
+    further down the chain says that it is gone.
+    """
+
+    entry = models.OneToOneField(
+        AuditEntry, on_delete=models.PROTECT, related_name="payload", primary_key=True
+    )
+    salt = models.CharField(max_length=64, help_text="32 random bytes in hex")
+    text = models.TextField(help_text="canonical JSON text")
+
+
+class AuditLeaf(models.Model):
+    """The place of an entry in the log, from 0 without gaps. Append-only, by triggers."""
+
+    position = models.BigIntegerField(primary_key=True)
+    entry = models.OneToOneField(AuditEntry, on_delete=models.PROTECT, related_name="leaf")
+
+
+class AuditBlock(models.Model):
+    """The root over 256 leaves, so that proofs need not read them all. Can be made anew."""
+
+    number = models.BigIntegerField(primary_key=True, help_text="of the block, from 0")
+    root = models.CharField(max_length=64)
+
+
+class AuditCheckpoint(models.Model):
+    """A signed note about the log as it was (inbox.domain.notes). Append-only, by triggers."""
+
+    size = models.BigIntegerField(unique=True, help_text="how many entries it commits to")
+    frontier = models.TextField(help_text="where the next checkpoint goes on; trusted by nobody")
+    note = models.TextField()
+    newest_entry = models.BigIntegerField(help_text="the largest id of the entries in it")
+    at = models.DateTimeField()
+
+
+class AuditSink(models.Model):
+    """How far a place outside has the checkpoints (SIGNOFF_AUDIT_SINKS)."""
+
+    address = models.CharField(max_length=500, unique=True)
+    size = models.BigIntegerField(default=0, help_text="of the last checkpoint that it has")
+    problem = models.CharField(max_length=200, blank=True, help_text="why it has no later one")
+    tried_at = models.DateTimeField(null=True)
+    not_before = models.DateTimeField(null=True, help_text="until then nobody else sends there")

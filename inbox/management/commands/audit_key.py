@@ -1,0 +1,33 @@
+"""Show the public key of the audit log, or let another key sign from now on."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox import seal
+from inbox.actions.sealing import NotOurLog
+from inbox.domain.access import Actor, ActorKind
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--rotate", action="store_true", help="make a new key and use it")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            key = seal.signing_key()
+            if options["rotate"]:
+                key = seal.rotate(Actor(kind=ActorKind.SYSTEM, label="system:operator"))
+        except (ValueError, NotOurLog) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(key.verifier)
+        if options["rotate"] and settings.AUDIT_KEY:
+            place = f"{settings.AUDIT_KEY_FILE}.next"
+            self.stderr.write(
+                f"Put the key that is in {place} into SIGNOFF_AUDIT_KEY, restart, and remove the "
+                "file. Until then nothing is sealed."
+            )

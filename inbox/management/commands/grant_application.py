@@ -1,0 +1,23 @@
+"""Let a role of PostgreSQL do what the application does, which changes no history."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from inbox import append_only
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("role", help="made with SIGNOFF_APPLICATION_PASSWORD if there is none")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if connection.vendor != "postgresql":
+            raise CommandError("Only PostgreSQL has roles.")
+        password = os.environ.get("SIGNOFF_APPLICATION_PASSWORD", "")
+        append_only.grant_application(connection, options["role"], password)

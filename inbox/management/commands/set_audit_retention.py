@@ -1,0 +1,30 @@
+"""Say after how many days names and texts leave a team's audit trail."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox.actions.erasure import set_retention
+from inbox.domain.access import SEED
+from inbox.domain.errors import Refusal
+from inbox.selectors.teams import team_by_slug
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("team", help="the team's slug")
+        parser.add_argument("days", help="a number of days, or `never`")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        team, days = team_by_slug(options["team"]), options["days"]
+        if team is None:
+            raise CommandError(f"There is no team {options['team']!r}.")
+        if days != "never" and not days.isdecimal():
+            raise CommandError("Give a number of days, or `never`.")
+        try:
+            set_retention(team_id=team.pk, days=None if days == "never" else int(days), actor=SEED)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal

@@ -1,0 +1,110 @@
+"""Sealing what is new, writing checkpoints to the file outside, and exporting."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+
+import structlog
+from django.conf import settings
+from django.db.models import QuerySet
+
+from inbox.actions.sealing import AT_ONCE, NotOurLog
+from inbox.actions.sealing import seal as seal_entries
+from inbox.domain.errors import NotFound
+from inbox.domain.notes import signed_export
+from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.seal import sinks
+from inbox.seal.keys import signing_key
+from inbox.selectors import trail
+
+log = structlog.get_logger(__name__)
+
+
+def seal() -> int:
+    """Seal what is new, and keep every checkpoint outside; return how many entries are sealed."""
+    key = signing_key()
+    before = size = _size()
+    if not _goes_on(Path(settings.AUDIT_CHECKPOINTS)):
+        log.error("the file of checkpoints is not of this audit log: docs/audit.md says what to do")
+        return 0
+    try:
+        while (made := seal_entries(key=key)) is not None:
+            done, size = made.size - size, made.size
+            if done < AT_ONCE:
+                break  # what has come since waits for the next time
+    except NotOurLog as problem:
+        # The operator's to mend, and said again and again until then: without a traceback.
+        log.error("the audit log is not sealed", problem=str(problem), key=key.verifier)  # noqa: TRY400
+        return 0
+    try:
+        write_out()
+    finally:
+        sinks.ring_those_behind(size)
+    return size - before
+
+
+def _size() -> int:
+    newest = AuditCheckpoint.objects.order_by("-size").values_list("size", flat=True).first()
+    return newest or 0
+
+
+def _goes_on(path: Path) -> bool:
+    """Whether the database has the last checkpoint of the file: a backup was restored else."""
+    size, note = _last_of(path)
+    return not note or AuditCheckpoint.objects.filter(size=size, note=note).exists()
+
+
+def export(
+    entries: "QuerySet[AuditEntry] | None" = None, *, size: int | None = None
+) -> Iterator[bytes]:
+    """
+    The lines of an export: the whole log, or the part of it that these entries are.
+
+    It rests on the checkpoint of this size, or the newest: asked for again by its size, it is the
+    same, byte by byte.
+
+    Raises:
+        NotFound: there is no such checkpoint.
+    """
+    found = AuditCheckpoint.objects.order_by("-size")
+    point = (found if size is None else found.filter(size=size)).first()
+    if point is None:
+        raise NotFound("The log has no such checkpoint; there is one within a minute of any entry.")
+    whole, count = hashlib.sha256(), 0
+    scope = "log" if entries is None else "part"
+    head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
+    lines = (
+        trail.log_lines(point.size) if entries is None else trail.part_lines(entries, point.size)
+    )
+    for count, line in enumerate(chain([head], lines)):  # noqa: B007 - counted for the end
+        text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+        whole.update(text)
+        yield text
+    end = signed_export(entries=count, digest=whole.digest(), key=signing_key())
+    yield json.dumps({"end": end}).encode() + b"\n"
+
+
+def write_out() -> None:
+    """Append the checkpoints that the file does not have yet."""
+    path = Path(settings.AUDIT_CHECKPOINTS)
+    known, _ = _last_of(path)
+    later = AuditCheckpoint.objects.filter(size__gt=known).order_by("size").iterator()
+    lines = [json.dumps({"size": one.size, "note": one.note}) + "\n" for one in later]
+    if lines:
+        sinks.append_lines(path, lines)
+
+
+def _last_of(path: Path) -> tuple[int, str]:
+    """The size and note of the last checkpoint that the file has whole; (0, "") for none."""
+    if not path.exists():
+        return 0, ""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 8_192))
+        for line in reversed(file.read().split(b"\n")[:-1]):
+            with suppress(ValueError, KeyError):
+                told = json.loads(line)
+                return int(told["size"]), str(told["note"])
+    return 0, ""

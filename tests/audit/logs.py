@@ -1,0 +1,70 @@
+"""An audit log as a team leaves it in a day, and what an auditor holds of it outside."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests import steps
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an auditor has: the public key, and the checkpoints that were written elsewhere."""
+
+    key: str
+    checkpoints: Path
+
+    @property
+    def notes(self) -> list[str]:
+        from inbox.domain.verifier import notes_in
+
+        return notes_in(self.checkpoints)
+
+
+def keep_in(settings: Any, directory: Path) -> Kept:
+    """Let the log be signed with a key of its own, and its checkpoints be written here."""
+    from inbox import seal
+
+    settings.AUDIT_KEY = ""
+    settings.AUDIT_KEY_FILE = directory / "audit-key"
+    settings.AUDIT_CHECKPOINTS = directory / "checkpoints"
+    return Kept(seal.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
+
+
+def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
+    """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
+    from inbox import seal
+    from inbox.actions.claims import claim_interrupt
+    from inbox.actions.erasure import erase_thread
+    from inbox.domain.access import SEED
+    from inbox.domain.errors import Refusal
+
+    bob, runs = world.actor(world.bob), []
+    for scenario in ("tool_call", "echo", "tool_call", "parallel:2", "tool_call", "echo"):
+        run = steps.start(world, f"rehearse:{scenario}")
+        runs.append(run)
+        for interrupt in steps.open_interrupts(run):
+            claim_interrupt(interrupt_id=interrupt.pk, actor=bob)
+            steps.approve(interrupt, bob)
+            with suppress(Refusal):
+                steps.deny(interrupt, bob)
+        if scenario == "echo":
+            seal.seal()
+    if erase:
+        erase_thread(thread_id=runs[0].thread_id, reason="asked for by the customer", actor=SEED)
+    seal.seal()
+    return runs
+
+
+def verify(kept: Kept) -> dict[str, Any]:
+    """What the verifier says of the log in the database."""
+    from inbox.domain.verifier import Key, Verifier
+    from inbox.selectors import trail
+
+    verifier = Verifier(Key.parse(kept.key))
+    verifier.trust([*kept.notes, *trail.notes()])
+    for line in trail.log_lines():
+        verifier.feed(line)
+    return verifier.report()

@@ -1,0 +1,87 @@
+"""Entries of several people at once: each gets its own place in the chain, and nobody hangs."""
+
+from functools import partial
+
+import pytest
+
+from inbox.actions.decisions import decide
+from inbox.actions.people import ensure_team
+from inbox.actions.runs import accept_run
+from inbox.actions.views import save_view, share_view
+from inbox.domain.access import SEED, Role
+from inbox.domain.errors import ContractRefusal, ViewChanged
+from inbox.domain.filters import Filter
+from inbox.domain.states import EntryStatus
+from inbox.models import AuditEntry, Membership
+from tests import steps
+from tests.audit.logs import keep_in, verify
+from tests.races.together import at_once, failures
+
+
+@pytest.fixture
+def asked(committed_world):
+    (interrupt,) = steps.open_interrupts(steps.start(committed_world, "rehearse:tool_call"))
+    return interrupt
+
+
+def chain_of(thread):
+    return list(
+        AuditEntry.objects.filter(chain=thread.pk).order_by("seq").values_list("seq", flat=True)
+    )
+
+
+def test_refused_answers_are_all_written_down(committed_world, race_bob, erin, asked):
+    def wrong(actor):
+        return partial(
+            decide,
+            interrupt_id=asked.pk,
+            status=EntryStatus.RESOLVED,
+            actor=actor,
+            view_digest="0" * 64,
+            payload={"approved": True},
+        )
+
+    outcomes = at_once([wrong(race_bob), wrong(erin)] * 4)
+
+    assert {type(one) for one in failures(outcomes)} == {ViewChanged}
+    assert AuditEntry.objects.filter(action="interrupt.refused").count() == 8
+    numbers = chain_of(asked.thread)
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_rejected_resumes_are_all_written_down(committed_world, race_bob, asked):
+    resume = steps.request(
+        "", thread_id=asked.thread.external_id, entries=[steps.entry(asked, {"approved": "yes"})]
+    )
+    send = partial(accept_run, agent=committed_world.agent, request=resume, actor=race_bob)
+
+    outcomes = at_once([send] * 8)
+
+    assert all(isinstance(one, ContractRefusal) for one in failures(outcomes))
+    assert len(failures(outcomes)) == 8
+    assert AuditEntry.objects.filter(action="resume.rejected").count() == 8
+
+
+def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
+    committed_world, race_bob, erin, settings, tmp_path
+):
+    kept = keep_in(settings, tmp_path)
+    for number in range(4):
+        team = ensure_team(slug=f"more-{number}", name="More", actor=SEED)
+        for actor in (race_bob, erin):
+            Membership.objects.create(team=team, user_id=actor.user_id, role=Role.REVIEWER)
+    saves = [
+        partial(save_view, name=f"view {number}", wanted=Filter(mine=True), actor=actor)
+        for number in range(10)
+        for actor in (race_bob, erin)
+    ]
+
+    outcomes = at_once(saves)
+
+    assert failures(outcomes) == []
+    assert AuditEntry.objects.filter(action="view.saved").count() == 20 * 5
+    from inbox import seal
+
+    seal.seal()
+    assert verify(kept)["verdict"] == "intact"
+    assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
