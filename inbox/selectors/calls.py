@@ -1,0 +1,182 @@
+"""The trail of tool calls: finding them, and all that is known of one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+from uuid import UUID
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.callfilters import UNDECIDED, CallFilter, first_id_after, first_id_of
+from inbox.domain.errors import NotFound
+from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
+from inbox.selectors.access import permissions_in, reach_of, require
+from inbox.selectors.latest import latest
+from inbox.selectors.lists import NAMES_UP_TO
+from inbox.selectors.members import standings_in
+
+#: So far one page looks in a list that no index is made for; the next page goes on from there.
+LOOKED_AT = 5_000
+#: The entries about one call that its page shows; the history of the thread has all.
+ENTRIES = 200
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A part of what was found, the latest first."""
+
+    rows: Sequence[ToolCall]
+    after: UUID | None  #: where the next page goes on, None at the end
+    is_cut: bool  #: whether there may be less on this page than a page holds, and more behind it
+
+
+@dataclass(frozen=True)
+class Known:
+    """All that is known of a call."""
+
+    call: ToolCall
+    interrupts: Sequence[Interrupt]  #: each with the `standing` decision in a list
+    entries: Sequence[AuditEntry]  #: what the trail says of it, in order
+    may_export: bool
+
+
+def calls_for(
+    actor: Actor, wanted: CallFilter, *, limit: int = 50, after: UUID | None = None
+) -> Calls:
+    """The calls of the actor's teams that the filter leaves, from behind the id `after` on."""
+    parts, rest = _parts(actor, wanted)
+    parts = [_within(part, wanted, after) for part in parts]
+    bound = _bound(parts) if rest else None
+    if bound is not None:
+        parts = [part.filter(pk__gte=bound) for part in parts]
+    ids = latest([part.filter(rest) for part in parts], limit=limit + 1, after=after)
+    if len(ids) > limit:
+        return Calls(_shown(ids[:limit]), after=ids[limit - 1], is_cut=False)
+    return Calls(_shown(ids), after=bound, is_cut=bound is not None)
+
+
+def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
+    """The calls of the actor's teams that have this id, ours or the agent's; two at most."""
+    teams, only = reach_of(actor)
+    named = Q(tool_call_id=text) if call_id is None else Q(tool_call_id=text) | Q(pk=call_id)
+    found = ToolCall.objects.filter(named, team__in=teams)
+    if only is not None:
+        found = found.filter(agent=only)
+    return list(found.values_list("pk", flat=True)[:2])
+
+
+def call_known(actor: Actor, call_id: UUID) -> Known:
+    """
+    One call, with its questions and what the trail says of it.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    call = ToolCall.objects.select_related("agent", "team").filter(pk=call_id).first()
+    if call is None:
+        raise NotFound()
+    require(actor, call.team_id, Permission.READ, call.agent_id)
+    asked = list(_asked(Interrupt.objects.filter(tool_call=call)))
+    about = Q(tool_call=call) | Q(interrupt__in=[one.pk for one in asked])
+    entries = AuditEntry.objects.filter(about, chain=call.thread_id).select_related("payload")
+    return Known(
+        call=call,
+        interrupts=asked,
+        entries=list(entries.order_by("seq")[:ENTRIES]),
+        may_export=Permission.ADMIN in permissions_in(actor, call.team_id),
+    )
+
+
+def deciders_for(actor: Actor) -> list[tuple[str, str]]:
+    """Who may have decided something in the actor's teams: the `by` of a filter, and a name."""
+    teams, _ = reach_of(actor)
+    people = User.objects.filter(memberships__team__in=teams).distinct().order_by("username")
+    keys = ApiKey.objects.filter(team__in=teams).order_by("name")
+    found = [(str(user.pk), user.display_name) for user in people[:NAMES_UP_TO]]
+    return found + [(str(key.pk), key.name) for key in keys[:NAMES_UP_TO]]
+
+
+def agents_and_teams(actor: Actor) -> tuple[list[str], list[tuple[str, str]]]:
+    """What else a search can be narrowed to: agents by their names, teams by slug and name."""
+    teams = [one.team for one in standings_in(actor)][:NAMES_UP_TO]
+    agents = Agent.objects.filter(team__in=teams).order_by("slug")
+    names = list(agents.values_list("slug", flat=True)[:NAMES_UP_TO])
+    return names, [(team.slug, team.name) for team in teams]
+
+
+# -- one page -------------------------------------------------------------------------------------
+
+
+def _parts(actor: Actor, wanted: CallFilter) -> "tuple[list[QuerySet[ToolCall]], Q]":
+    """Lists that are each in the order of an index and hold what is wanted; and what is left."""
+    teams, only = reach_of(actor)
+    if wanted.team:
+        named = Team.objects.filter(pk__in=teams, slug=wanted.team)
+        teams = list(named.values_list("pk", flat=True))
+    found = Agent.objects.filter(team__in=teams)
+    if wanted.agent:
+        found = found.filter(slug=wanted.agent)
+    if only is not None:
+        found = found.filter(pk=only)
+    rest = reduce(and_, map(_holds, wanted.words), Q())
+    leading, *others = [*_indexed(wanted), None]
+    if leading is None and (wanted.agent or only):
+        return [
+            ToolCall.objects.filter(agent=pk) for pk in found.values_list("pk", flat=True)
+        ], rest
+    if wanted.agent or only:
+        rest &= Q(agent__in=list(found.values_list("pk", flat=True)))
+    rest = reduce(and_, filter(None, others), rest)
+    return [ToolCall.objects.filter(leading or Q(), team=team) for team in teams], rest
+
+
+def _indexed(wanted: CallFilter) -> list[Q]:
+    """The conditions that have an index with the team, that which leaves least first."""
+    conditions = []
+    if wanted.by:
+        conditions.append(Q(decided_by=wanted.by))
+    if wanted.tool:
+        conditions.append(Q(name=wanted.tool))
+    if wanted.verdict:
+        conditions.append(Q(verdict="" if wanted.verdict == UNDECIDED else wanted.verdict))
+    return conditions
+
+
+def _holds(word: str) -> Q:
+    """That a word occurs, in capitals or not (on SQLite as far as it is ASCII)."""
+    columns = ("name", "tool_call_id", "args", "edited_args", "result")
+    return reduce(or_, (Q(**{f"{column}__icontains": word}) for column in columns))
+
+
+def _within(
+    part: "QuerySet[ToolCall]", wanted: CallFilter, after: UUID | None
+) -> "QuerySet[ToolCall]":
+    if wanted.since:
+        part = part.filter(pk__gte=first_id_of(wanted.since))
+    end = first_id_after(wanted.until) if wanted.until else None
+    if end is not None:
+        part = part.filter(pk__lt=end)
+    return part if after is None else part.filter(pk__lt=after)
+
+
+def _bound(parts: "Sequence[QuerySet[ToolCall]]") -> UUID | None:
+    """The id as far as to which each part is looked through, None if that is all of them."""
+    last = slice(LOOKED_AT - 1, LOOKED_AT)  # steps in an index, and never more of them
+    found = [pk for part in parts for pk in part.order_by("-pk").values_list("pk", flat=True)[last]]
+    return max(found, default=None)
+
+
+def _shown(ids: Sequence[UUID]) -> list[ToolCall]:
+    rows = ToolCall.objects.filter(pk__in=ids).select_related("agent", "thread")
+    rows = rows.defer("thread__messages", "thread__state")
+    asked = Prefetch("interrupts", queryset=_asked(Interrupt.objects.all()))
+    return list(rows.prefetch_related(asked).order_by("-pk"))
+
+
+def _asked(rows: "QuerySet[Interrupt]") -> "QuerySet[Interrupt]":
+    given = Prefetch(
+        "decisions", queryset=Decision.objects.filter(withdrawn_at=None), to_attr="standing"
+    )
+    return rows.prefetch_related(given).order_by("created_at", "pk")

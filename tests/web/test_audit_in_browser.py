@@ -1,0 +1,110 @@
+"""The pages of the audit trail in a browser: found in four clicks, readable by all, and light."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web import asks
+from tests.web.faults import Screens, find_faults
+from tests.web.site import Site, open_site, wait_for
+from tests.web.test_weight import MOST_BYTES, weigh
+
+pytestmark = pytest.mark.browser
+
+SCREENS = Screens()
+screen = SCREENS.add
+_COUNT_CLICKS = """addEventListener(
+  "click", () => sessionStorage.clicks = 1 + +(sessionStorage.clicks || 0), true
+)"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("audit"), staged=True) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def call(site: Site) -> dict[str, str]:
+    """The refund whose amount somebody has changed."""
+    refund, *_ = site.play(asks.REFUND)
+    args = {**asks.REFUND["args"], "amount": 99.5}
+    site.decide(refund, {"approved": True, "editedArgs": args})
+    mail, *_ = site.play(asks.MAIL)
+    site.decide(mail, {"approved": False, "reason": "Not today."})
+    site.play(asks.REFUND)
+    path = f"/api/threads/{refund['thread']}/tool-calls"
+
+    def settled() -> dict[str, str] | None:
+        (found,) = site.call(path)["results"]
+        return found if found["state"] == "settled" else None
+
+    found: dict[str, str] = wait_for(settled)
+    return {**found, "thread": refund["thread"]}
+
+
+@pytest.fixture(scope="module")
+def page(site: Site, call: dict[str, str]) -> Iterator[Page]:
+    with site.open_as("admin", reduced_motion="reduce") as page:
+        yield page
+
+
+@pytest.mark.parametrize("which", ["tool_call_id", "id"])
+def test_who_changed_the_amount_is_found_in_four_clicks(site, call, which):
+    with site.open_as("admin") as page:
+        page.add_init_script(_COUNT_CLICKS)
+        page.reload()
+        page.click("#rail >> text=Audit")
+        page.click("#search")
+        page.keyboard.type(call[which])
+        page.keyboard.press("Enter")
+
+        amount = page.locator(".diff-item", has_text="amount")
+        expect(amount.locator("del")).to_contain_text("148")
+        expect(amount.locator("ins")).to_contain_text("99.5")
+        expect(page.locator("#entries")).to_contain_text("approved with changes")
+        expect(page.locator(".head-top bdi")).not_to_be_empty()
+        assert int(page.evaluate("sessionStorage.clicks")) <= 4
+
+
+@screen
+def the_trail(site, page, call):
+    page.goto(f"{site.url}/audit/")
+
+
+@screen
+def a_search_with_its_filter_open(site, page, call):
+    page.goto(f"{site.url}/audit/?decision=edited&since=nonsense")
+    page.click(".narrow > summary")
+
+
+@screen
+def a_search_that_finds_nothing(site, page, call):
+    page.goto(f"{site.url}/audit/?q=there+is+nothing+like+it")
+
+
+@screen
+def a_call(site, page, call):
+    page.goto(f"{site.url}/audit/calls/{call['id']}/")
+    page.click("#entries summary >> nth=0")
+
+
+@screen
+def a_history(site, page, call):
+    page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_page_has_no_fault(site, page, call, name):
+    SCREENS[name](site, page, call)
+
+    assert find_faults(page) == []
+
+
+@pytest.mark.parametrize("path", ["/audit/", "/audit/calls/{id}/", "/audit/threads/{thread}/"])
+def test_a_page_weighs_no_more_than_others(site, call, path):
+    with site.browse(storage_state=site.state_of("admin")) as page:
+        weights = weigh(page, site.url + path.format(**call))
+
+    assert sum(weights.values()) <= MOST_BYTES
