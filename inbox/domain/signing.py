@@ -1,0 +1,27 @@
+"""How somebody signed in, in a few words."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+#: What each second factor is called.
+_FACTORS: Final = {"totp": "totp", "recovery_codes": "recovery-code", "webauthn": "passkey"}
+
+
+def method_of(steps: Sequence[Mapping[str, Any]]) -> str:
+    """
+    Name the steps of signing in: `password`, `password+totp`, `passkey`, `oidc:corp`.
+
+    The steps are those that django-allauth keeps in a session. What somebody proved again later on
+    is none of them.
+    """
+    names = [_name(step) for step in steps if not step.get("reauthenticated")]
+    return "+".join(dict.fromkeys(filter(None, names)))
+
+
+def _name(step: Mapping[str, Any]) -> str:
+    method = str(step.get("method", ""))
+    if method == "mfa":
+        return _FACTORS.get(str(step.get("type")), "")
+    if method == "socialaccount":
+        return f"oidc:{step.get('provider')}"
+    return method

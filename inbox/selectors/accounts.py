@@ -1,0 +1,100 @@
+"""A person's own account: where they are signed in, and by what they can."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+
+from inbox.domain.access import Actor
+from inbox.domain.devices import device_of
+from inbox.models import User
+from inbox.selectors.standing import live_sessions
+
+
+@dataclass(frozen=True)
+class OpenSession:
+    """One place where somebody is signed in."""
+
+    id: int
+    browser: str  #: "" if nobody knows it
+    system: str  #: the same
+    address: str
+    began_at: datetime
+    seen_at: datetime
+    is_this: bool
+
+
+@dataclass(frozen=True)
+class Passkey:
+    id: int
+    name: str
+    added_at: datetime
+    used_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Account:
+    """What somebody can sign in with, and where they have."""
+
+    username: str
+    name: str
+    email: str  #: the first of their addresses, "" if there is none
+    email_is_confirmed: bool
+    has_password: bool
+    has_totp: bool
+    codes_left: int | None  #: None without recovery codes
+    passkeys: Sequence[Passkey]
+    sessions: Sequence[OpenSession]
+
+
+def account_of(actor: Actor) -> Account:
+    """The account of a person who is signed in."""
+    user: User = User.objects.get(pk=actor.ident)
+    addresses = EmailAddress.objects.filter(user=user).order_by("-primary", "-verified", "pk")
+    address = addresses.first()
+    factors = list(Authenticator.objects.filter(user=user).order_by("pk"))
+    by_type = {factor.type: factor for factor in factors}
+    codes = by_type.get(Authenticator.Type.RECOVERY_CODES)
+    return Account(
+        username=user.username,
+        name=user.get_full_name(),
+        email=address.email if address else "",
+        email_is_confirmed=bool(address and address.verified),
+        has_password=user.has_usable_password(),
+        has_totp=Authenticator.Type.TOTP in by_type,
+        codes_left=len(codes.wrap().get_unused_codes()) if codes else None,
+        passkeys=[
+            Passkey(one.pk, one.wrap().name, one.created_at, one.last_used_at)
+            for one in factors
+            if one.type == Authenticator.Type.WEBAUTHN
+        ],
+        sessions=sessions_of(actor),
+    )
+
+
+def person_with_address(email: str) -> User | None:
+    """The active person who has confirmed this address, if there is one."""
+    found = EmailAddress.objects.filter(email=email, verified=True, user__is_active=True).first()
+    return found.user if found else None
+
+
+def sessions_of(actor: Actor) -> list[OpenSession]:
+    """Where the actor is signed in: here first, then what was seen last."""
+    rows = list(UserSession.objects.filter(user_id=actor.user_id).order_by("-last_seen_at"))
+    live = live_sessions([row.session_key for row in rows])
+    found = [
+        OpenSession(
+            row.pk,
+            *device_of(row.user_agent),
+            address=row.ip,
+            began_at=row.created_at,
+            seen_at=row.last_seen_at,
+            is_this=row.session_key == actor.session_key,
+        )
+        for row in rows
+        if row.session_key in live
+    ]
+    return sorted(found, key=lambda one: not one.is_this)

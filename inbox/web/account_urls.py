@@ -1,0 +1,115 @@
+"""
+Addresses of signing in and of one's own account.
+
+django-allauth's views under addresses of ours: only those that are needed, by the names that it
+asks for. Nobody signs up by themselves.
+"""
+
+from typing import Any
+
+from allauth.account import views as allauth
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as totp
+from django.conf import settings
+from django.contrib.auth.views import LogoutView
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+from django.views.decorators.http import require_http_methods
+
+from inbox.web import account, accounts, factors, passwords
+from inbox.web.factors import written_down
+
+
+def _read(view: Any) -> Any:
+    return require_http_methods(["GET", "HEAD"])(view)
+
+
+def _form(view: Any) -> Any:
+    """A form that is read and sent; other methods are refused before anybody is asked who it is."""
+    return require_http_methods(["GET", "HEAD", "POST"])(view)
+
+
+class Base36(StringConverter):
+    """A number as the links of mails have it: no hyphen, which ends it there."""
+
+    regex = "[0-9A-Za-z]+"
+
+
+register_converter(Base36, "base36")
+
+urlpatterns = [
+    path("login/", _form(accounts.SignIn.as_view()), name="account_login"),
+    path("login/code/", _form(accounts.SecondFactor.as_view()), name="mfa_authenticate"),
+    path("login/passkey/", _form(accounts.PasskeyIn.as_view()), name="mfa_login_webauthn"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", _form(passwords.Forgotten.as_view()), name="account_reset_password"),
+    path("password/sent/", _read(allauth.password_reset_done), name="account_reset_password_done"),
+    path(
+        "password/changed/",
+        _read(allauth.password_reset_from_key_done),
+        name="account_reset_password_from_key_done",
+    ),
+    path(
+        "password/<base36:uidb36>-<str:key>/",
+        _form(passwords.Choose.as_view()),
+        name="account_reset_password_from_key",
+    ),
+    # Where django-allauth goes back to is one page here.
+    *(
+        path("account/", account.account, name=name)
+        for name in ("account", "mfa_index", "mfa_list_webauthn")
+    ),
+    path("account/name", account.rename, name="rename_self"),
+    path("account/password/", _form(passwords.Change.as_view()), name="account_change_password"),
+    path("account/email/", _form(account.Addresses.as_view()), name="account_email"),
+    path("account/email/<str:key>/", _form(allauth.confirm_email), name="account_confirm_email"),
+    path("account/app/", _form(written_down(factors.AddApp.as_view())), name="mfa_activate_totp"),
+    path(
+        "account/app/remove/", _form(written_down(totp.deactivate_totp)), name="mfa_deactivate_totp"
+    ),
+    path("account/codes/", _read(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/codes/new/",
+        _form(written_down(factors.NewCodes.as_view())),
+        name="mfa_generate_recovery_codes",
+    ),
+    path(
+        "account/passkeys/add/",
+        _form(written_down(factors.AddPasskey.as_view())),
+        name="mfa_add_webauthn",
+    ),
+    path(
+        "account/passkeys/<int:pk>/",
+        _form(factors.RenamePasskey.as_view()),
+        name="mfa_edit_webauthn",
+    ),
+    path(
+        "account/passkeys/<int:pk>/remove/",
+        _form(written_down(factors.RemovePasskey.as_view())),
+        name="mfa_remove_webauthn",
+    ),
+    path("account/sessions/<int:session_id>/end", account.end_session, name="end_session"),
+    path("account/sessions/end", account.end_other_sessions, name="end_other_sessions"),
+    path(
+        "account/confirm/",
+        _form(accounts.ConfirmPassword.as_view()),
+        name="account_reauthenticate",
+    ),
+    path("account/confirm/code/", _form(accounts.ConfirmCode.as_view()), name="mfa_reauthenticate"),
+    path(
+        "account/confirm/passkey/",
+        _form(accounts.ConfirmPasskey.as_view()),
+        name="mfa_reauthenticate_webauthn",
+    ),
+]
+if settings.OIDC_PROVIDERS:
+    from inbox.web import elsewhere
+
+    urlpatterns += [
+        path("login/<slug:provider_id>/", _read(elsewhere.begin), name="openid_connect_login"),
+        path(
+            "login/<slug:provider_id>/back/",
+            _read(elsewhere.come_back),
+            name="openid_connect_callback",
+        ),
+    ]

@@ -1,0 +1,65 @@
+"""What a browser says a passkey has answered: written by anybody, and read by libraries."""
+
+import struct
+from typing import Any, Final
+
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.webauthn import forms as passkeys
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from django import forms
+
+_MOST_CHARACTERS: Final = 20_000
+_LONGEST_NAME: Final = 80
+#: What reading nonsense ends with, beside the errors that django-allauth knows.
+_NONSENSE: Final = (
+    *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+    *(InvalidSignature, UnsupportedAlgorithm, struct.error),
+)
+
+
+class CredentialField(forms.JSONField):
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
+            raise get_adapter().validation_error("incorrect_code")
+        try:
+            return super().to_python(value)
+        except RecursionError as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+
+
+class _Answer:
+    def clean_credential(self) -> Any:
+        try:
+            return super().clean_credential()  # type: ignore[misc]
+        except _NONSENSE as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+
+
+class LoginForm(_Answer, passkeys.LoginWebAuthnForm):
+    credential = CredentialField()
+
+
+class AuthenticateForm(_Answer, passkeys.AuthenticateWebAuthnForm):
+    credential = CredentialField()
+
+
+class ReauthenticateForm(_Answer, passkeys.ReauthenticateWebAuthnForm):
+    credential = CredentialField()
+
+
+class AddForm(passkeys.AddWebAuthnForm):
+    name = forms.CharField(required=False, max_length=_LONGEST_NAME)
+    credential = CredentialField()
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = super().clean()
+        except _NONSENSE as error:
+            raise get_adapter().validation_error("incorrect_code") from error
+        return found
+
+
+class EditForm(passkeys.EditWebAuthnForm):
+    name = forms.CharField(max_length=_LONGEST_NAME)

@@ -1,0 +1,137 @@
+"""Signing in at an identity provider: who is let in, and as whom."""
+
+from typing import Any, Final
+
+import jwt
+import structlog
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.internal import jwtkit
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.contrib import messages
+from django.db import IntegrityError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from requests import RequestException
+
+from inbox.actions.accounts import admit_from_elsewhere
+from inbox.domain.access import Role
+from inbox.domain.errors import NotFound
+from inbox.selectors.accounts import person_with_address
+
+log = structlog.get_logger(__name__)
+
+_UNKNOWN: Final = gettext_noop(
+    "Nobody here is known by this account. Ask whoever administers your team for an invitation."
+)
+_FAILED: Final = gettext_noop("Signing in there did not work. Try again.")
+#: What a provider that answers with nonsense, or not at all, ends in.
+_NONSENSE: Final = (
+    *(RequestException, OAuth2Error, jwt.PyJWTError),
+    *(AttributeError, LookupError, TypeError, ValueError),
+)
+
+
+class Provider(OpenIDConnectOAuth2Adapter):
+    def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
+        """
+        Read who it is from the signed token, and an address that it lacks from the provider.
+
+        django-allauth leaves the signature to TLS, and takes what the provider says beside the
+        token for the same person's.
+        """
+        config = self.openid_config
+        claims = jwtkit.verify_and_decode(
+            credential=kwargs["response"]["id_token"],
+            keys_url=config["jwks_uri"],
+            issuer=config["issuer"],
+            audience=app.client_id,
+            lookup_kid=jwtkit.lookup_kid_jwk,
+        )
+        if "email" not in claims and "userinfo_endpoint" in config:
+            more = self._fetch_user_info(token.token)
+            if more.get("sub") == claims["sub"]:
+                claims = {**more, **claims}
+        provider: Any = self.get_provider()  # type: ignore[no-untyped-call]
+        return provider.sociallogin_from_response(request, {"id_token": claims})
+
+
+class ElsewhereAdapter(DefaultSocialAccountAdapter):
+    def on_authentication_error(self, request: HttpRequest, *_args: Any, **_more: Any) -> None:
+        raise ImmediateHttpResponse(_back(request, _FAILED))
+
+    def send_notification_mail(self, *_args: Any, **_more: Any) -> None:
+        """Nobody: signing in is news to nobody who has just done it."""
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        if sociallogin.is_existing:
+            return
+        claims = sociallogin.account.extra_data["id_token"]
+        user = _person_of(sociallogin.account.provider, claims)
+        if user is None:
+            raise ImmediateHttpResponse(_back(request, _UNKNOWN))
+        sociallogin.connect(request, user)
+
+
+def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
+    """Whoever has this address, or somebody new if the operator lets them in; None for nobody."""
+    email = str(claims.get("email", "")).lower()
+    # Some providers write "true"; "false" is a text that is not empty.
+    if not email or claims.get("email_verified") not in (True, "true"):
+        return None
+    user = person_with_address(email)
+    provider = next(one for one in settings.OIDC_PROVIDERS if one["id"] == provider_id)
+    if user is not None or "team" not in provider:
+        return user
+    domains = provider.get("domains")
+    if domains is not None and email.rpartition("@")[2] not in domains:
+        return None
+    try:
+        return admit_from_elsewhere(
+            email=email,
+            full_name=str(claims.get("name", "")),
+            team_slug=provider["team"],
+            role=Role(provider.get("role", "viewer")),
+            provider_id=provider_id,
+        )
+    except NotFound:
+        log.warning("provider names no team", provider=provider_id, team=provider["team"])
+        return None
+    except IntegrityError:
+        # Somebody was faster, probably the same person in another tab.
+        return person_with_address(email)
+
+
+def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Go to the provider; a page of another site cannot send anybody there."""
+    if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
+        return HttpResponseRedirect(reverse("account_login"))
+    wanted = QueryDict(mutable=True)
+    if "next" in request.GET:
+        wanted["next"] = request.GET["next"]
+    request.GET = wanted  # type: ignore[assignment]  # nobody changes it from here on
+    return _ask(OAuth2LoginView, request, provider_id)
+
+
+def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Take what the provider says of who came back from there."""
+    return _ask(OAuth2CallbackView, request, provider_id)
+
+
+def _ask(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse:
+    if provider_id not in {one["id"] for one in settings.OIDC_PROVIDERS}:
+        raise Http404()
+    try:
+        response: HttpResponse = view.adapter_view(Provider(request, provider_id))(request)
+    except _NONSENSE:
+        return _back(request, _FAILED)
+    return response
+
+
+def _back(request: HttpRequest, text: str) -> HttpResponse:
+    messages.error(request, gettext(text))
+    return HttpResponseRedirect(reverse("account_login"))

@@ -1,0 +1,74 @@
+"""What mails about accounts say, and how they leave."""
+
+import threading
+from typing import Any, Final
+
+import structlog
+from django.core.mail import EmailMessage
+from django.utils.translation import gettext, gettext_noop
+
+log = structlog.get_logger(__name__)
+
+#: By django-allauth's name of the mail: its subject, and what it says.
+_MAILS: Final = {
+    "account/email/password_reset_key": (
+        gettext_noop("Your password for Signoff"),
+        gettext_noop(
+            "Somebody, probably you, has asked for another password for {username}.\n\n"
+            "Open this to choose one:\n{password_reset_url}\n\n"
+            "If it was not you, there is nothing to do."
+        ),
+    ),
+    "account/email/email_confirmation": (
+        gettext_noop("Confirm your e-mail address for Signoff"),
+        gettext_noop(
+            "{user.username} gave this e-mail address.\n\n"
+            "Open this to confirm that it is yours:\n{activate_url}\n\n"
+            "If it was not you, there is nothing to do."
+        ),
+    ),
+}
+#: News of what was done to an account.
+_NEWS: Final = {
+    "account/email/password_changed": gettext_noop("Your password was changed."),
+    "account/email/password_reset": gettext_noop("Your password was changed by a link in a mail."),
+    "account/email/email_changed": gettext_noop("Your e-mail address is another one now."),
+    "account/email/email_deleted": gettext_noop("An e-mail address was removed."),
+    "mfa/email/totp_activated": gettext_noop("An authenticator app was added."),
+    "mfa/email/totp_deactivated": gettext_noop("The authenticator app was removed."),
+    "mfa/email/recovery_codes_generated": gettext_noop("New recovery codes were made."),
+    "mfa/email/webauthn_added": gettext_noop("A passkey was added."),
+    "mfa/email/webauthn_removed": gettext_noop("A passkey was removed."),
+}
+_NEWS_SUBJECT: Final = gettext_noop("Your account at Signoff was changed")
+_NEWS_END: Final = gettext_noop(
+    "Address: {ip}\nDevice: {user_agent}\n\n"
+    "If it was not you, tell whoever administers your team at once."
+)
+
+
+def mail_of(name: str, to: str, values: dict[str, Any]) -> EmailMessage:
+    """The mail of this name, in the language of the request."""
+    if name in _MAILS:
+        subject, body = map(gettext, _MAILS[name])
+    else:
+        subject = gettext(_NEWS_SUBJECT)
+        body = f"{gettext(_NEWS[name])}\n\n{gettext(_NEWS_END)}"
+    return EmailMessage(subject, body.format(**values), to=[to])
+
+
+def send_soon(message: EmailMessage) -> None:
+    """
+    Send a mail beside the request, and log it if that fails.
+
+    A mail server that is slow holds up no page, and how long a page takes does not tell whether
+    there was somebody to write to.
+    """
+    threading.Thread(target=_send, args=(message,), name="mail", daemon=True).start()
+
+
+def _send(message: EmailMessage) -> None:
+    try:
+        message.send()
+    except OSError as error:  # smtplib's errors are such
+        log.warning("mail not sent", error=type(error).__name__)

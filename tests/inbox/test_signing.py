@@ -1,0 +1,68 @@
+"""How somebody signed in, as their actor knows it."""
+
+import pytest
+from django.test import Client
+
+from inbox.domain.signing import method_of
+from inbox.selectors.access import is_allowed_still
+from inbox.selectors.keys import actor_of_user
+
+PASSWORD = {"method": "password", "username": "bob"}
+TOTP = {"method": "mfa", "type": "totp", "id": 1}
+CODE = {"method": "mfa", "type": "recovery_codes", "id": 2}
+PASSKEY = {"method": "mfa", "type": "webauthn", "id": 3, "passwordless": True}
+OIDC = {"method": "socialaccount", "provider": "corp", "uid": "1"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "method"),
+    [
+        ([], ""),
+        ([PASSWORD], "password"),
+        ([PASSWORD, TOTP], "password+totp"),
+        ([PASSWORD, CODE], "password+recovery-code"),
+        ([PASSKEY], "passkey"),
+        ([OIDC], "oidc:corp"),
+        ([OIDC, TOTP], "oidc:corp+totp"),
+        ([PASSWORD, {**TOTP, "reauthenticated": True}], "password"),
+        ([PASSWORD, PASSWORD], "password"),
+        ([{**TOTP, "type": "unheard-of"}], ""),
+    ],
+)
+def test_the_steps_of_signing_in_have_a_name(steps, method):
+    assert method_of(steps) == method
+
+
+@pytest.fixture
+def session(world):
+    """A session of Bob's in which he gave his password."""
+    client = Client()
+    client.force_login(world.bob)
+    session = client.session
+    session["account_authentication_methods"] = [PASSWORD]
+    session["account_authentication_methods_user"] = str(world.bob.pk)
+    session.save()
+    return session
+
+
+def test_an_actor_knows_how_they_signed_in(world, session, robot):
+    assert actor_of_user(world.bob, session).method == "password"
+    assert robot.method == "key"
+    assert world.actor(world.bob).method == ""
+
+
+def test_the_steps_of_somebody_else_are_not_those_of_who_is_signed_in(world, session):
+    assert actor_of_user(world.alice, session).method == ""
+
+
+def test_an_actor_does_not_show_the_secret_of_their_session(world, session):
+    assert session.session_key not in repr(actor_of_user(world.bob, session))
+
+
+def test_who_acts_in_a_session_may_stay_until_it_ends(world, session):
+    actor = actor_of_user(world.bob, session)
+    assert is_allowed_still(actor, world.team.pk)
+
+    session.delete()
+
+    assert not is_allowed_still(actor, world.team.pk)

@@ -1,0 +1,102 @@
+"""An identity provider on this machine: OpenID Connect as far as signing in needs it."""
+
+import base64
+import hashlib
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+CLIENT, SECRET = "signoff", "a-client-secret"
+
+
+class Provider:
+    """Signs everybody in at once as the person of `claims`; counts what it was asked."""
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Any] = {}
+        self.signs_with = self._key = rsa.generate_private_key(65537, 2048)
+        self.is_down = False
+        self.audience = CLIENT
+        self._challenges: dict[str, str] = {}
+        provider = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                provider._get(self)
+
+            def do_POST(self) -> None:
+                provider._token(self)
+
+            def log_message(self, *_args: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def setting(self, **more: Any) -> str:
+        """What SIGNOFF_OIDC says of it."""
+        named = {"id": "corp", "name": "Example Corp", "issuer": self.url}
+        return json.dumps([{**named, "client_id": CLIENT, "client_secret": SECRET, **more}])
+
+    def _get(self, request: BaseHTTPRequestHandler) -> None:
+        parts = urlsplit(request.path)
+        if self.is_down:
+            _answer(request, 500, {})
+        elif parts.path == "/.well-known/openid-configuration":
+            names = {"authorization": "authorize", "token": "token"}
+            ends = {f"{name}_endpoint": f"{self.url}/{path}" for name, path in names.items()}
+            _answer(request, 200, {"issuer": self.url, "jwks_uri": f"{self.url}/keys", **ends})
+        elif parts.path == "/keys":
+            key = json.loads(RSAAlgorithm.to_jwk(self._key.public_key()))
+            _answer(request, 200, {"keys": [{**key, "kid": "k1", "alg": "RS256"}]})
+        else:
+            self._authorize(
+                request, {name: value[0] for name, value in parse_qs(parts.query).items()}
+            )
+
+    def _authorize(self, request: BaseHTTPRequestHandler, asked: dict[str, str]) -> None:
+        assert (asked["client_id"], asked["response_type"]) == (CLIENT, "code")
+        assert asked["code_challenge_method"] == "S256"
+        code = f"code-{len(self._challenges)}"
+        self._challenges[code] = asked["code_challenge"]
+        request.send_response(302)
+        back = urlencode({"code": code, "state": asked["state"]})
+        request.send_header("Location", f"{asked['redirect_uri']}?{back}")
+        request.end_headers()
+
+    def _token(self, request: BaseHTTPRequestHandler) -> None:
+        body = request.rfile.read(int(request.headers["Content-Length"])).decode()
+        asked = {name: value[0] for name, value in parse_qs(body).items()}
+        proof = hashlib.sha256(asked["code_verifier"].encode()).digest()
+        challenge = base64.urlsafe_b64encode(proof).decode().rstrip("=")
+        secret = asked.get("client_secret")
+        if challenge != self._challenges.pop(asked["code"], None) or secret != SECRET:
+            _answer(request, 400, {"error": "invalid_grant"})
+            return
+        now = int(time.time())
+        claims = {"iss": self.url, "aud": self.audience, "iat": now, "exp": now + 300}
+        token = jwt.encode(
+            {**claims, **self.claims}, self.signs_with, algorithm="RS256", headers={"kid": "k1"}
+        )
+        _answer(request, 200, {"access_token": "a", "token_type": "Bearer", "id_token": token})
+
+
+def _answer(request: BaseHTTPRequestHandler, status: int, body: Any) -> None:
+    data = json.dumps(body).encode()
+    request.send_response(status)
+    request.send_header("Content-Type", "application/json")
+    request.send_header("Content-Length", str(len(data)))
+    request.end_headers()
+    request.wfile.write(data)
