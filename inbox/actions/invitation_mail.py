@@ -1,0 +1,47 @@
+"""What the mail of an invitation says, and whether it has left."""
+
+from typing import Final
+
+import structlog
+from django.core.mail import EmailMessage
+from django.utils.translation import gettext, gettext_noop
+
+from inbox.domain.invitations import LIFE, MailState
+from inbox.domain.shown import visible
+from inbox.models import Invitation
+
+log = structlog.get_logger(__name__)
+
+#: It holds nothing that anybody has typed.
+_SUBJECT: Final = gettext_noop("You are invited to a team in Signoff")
+_BODY: Final = gettext_noop(
+    "{who} invites you to the team {team} in Signoff, where people decide what AI agents "
+    "may do.\n\n"
+    "Open this to join:\n{link}\n\n"
+    "The link counts once, for {days} days. If you do not know what this is about, there is "
+    "nothing to do."
+)
+
+
+def send_invitation(invitation: Invitation, link: str) -> MailState:
+    """Send the link in the language of whoever asks for it, and say whether that has worked."""
+    body = gettext(_BODY).format(
+        who=_line(invitation.invited_by),
+        team=_line(invitation.team.name),
+        link=link,
+        days=LIFE.days,
+    )
+    message = EmailMessage(gettext(_SUBJECT), body, to=[invitation.email])
+    try:
+        message.send()
+    except (OSError, ValueError) as error:  # smtplib's errors are the former, Django's the latter
+        log.warning(
+            "invitation not sent", invitation=str(invitation.pk), error=type(error).__name__
+        )
+        return MailState.FAILED
+    return MailState.SENT
+
+
+def _line(text: str) -> str:
+    """A name that cannot pass for another paragraph of the mail."""
+    return visible(" ".join(text.split()))

@@ -1,0 +1,110 @@
+"""Joining a team by an invitation: with the account that one has, or with a new one."""
+
+from datetime import datetime
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth.hashers import make_password
+from django.db import IntegrityError, transaction
+
+from inbox.actions import audit
+from inbox.domain import errors
+from inbox.domain.access import Actor
+from inbox.domain.invitations import MailState, check_is_open
+from inbox.domain.sentences import Sentence
+from inbox.models import Invitation, Membership, Team, User
+from inbox.models.clock import database_now
+from inbox.selectors.invitations import open_invitation, state_of
+from inbox.selectors.keys import actor_of_user
+from inbox.selectors.tokens import key_digest
+
+_LONGEST_NAME = 150
+
+
+@transaction.atomic(durable=True)
+def join_team(*, token: str, actor: Actor) -> Team:
+    """
+    Let a person who is signed in join the team that the link is for.
+
+    Raises:
+        NotFound: there is no such link.
+        InvitationEnded.
+        AlreadyMember: they keep their role, and the invitation stays open.
+    """
+    row, now = _locked(token)
+    user: User = User.objects.get(pk=actor.ident)
+    if Membership.objects.filter(team=row.team_id, user=user).exists():
+        raise errors.AlreadyMember(Sentence("You belong to this team already."))
+    _admit(row, user, actor, now)
+    return row.team
+
+
+def join_as_new(*, token: str, username: str, full_name: str, password: str) -> User:
+    """
+    Make an account for whoever has the link, as a member of its team.
+
+    The invited address is theirs and confirmed if the link was only ever in a mail to it: a link
+    that was shown to whoever invites proves nothing.
+
+    Raises:
+        NotFound: there is no such link.
+        InvitationEnded, UsernameTaken.
+        EmailTaken: somebody has an account with this address, which is for them to sign in to.
+    """
+    open_invitation(token)
+    # Slow on purpose, so not under the lock.
+    hashed = make_password(password)
+    try:
+        return _join_as_new(token, username, " ".join(full_name.split()), hashed)
+    except IntegrityError:
+        # Somebody was faster with the same name or address: the second try says which.
+        return _join_as_new(token, username, " ".join(full_name.split()), hashed)
+
+
+@transaction.atomic(durable=True)
+def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User:
+    row, now = _locked(token)
+    if User.objects.filter(username__iexact=username).exists():
+        raise errors.UsernameTaken(Sentence("Somebody has this name: choose another one."))
+    by_mail = row.mail != MailState.NONE
+    if by_mail and EmailAddress.objects.filter(email=row.email, verified=True).exists():
+        raise errors.EmailTaken(Sentence("You have an account with this address: sign in to it."))
+    first, _, last = full_name[:_LONGEST_NAME].partition(" ")
+    user = User(username=username, password=hashed, first_name=first, last_name=last)
+    user.save(force_insert=True)
+    EmailAddress.objects.create(user=user, email=row.email, verified=by_mail, primary=True)
+    _admit(row, user, actor_of_user(user), now)
+    return user
+
+
+def _locked(token: str) -> tuple[Invitation, datetime]:
+    """The open invitation behind a link, under the lock of its team."""
+    found = Invitation.objects.filter(digest=key_digest(token)).first()
+    if found is None:
+        raise errors.NotFound()
+    Team.objects.select_for_update(no_key=True).get(pk=found.team_id)
+    # What was read before is a rumour: it may have another link by now.
+    row = Invitation.objects.filter(pk=found.pk, digest=found.digest).select_related("team").first()
+    if row is None:
+        raise errors.NotFound()
+    now = database_now()
+    check_is_open(state_of(row, now))
+    return row, now
+
+
+def _admit(row: Invitation, user: User, actor: Actor, now: datetime) -> None:
+    row.accepted_at = now
+    row.save(update_fields=["accepted_at"])
+    Membership.objects.create(team=row.team, user=user, role=row.role)
+    for action, more in (
+        ("invitation.accepted", {"invitation": str(row.pk), "email": row.email}),
+        ("member.added", {}),
+    ):
+        audit.record(
+            action=action,
+            actor=actor,
+            now=now,
+            team_id=row.team_id,
+            username=user.get_username(),
+            role=row.role,
+            **more,
+        )

@@ -1,0 +1,26 @@
+"""Let a person run the installation, with /admin/, or no more."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox.actions.superusers import set_superuser
+from inbox.domain.access import SEED
+from inbox.domain.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username")
+        parser.add_argument("--remove", action="store_true", help="no more")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            set_superuser(
+                username=options["username"], is_superuser=not options["remove"], actor=SEED
+            )
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal

@@ -1,0 +1,43 @@
+"""Invitations to a team."""
+
+from django.db import models
+from django.db.models import Q
+
+from inbox.domain.access import Role
+from inbox.domain.invitations import LONGEST_EMAIL, MailState
+from inbox.models.fields import choices, id_field
+from inbox.models.people import Team
+
+
+class Invitation(models.Model):
+    """
+    Somebody who was asked to join: only the sha256 of the token in the link is kept.
+
+    A new link comes into the same row, and the one before counts no more.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
+    email = models.CharField(max_length=LONGEST_EMAIL, help_text="in small letters")
+    role = models.CharField(max_length=10, choices=choices(Role))
+    digest = models.CharField(max_length=64, unique=True)
+    mail = models.CharField(
+        max_length=10,
+        choices=choices(MailState),
+        help_text="none: its link was shown, so that having it proves no address",
+    )
+    invited_by = models.CharField(max_length=160, help_text="as the audit trail names them")
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField(help_text="when it got its link")
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["team", "email"],
+                condition=Q(accepted_at=None, withdrawn_at=None),
+                name="one_open_invitation_per_address",
+            )
+        ]

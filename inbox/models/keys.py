@@ -1,0 +1,51 @@
+"""The keys of machines."""
+
+from django.db import models
+from django.db.models import Q
+
+from inbox.domain.access import Permission
+from inbox.domain.keys import permissions_of_key
+from inbox.models.agents import Agent
+from inbox.models.fields import id_field
+from inbox.models.people import Team
+
+#: What the scopes of an agent's own key can be; spelt out, for any database to compare.
+_OF_AN_AGENT = Q(scopes=["read"]) | Q(scopes=["run"]) | Q(scopes=["read", "run"])
+
+
+class ApiKey(models.Model):
+    """
+    A machine's credential: only the sha256 of its token is kept, the prefix is for people.
+
+    A new token comes into the same row, so that whatever the key has done stays its own; the token
+    before works on until `former_until`.
+    """
+
+    id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="api_keys")
+    agent = models.ForeignKey(
+        Agent, null=True, on_delete=models.PROTECT, related_name="keys", help_text="whose own it is"
+    )
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)
+    digest = models.CharField(max_length=64, unique=True)
+    former_digest = models.CharField(max_length=64, unique=True, null=True)
+    former_until = models.DateTimeField(null=True)
+    scopes = models.JSONField(help_text="sorted")
+    made_by = models.CharField(max_length=160, blank=True, help_text="as the audit trail names it")
+    created_at = models.DateTimeField()
+    rotated_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True, help_text="null: never")
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True, help_text="to the minute")
+    last_refused_at = models.DateTimeField(null=True, help_text="a token that had ended was sent")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(agent=None) | _OF_AN_AGENT, name="keys_of_agents_never_decide"
+            )
+        ]
+
+    def permissions(self) -> frozenset[Permission]:
+        return permissions_of_key(self.scopes, of_agent=self.agent_id is not None)

@@ -1,0 +1,72 @@
+"""The invitations of a team for its administrators, and the one behind a link."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
+from inbox.domain.invitations import (
+    MOST_OPEN,
+    InvitationState,
+    check_is_open,
+    state_of_invitation,
+)
+from inbox.models import Invitation, Team
+from inbox.models.clock import database_now
+from inbox.selectors.access import require
+from inbox.selectors.tokens import key_digest
+
+
+def invitations_for(
+    actor: Actor, team_id: UUID, *, limit: int = MOST_OPEN, after: UUID | None = None
+) -> Sequence[Invitation]:
+    """
+    What nobody has accepted or withdrawn, the latest first, from behind `after` on.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.ADMIN)
+    rows = Invitation.objects.filter(team=team_id, accepted_at=None, withdrawn_at=None)
+    if after is not None:
+        rows = rows.filter(pk__lt=after)
+    return list(rows.select_related("team").order_by("-pk")[:limit])
+
+
+def team_of_invitation(actor: Actor, invitation_id: UUID) -> Team:
+    """
+    The team that somebody is invited to.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    row = Invitation.objects.filter(pk=invitation_id).select_related("team").first()
+    if row is None:
+        raise NotFound()
+    require(actor, row.team_id, Permission.ADMIN)
+    return row.team
+
+
+def open_invitation(token: str) -> Invitation:
+    """
+    What somebody who has the link may know of it, and nobody else.
+
+    Raises:
+        NotFound: there is no such link, or a later one has taken its place.
+        InvitationEnded.
+    """
+    row = Invitation.objects.filter(digest=key_digest(token)).select_related("team").first()
+    if row is None:
+        raise NotFound()
+    check_is_open(state_of(row, database_now()))
+    return row
+
+
+def state_of(row: Invitation, now: datetime) -> InvitationState:
+    return state_of_invitation(
+        accepted_at=row.accepted_at,
+        withdrawn_at=row.withdrawn_at,
+        expires_at=row.expires_at,
+        now=now,
+    )

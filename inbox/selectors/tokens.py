@@ -1,0 +1,42 @@
+"""Whether a token of a key works: the key has not ended, and the token was not replaced."""
+
+import hashlib
+from collections.abc import Collection
+from datetime import datetime
+
+from django.db.models import Q
+
+from inbox.domain.keys import is_working
+from inbox.models import ApiKey
+from inbox.models.clock import database_now
+
+
+def key_digest(token: str) -> str:
+    """What is stored of a token; 256 random bits need no salt."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def key_with(digest: str) -> ApiKey | None:
+    """The key that has this token or had it before, whether it works or not."""
+    return ApiKey.objects.filter(Q(digest=digest) | Q(former_digest=digest)).first()
+
+
+def is_taken(key: ApiKey, digest: str, now: datetime) -> bool:
+    """Whether the key takes this one of its tokens."""
+    if digest != key.digest and (key.former_until is None or now >= key.former_until):
+        return False
+    return is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
+
+
+def working(digests: Collection[str]) -> set[str]:
+    """Those of the tokens that work now."""
+    if not digests:
+        return set()
+    now = database_now()
+    keys = ApiKey.objects.filter(Q(digest__in=digests) | Q(former_digest__in=digests))
+    return {
+        digest
+        for key in keys
+        for digest in (key.digest, key.former_digest)
+        if digest and digest in digests and is_taken(key, digest, now)
+    }
