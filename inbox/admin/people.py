@@ -1,0 +1,49 @@
+"""People and where they are signed in: read, and switched off or on."""
+
+from typing import Any, ClassVar
+
+from allauth.usersessions.models import UserSession
+from django.contrib import admin
+
+from inbox.actions import superusers
+from inbox.admin.pages import ChangedByActions, Page, column
+from inbox.admin.site import site
+from inbox.domain.access import Actor
+from inbox.models import User
+
+
+@admin.register(User, site=site)
+class UserPage(ChangedByActions):
+    list_display = (
+        *("username", column("display_name", "name"), "is_active", "is_superuser", "last_login"),
+    )
+    list_filter = ("memberships__team", "is_active", "is_superuser")
+    search_fields = ("username", "first_name", "last_name", "emailaddress__email")
+    search_ids = ("memberships__team",)
+    heavy = ("password",)
+    fields: ClassVar[Any] = (
+        *("username", column("display_name", "name"), "email", "teams", "is_active"),
+        *("is_superuser", "last_login", "date_joined"),
+    )
+    readonly_fields = tuple(name for name in fields if name != "is_active")
+
+    def teams(self, row: User) -> str:
+        found = row.memberships.select_related("team").order_by("team__name")
+        return "\n".join(f"{one.team.name}: {one.role}" for one in found)
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        if "is_active" in form.changed:
+            is_active = form.changed["is_active"]
+            superusers.set_active(user_id=row.pk, is_active=is_active, actor=actor)
+        return ""
+
+
+@admin.register(UserSession, site=site)
+class SessionPage(Page):
+    list_display = ("id", "user", "ip", column("user_agent"), "created_at", "last_seen_at")
+    list_select_related = ("user",)
+    list_filter = ("user__memberships__team",)
+    search_fields = ("user__username", "ip")
+    search_ids = ("user__memberships__team",)
+    heavy = ("session_key", "data")
+    fields = ("user", "ip", column("user_agent"), "created_at", "last_seen_at")

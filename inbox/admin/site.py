@@ -1,0 +1,74 @@
+"""Who gets into the admin, by which way, and which pages it has."""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from django.contrib.admin import AdminSite
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver, include, path, reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+
+class Site(AdminSite):
+    """
+    For superusers; to everybody else who is signed in it is not there.
+
+    It has no sign-in of its own: locks and second factors are those of /login/. Django's pages for
+    passwords, for what it has logged and for deleting are left out.
+    """
+
+    site_header = site_title = "Signoff"
+    index_template = "admin/start.html"
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        user: Any = request.user
+        return bool(user.is_active and user.is_superuser)
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        inner = super().admin_view(view, cacheable)
+
+        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                is_read = request.method in ("GET", "HEAD")
+                start = reverse("admin:index")
+                return redirect_to_login(request.get_full_path() if is_read else start)
+            if not self.has_permission(request):
+                raise Http404
+            if any("\0" in text for sent in (request.GET, request.POST) for text in _texts(sent)):
+                raise BadRequest("A text holds the character NUL, which nobody can type.")
+            answer: HttpResponse = inner(request, *args, **kwargs)
+            return answer
+
+        return update_wrapper(never_cache(guarded), view)
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        def read(view: Callable[..., Any]) -> Any:
+            return self.admin_view(require_safe(view))
+
+        models = [
+            path(f"{page.opts.app_label}/{page.opts.model_name}/", include(page.get_urls()))
+            for page in self._registry.values()
+        ]
+        return [
+            path("", read(self.index), name="index"),
+            path("jsi18n/", read(self.i18n_javascript), name="jsi18n"),
+            *models,
+            path("<slug:app_label>/", read(self.app_index), name="app_list"),
+            # So that an address that is not there does not tell who may know.
+            path("<path:rest>", self.admin_view(_nothing)),
+        ]
+
+
+def _nothing(request: HttpRequest, rest: str) -> HttpResponse:
+    raise Http404
+
+
+def _texts(sent: Any) -> list[str]:
+    return [text for name, texts in sent.lists() for text in (name, *texts)]
+
+
+site = Site()

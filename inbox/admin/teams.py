@@ -1,0 +1,259 @@
+"""Teams, who belongs to them, and their agents, keys and webhooks: changed by their actions."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from inbox.actions import keys, members, remotes, webhooks
+from inbox.admin.pages import ActionForm, ChangedByActions, column
+from inbox.admin.site import site
+from inbox.domain.access import Actor, Permission, Role
+from inbox.domain.keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
+from inbox.domain.remotes import is_remote
+from inbox.domain.webhooks import EventType
+from inbox.models import Agent, ApiKey, Membership, Team, WebhookEndpoint
+from inbox.selectors.agents import header_names_of
+
+_TEAMS = Team.objects.order_by("name", "pk")
+_SCOPES = [(one.value, one.value) for one in Permission]
+_EVENTS = [(one.value, one.value) for one in EventType]
+
+
+@admin.register(Team, site=site)
+class TeamPage(ChangedByActions):
+    list_display = (column("name"), "slug", "grace_seconds")
+    search_fields = ("name", "slug")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("slug", "name", "grace_seconds", "members") if obj else ("slug", "name")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("slug", "members") if obj else ()
+
+    def members(self, row: Team) -> str:
+        found = row.memberships.select_related("user").order_by("role", "user__username")
+        return "\n".join(f"{one.user.get_username()}: {one.role}" for one in found)
+
+    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
+        return members.make_team(slug=given["slug"], name=given["name"], actor=actor).pk, ""
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        members.change_team(team_id=row.pk, actor=actor, **form.changed)
+        return ""
+
+
+@admin.register(Membership, site=site)
+class MembershipPage(ChangedByActions):
+    list_display = ("id", "user", "team", "role")
+    list_select_related = ("user", "team")
+    list_filter = ("team", "role")
+    search_fields = ("user__username",)
+    search_ids = ("team",)
+    fields = ("team", "user", "role")
+    readonly_fields = ("team", "user")
+    buttons = {"_remove": _("Remove")}
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        who = {"team_id": row.team_id, "user_id": row.user_id, "actor": actor}
+        if button:
+            members.remove_member(**who)
+        elif "role" in form.changed:
+            members.change_role(role=Role(form.changed["role"]), **who)
+        return ""
+
+
+class AgentForm(ActionForm):
+    names = {"name": "slug"}
+    team = forms.ModelChoiceField(_TEAMS)
+    url = forms.CharField(max_length=2_000)
+    headers = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=_(
+            "One a line, as in “Authorization: Bearer ...”. Left empty, those that are "
+            "kept stay; no page shows their values."
+        ),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        endpoint = getattr(self.instance, "endpoint", None)
+        if endpoint is not None:
+            self.initial["url"] = endpoint.url
+
+    def clean_headers(self) -> dict[str, str] | None:
+        lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
+        if any(":" not in line for line in lines):
+            raise forms.ValidationError(_("A header is a name, a colon and a value."))
+        pairs = (line.split(":", 1) for line in lines)
+        return {name.strip(): value.strip() for name, value in pairs} or None
+
+
+@admin.register(Agent, site=site)
+class AgentPage(ChangedByActions):
+    """An agent of the installation is as its code says: only those elsewhere are changed here."""
+
+    form = AgentForm
+    list_display = ("slug", "team", column("implementation"), column("description"), "created_at")
+    list_select_related = ("team",)
+    list_filter = ("team",)
+    search_fields = ("slug", "description")
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None or is_remote(obj.implementation)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("team", "slug", "url", "description", "headers")
+        if is_remote(obj.implementation):
+            return ("team", "slug", "url", "description", "header_names", "headers")
+        return ("team", "slug", column("implementation"), column("description"), "created_at")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("team", "slug", "header_names") if obj else ()
+
+    def header_names(self, row: Agent) -> str:
+        """Nothing if they cannot be read any more."""
+        return ", ".join(header_names_of(row) or ())
+
+    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
+        team = given.pop("team")
+        given["headers"] = given["headers"] or {}
+        placed = remotes.set_remote_agent(team_id=team.pk, actor=actor, must_be_new=True, **given)
+        return placed.agent.pk, ""
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        remotes.set_remote_agent(
+            team_id=row.team_id,
+            slug=row.slug,
+            url=form.changed.get("url", row.endpoint.url),
+            headers=form.cleaned_data["headers"],
+            description=form.changed.get("description"),
+            seen_at=row.endpoint.changed_at,
+            actor=actor,
+        )
+        return ""
+
+
+class KeyForm(ActionForm):
+    names = {"agent": "of_agent"}
+    team = forms.ModelChoiceField(_TEAMS)
+    scopes = forms.MultipleChoiceField(choices=_SCOPES, widget=forms.CheckboxSelectMultiple)
+    days = forms.IntegerField(
+        required=False, initial=USUAL_DAYS, help_text=_("Left empty, it works until it is revoked.")
+    )
+    of_agent = forms.CharField(
+        required=False, label="agent", help_text=_("The name of the agent whose own key it is.")
+    )
+    overlap_hours = forms.IntegerField(
+        initial=USUAL_OVERLAP_HOURS,
+        help_text=_("How long the token before a new one goes on working, 0 to 168."),
+    )
+
+
+@admin.register(ApiKey, site=site)
+class KeyPage(ChangedByActions):
+    form = KeyForm
+    list_display = (
+        *("name", "prefix", "team", "agent", "scopes", "expires_at", "revoked_at", "last_used_at"),
+    )
+    list_select_related = ("team", "agent")
+    list_filter = ("team",)
+    search_fields = ("name", "prefix")
+    readonly_fields = (
+        *("prefix", "agent", "made_by", "created_at", "rotated_at", "former_until"),
+        *("expires_at", "revoked_at", "last_used_at", "last_refused_at"),
+    )
+    buttons = {"_rotate": _("New token"), "_revoke": _("Revoke")}
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None or obj.revoked_at is None
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("team", "name", "scopes", "days", "of_agent")
+        over = () if obj.revoked_at else ("overlap_hours",)
+        return ("team", "name", "scopes", *self.readonly_fields, *over)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("overlap_hours",)
+        return ("team", "name", "scopes", "days", "of_agent", *self.readonly_fields)
+
+    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
+        key, token = keys.make_key(
+            team_id=given["team"].pk,
+            name=given["name"],
+            scopes={Permission(one) for one in given["scopes"]},
+            days=given["days"],
+            agent=given["of_agent"],
+            actor=actor,
+        )
+        return key.pk, token
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        if button == "_revoke":
+            keys.revoke_key(key_id=row.pk, actor=actor)
+        if button != "_rotate":
+            return ""
+        hours = form.cleaned_data["overlap_hours"]
+        return keys.rotate_key(key_id=row.pk, actor=actor, overlap_hours=hours)[1]
+
+
+class WebhookForm(ActionForm):
+    names = {"events": "event_types"}
+    team = forms.ModelChoiceField(_TEAMS)
+    event_types = forms.MultipleChoiceField(choices=_EVENTS, widget=forms.CheckboxSelectMultiple)
+    enabled = forms.BooleanField(required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["enabled"] = self.instance.disabled_at is None
+
+
+@admin.register(WebhookEndpoint, site=site)
+class WebhookPage(ChangedByActions):
+    form = WebhookForm
+    list_display = ("host", "team", "description", "disabled_reason", "created_at", "removed_at")
+    list_select_related = ("team",)
+    list_filter = ("team",)
+    search_fields = ("description",)
+    readonly_fields = (
+        *("disabled_at", "disabled_reason", "failures", "failing_since", "former_until"),
+        *("created_at", "changed_at", "removed_at"),
+    )
+    buttons = {"_rotate": _("New secret"), "_remove": _("Remove")}
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None or obj.removed_at is None
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("team", "url", "description", "event_types")
+        switch = () if obj.removed_at else ("enabled",)
+        return ("team", "url", "description", "event_types", *switch, *self.readonly_fields)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("team", *self.readonly_fields) if obj else ("enabled",)
+
+    def host(self, row: WebhookEndpoint) -> str:
+        """Not its whole URL, which is a secret of some receivers, in a list."""
+        return urlsplit(row.url).hostname or ""
+
+    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
+        team = given.pop("team")
+        endpoint, secret = webhooks.add_webhook(team_id=team.pk, actor=actor, **given)
+        return endpoint.pk, secret
+
+    def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
+        if button == "_rotate":
+            return webhooks.rotate_secret(endpoint_id=row.pk, actor=actor)[1]
+        if button == "_remove":
+            webhooks.remove_webhook(endpoint_id=row.pk, actor=actor)
+        else:
+            webhooks.change_webhook(endpoint_id=row.pk, actor=actor, **form.changed)
+        return ""
