@@ -1,0 +1,31 @@
+"""The limit of calls in every answer to a caller (draft-ietf-httpapi-ratelimit-headers)."""
+
+from typing import Any
+
+from inbox import rates
+from inbox.api.request_ids import Application, Receive, Send
+
+
+class RateHeaders:
+    """Names the policy that a request was counted under, and what is left of it."""
+
+    def __init__(self, application: Application) -> None:
+        rates.check_settings()
+        self._application = application
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        call = rates.begin_call()
+
+        async def send_told(message: Any) -> None:
+            if message["type"] == "http.response.start" and call.standing:
+                headers = [*message.get("headers", ()), *_told(call.standing)]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self._application(scope, receive, send_told)
+
+
+def _told(standing: rates.Standing) -> list[tuple[bytes, bytes]]:
+    policy = f'"{standing.policy}";q={standing.quota};w={standing.window_seconds}'
+    left = f'"{standing.policy}";r={standing.left};t={standing.next_seconds}'
+    return [(b"ratelimit-policy", policy.encode()), (b"ratelimit", left.encode())]

@@ -1,0 +1,151 @@
+"""REST about what belongs to one thread."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.api import shapes
+from inbox.api.answers import AuditEntry, Message, Page, Run, ThreadState, ToolCall
+from inbox.api.description import operation, page_parameters
+from inbox.api.lists import NUMBER_CURSOR, Window
+from inbox.api.resources import Caller
+from inbox.domain.access import Permission
+from inbox.domain.errors import NotFound
+from inbox.selectors import parts, threads
+
+
+class ThreadMessages(Caller):
+    @operation(
+        "listMessages",
+        "Read the messages of a thread",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: Page[Message]},
+        refuses=(NotFound,),
+        parameters=page_parameters(NUMBER_CURSOR),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        window = Window.of(request.query_params)
+        first = window.after_number
+        # A snapshot of the agent's may replace all of them: their places are all that they keep.
+        numbered = list(enumerate(threads.hydration_of(thread).messages, start=1))
+        found = numbered[first : first + window.one_more]
+        return window.page(found, lambda one: one[1], lambda one: one[0])
+
+
+class ThreadStateDetail(Caller):
+    @operation(
+        "getState",
+        "Read the state of a thread",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: ThreadState},
+        refuses=(NotFound,),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        return Response({"state": threads.hydration_of(thread).state})
+
+
+class ThreadToolCalls(Caller):
+    @operation(
+        "listToolCalls",
+        "Read what a thread's agent wanted to call, what was decided, and what came of it",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: Page[ToolCall]},
+        refuses=(NotFound,),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        window = Window.of(request.query_params)
+        found = parts.some_tool_calls_of(thread, limit=window.one_more, after=window.after_id)
+        return window.page(found, tool_call_json)
+
+
+class ThreadRuns(Caller):
+    @operation(
+        "listRunsOfThread",
+        "List the runs of a thread, the latest first",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: Page[Run]},
+        refuses=(NotFound,),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        actor, window = self.actor(request), Window.of(request.query_params)
+        thread = threads.thread_for(actor, thread_id)
+        found = threads.runs_for(actor, thread=thread, limit=window.one_more, after=window.after_id)
+        return window.page(found, shapes.run_json)
+
+
+class ThreadAudit(Caller):
+    """For whoever may read: the pages of the thread's requests show the same entries to them."""
+
+    @operation(
+        "listAuditEntries",
+        "Read who did what in a thread",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: Page[AuditEntry]},
+        refuses=(NotFound,),
+        parameters=page_parameters(NUMBER_CURSOR),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        window = Window.of(request.query_params)
+        found = parts.some_entries_of(thread, limit=window.one_more, after=window.after_number)
+        return window.page(found, entry_json, lambda entry: entry.seq)
+
+
+def tool_call_json(call: Any) -> dict[str, Any]:
+    """A call with its arguments as they were proposed, approved and executed, each null if not."""
+    decisions = [one for asked in call.interrupts.all() for one in asked.standing]
+    is_approved = any(_approves(one) for one in decisions)
+    return {
+        "id": str(call.pk),
+        "tool_call_id": call.tool_call_id,
+        "run": str(call.run_id),
+        "tool": call.name,
+        "state": call.state,
+        "effect": call.effect or None,
+        "proposed_args": json.loads(call.args),
+        "approved_args": json.loads(call.approved_args) if is_approved else None,
+        # The executor takes no others than the approved ones.
+        "executed_args": json.loads(call.approved_args) if call.started_at else None,
+        "decisions": [shapes.decision_json(one) for one in decisions],
+        "result": call.result,
+        "proposed_at": call.proposed_at,
+        "started_at": call.started_at,
+        "settled_at": call.settled_at,
+    }
+
+
+def _approves(decision: Any) -> bool:
+    payload = json.loads(decision.payload) if decision.payload else None
+    return isinstance(payload, dict) and payload.get("approved") is True
+
+
+def entry_json(entry: Any) -> dict[str, Any]:
+    """An entry; names and texts that were erased are null."""
+    is_kept = hasattr(entry, "payload")
+    told = entry.told
+    return {
+        "seq": entry.seq,
+        "hash": entry.hash,
+        "action": entry.action,
+        "actor": {
+            "kind": entry.actor_kind,
+            "id": entry.actor_id,
+            "name": told["actor"] if is_kept else None,
+        },
+        "run": str(entry.run_id) if entry.run_id else None,
+        "interrupt": str(entry.interrupt_id) if entry.interrupt_id else None,
+        "tool_call": str(entry.tool_call_id) if entry.tool_call_id else None,
+        "detail": told["detail"] if is_kept else None,
+        "at": entry.at,
+    }

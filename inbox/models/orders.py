@@ -1,0 +1,15 @@
+"""What clients want done once, however often they ask for it."""
+
+from django.db import models
+
+from inbox.models.fields import id_field
+
+
+class Order(models.Model):
+    """A request with an Idempotency-Key, and what it made; stored together, so that both are."""
+
+    id = id_field()
+    key_digest = models.CharField(max_length=64, unique=True, help_text="of the caller and the key")
+    request_digest = models.CharField(max_length=64)
+    made = models.UUIDField(help_text="the id of what was made")
+    created_at = models.DateTimeField()

@@ -1,0 +1,151 @@
+"""How many calls somebody may make in a while, counted for all processes of a site."""
+
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cache
+from math import ceil
+from threading import Lock
+
+import structlog
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from limits import RateLimitItem, parse
+from limits.storage import RedisStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+from redis import RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from inbox.addresses import household_of
+from inbox.domain.access import Actor
+from inbox.domain.errors import RateLimited
+from inbox.windows import Windows
+
+log = structlog.get_logger(__name__)
+
+#: How long one question to Redis may take, and how long nobody asks again when it is away.
+REDIS_SECONDS = 0.2
+AWAY_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What somebody has left of a policy after a call."""
+
+    policy: str  #: its name
+    quota: int
+    window_seconds: int
+    left: int
+    next_seconds: int  #: until there is one more
+    is_over: bool  #: this call was one too many
+
+
+class Call:
+    """One request, which is counted once, whoever asks in it who is calling."""
+
+    def __init__(self) -> None:
+        self.standing: Standing | None = None  #: None while nothing was counted
+
+
+_current: ContextVar[Call | None] = ContextVar("call", default=None)
+
+
+def begin_call() -> Call:
+    """From here on this task, and the threads that work for it, serve one request."""
+    call = Call()
+    _current.set(call)
+    return call
+
+
+def count_caller(actor: Actor) -> None:
+    """Count a call of a person or of a key. Raises RateLimited."""
+    _count("caller", settings.RATE_LIMIT, f"{actor.kind}:{actor.ident}")
+
+
+def count_stranger(address: str) -> None:
+    """Count a call of nobody who is known, by the address it came from. Raises RateLimited."""
+    _count("address", settings.RATE_LIMIT_ANONYMOUS, household_of(address))
+
+
+def check_settings() -> None:
+    """Raises ImproperlyConfigured."""
+    for limit in (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS):
+        _parsed(limit)
+
+
+def _count(policy: str, limit: str, who: str) -> None:
+    call = _current.get() or Call()
+    if call.standing is None:
+        item = _parsed(limit)
+        call.standing = counter(settings.REDIS_URL).count(policy, item, who) if item else None
+    if call.standing and call.standing.is_over:
+        seconds = call.standing.next_seconds
+        raise RateLimited(f"Too many calls: try again in {seconds} s.", retry_after=seconds)
+
+
+@cache
+def _parsed(limit: str) -> RateLimitItem | None:
+    try:
+        return parse(limit) if limit else None
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"A rate limit is a number of calls and a time, like 6000/minute, or empty: {limit!r}."
+        ) from error
+
+
+class Counter:
+    """Counts in Redis, or in this process if there is none; while Redis is away, not at all."""
+
+    def __init__(self, redis_url: str) -> None:
+        self._limiter = SlidingWindowCounterRateLimiter(
+            RedisStorage(
+                redis_url,
+                key_prefix="signoff",
+                socket_timeout=REDIS_SECONDS,
+                socket_connect_timeout=REDIS_SECONDS,
+                # Once more, on a new connection: those of before a restart are all broken.
+                retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # handed to redis as it is
+            )
+            if redis_url
+            else Windows()
+        )
+        self._away_until = 0.0  # 0: it is there
+        self._turn = Lock()
+
+    def count(self, policy: str, item: RateLimitItem, who: str) -> Standing | None:
+        """Count one call of `who`; None if nobody can count."""
+        if time.monotonic() < self._away_until:
+            return None
+        try:
+            is_within = self._limiter.hit(item, policy, who)
+            stats = self._limiter.get_window_stats(item, policy, who)
+        except RedisError as error:
+            self._lose(error)
+            return None
+        if self._away_until:
+            self._find()
+        return Standing(
+            policy=policy,
+            quota=item.amount,
+            window_seconds=item.get_expiry(),
+            left=stats.remaining,
+            next_seconds=max(1, ceil(stats.reset_time - time.time())),
+            is_over=not is_within,
+        )
+
+    def _lose(self, error: Exception) -> None:
+        with self._turn:
+            was_there, self._away_until = not self._away_until, time.monotonic() + AWAY_SECONDS
+        if was_there:
+            log.warning("redis away, calls are not counted", error=str(error)[:200])
+
+    def _find(self) -> None:
+        with self._turn:
+            was_away, self._away_until = self._away_until, 0.0
+        if was_away:
+            log.info("redis back, calls are counted")
+
+
+#: The counter of a Redis; "" is that of this process.
+counter = cache(Counter)

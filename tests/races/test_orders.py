@@ -1,0 +1,79 @@
+"""Many who ask for the same under one name at the same moment."""
+
+from functools import partial
+
+import pytest
+
+from inbox.actions import comments, orders
+from inbox.actions.comments import comment_on
+from inbox.actions.keys import make_key
+from inbox.actions.orders import Once
+from inbox.domain.access import SEED, Permission
+from inbox.domain.errors import IdempotencyConflict
+from inbox.models import ApiKey, Comment
+from tests.races.together import at_once, failures, rounds
+from tests.steps import open_interrupts, start
+
+
+def comment(interrupt, actor):
+    once = Once(key="k", asked={"text": "Yes?", "at": str(interrupt.pk)})
+    return comment_on(interrupt_id=interrupt.pk, actor=actor, text="Yes?", once=once)
+
+
+@pytest.mark.parametrize("number", range(rounds(short=2, long=50)))
+def test_the_same_request_from_many_makes_one_comment(committed_world, race_bob, number):
+    (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
+
+    told = at_once([partial(comment, interrupt, race_bob)] * 8)
+
+    assert failures(told) == []
+    assert {one.pk for one in told} == {Comment.objects.get().pk}
+
+
+@pytest.mark.parametrize("number", range(rounds(short=2, long=50)))
+def test_of_two_requests_under_one_name_one_is_done(committed_world, race_bob, number):
+    interrupts = open_interrupts(start(committed_world, "rehearse:parallel3"))[:2]
+
+    told = at_once([partial(comment, one, race_bob) for one in interrupts])
+
+    (refused,) = failures(told)
+    assert isinstance(refused, IdempotencyConflict)
+    assert Comment.objects.count() == 1
+
+
+def test_who_waited_for_a_request_that_came_to_nothing_makes_it(committed_world, monkeypatch):
+    """The first one fails behind its record, which goes with it."""
+    failed = []
+    make = ApiKey.objects.create
+
+    def fail_once(**columns):
+        if not failed:
+            failed.append(columns)
+            raise OSError("the server is killed")
+        return make(**columns)
+
+    monkeypatch.setattr(ApiKey.objects, "create", fail_once)
+
+    def ask():
+        return make_key(
+            team_id=committed_world.team.pk,
+            name="ci",
+            scopes={Permission.READ},
+            actor=SEED,
+            once=Once(key="k", asked={"name": "ci"}),
+        )
+
+    told = at_once([ask] * 4)
+
+    assert [type(one) for one in failures(told)] == [OSError]
+    assert ApiKey.objects.filter(name="ci").count() == 1
+
+
+def test_without_the_record_the_same_request_makes_several(committed_world, race_bob, monkeypatch):
+    monkeypatch.setattr(comments, "made_before", lambda *_, **__: None)
+    (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
+
+    at_once([partial(comment, interrupt, race_bob)] * 8)
+
+    assert Comment.objects.count() == 8
+    assert orders.Order.objects.count() == 0
