@@ -1,0 +1,157 @@
+"""The API, described by OpenAPI 3.1: `/api/schema/` for programs, `/api/docs/` for people."""
+
+import json
+from functools import cache
+from typing import Any, Final
+
+import typing_extensions
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_safe
+from drf_spectacular.extensions import (
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
+from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.renderers import OpenApiYamlRenderer
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+from rest_framework.views import APIView
+
+from inbox.api import agui
+from inbox.api.description import Text, name_of, operation
+from inbox.api.streaming_urls import streaming_urlpatterns
+
+_JSON, _YAML = "application/json", "application/yaml"
+_KINDS: Final = {
+    _JSON: _JSON,
+    "application/vnd.oai.openapi+json": _JSON,
+    _YAML: _YAML,
+    "application/vnd.oai.openapi": _YAML,
+}
+
+
+class Description(typing_extensions.TypedDict):
+    """An OpenAPI document."""
+
+    openapi: str
+
+
+#: Views that are functions, and take something else than GET.
+_METHODS = {agui.run: "POST", agui.connect: "POST"}
+
+
+@operation(
+    "getSchema",
+    "Read this description, as JSON or as YAML",
+    tag="schema",
+    scope=None,
+    answers={200: (Description, Text(_YAML, "The same.", "openapi: 3.1.0\n"))},
+    more="In YAML for `Accept: application/yaml`.",
+    negotiates=False,
+)
+@require_safe
+def api_schema(request: HttpRequest) -> HttpResponse:
+    wanted = request.get_preferred_type(list(_KINDS)) or _JSON
+    response = HttpResponse(_text(_KINDS[wanted]), content_type=wanted)
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+@require_safe
+@ensure_csrf_cookie
+def api_docs(request: HttpRequest) -> HttpResponse:
+    return render(request, "api_docs.html")
+
+
+@cache
+def _text(kind: str) -> bytes:
+    """The schema is the same for everybody, as long as the process runs."""
+    if kind == _JSON:
+        return json.dumps(describe_api(), separators=(",", ":")).encode()
+    text: bytes = OpenApiYamlRenderer().render(describe_api())
+    return text
+
+
+@cache
+def describe_api() -> dict[str, Any]:
+    """Describe every operation; takes a good part of a second."""
+    schema: dict[str, Any] = SchemaGenerator().get_schema(public=True)
+    return schema
+
+
+def add_functions(endpoints: list[Any]) -> list[Any]:
+    """Add the views that are no classes of REST framework (a hook of drf-spectacular)."""
+    functions: list[tuple[str, Any]] = [
+        (str(one.pattern), getattr(one.callback, "view", None)) for one in streaming_urlpatterns
+    ]
+    paths = EndpointEnumerator(patterns=[])
+    for route, function in (*functions, ("api/schema/", api_schema)):
+        method = _METHODS.get(function, "GET")
+        as_class: Any = type(
+            function.__name__, (APIView,), {method.lower(): staticmethod(function)}
+        )
+        endpoints.append((paths.get_path_from_regex(route), route, method, as_class.as_view()))
+    return endpoints
+
+
+class _WithoutTitles(GenerateJsonSchema):
+    """A title that is the name again says nothing."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+class Shapes(OpenApiSerializerExtension):
+    """Describes our shapes, which are typed dictionaries, and AG-UI's, models of its SDK."""
+
+    priority = 1  # before what drf-spectacular makes of models itself
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return _is_ours(target) or (isinstance(target, type) and issubclass(target, BaseModel))
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return f"{self._prefix}{name_of(self.target)}"
+
+    def get_identity(self, auto_schema: Any, direction: Any) -> str:
+        return self.get_name(auto_schema, direction)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        schema = TypeAdapter(self.target).json_schema(
+            mode="validation" if direction == "request" else "serialization",
+            ref_template=f"#/components/schemas/{self._prefix}{{model}}",
+            schema_generator=_WithoutTitles,
+        )
+        for name, part in schema.pop("$defs", {}).items():
+            part.pop("title", None)
+            component = ResolvedComponent(
+                name=f"{self._prefix}{name}",
+                type=ResolvedComponent.SCHEMA,
+                object=f"{self._prefix}{name}",
+                schema=part,
+            )
+            auto_schema.registry.register_on_missing(component)
+        schema.pop("title", None)
+        return schema
+
+    @property
+    def _prefix(self) -> str:
+        """AG-UI's idea of an interrupt is another than ours."""
+        return "" if _is_ours(self.target) else "Agui"
+
+
+class AnyJson(OpenApiSerializerFieldExtension):
+    """Whatever is JSON: "one of anything and null" would leave out null, which is both."""
+
+    target_class = "rest_framework.fields.JSONField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
+        return {"anyOf": [{}]}
+
+
+def _is_ours(target: Any) -> bool:
+    return typing_extensions.is_typeddict(getattr(target, "__origin__", target))

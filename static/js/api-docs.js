@@ -1,0 +1,31 @@
+// The page of the API: Swagger UI in the theme of the system, calling as whoever is signed in.
+"use strict";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+function csrfToken() {
+  return document.cookie.match(/(?:^|; )csrftoken=([^;]*)/)?.[1] ?? "";
+}
+
+function asWhoIsSignedIn(request) {
+  // The token is for this site alone, and a key needs none.
+  if (new URL(request.url, location.href).origin === location.origin) {
+    request.headers["X-CSRFToken"] = csrfToken();
+  }
+  return request;
+}
+
+SwaggerUIBundle({
+  dom_id: "#api",
+  url: document.getElementById("api").dataset.schema,
+  presets: [SwaggerUIBundle.presets.apis],
+  deepLinking: true,
+  displayOperationId: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null, // else the schema would be sent to a site of others
+  persistAuthorization: false, // a key is nothing for localStorage
+  requestInterceptor: asWhoIsSignedIn,
+});
