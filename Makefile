@@ -1,8 +1,8 @@
 # Needs python3 >= 3.11 with venv and pip, and make. Everything else is installed into .venv.
 SHELL := /bin/sh
-ALL_EXTRAS := langgraph pydantic-ai maf genkit
+ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test servers lint texts bench campaign lock base dev
+.PHONY: help run demo-reset test servers lint texts schema bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,7 +22,7 @@ demo-reset: base ## Put the demo back to its first state
 test: lint ## Run every check and every test, as CI does
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/races --ignore tests/servers
 	$(BIN)/python -m tests.support.on_postgres \
-		$(BIN)/python -m pytest -n 2 --dist loadfile tests/inbox tests/races
+		$(BIN)/python -m pytest -n 2 --dist loadfile tests/inbox tests/races tests/audit
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
 	$(BIN)/python -m pytest -n 2 --dist loadfile tests/servers
@@ -37,9 +37,13 @@ lint: dev ## Run the checks that need no test
 texts: dev ## Collect the texts of pages, and compile their translations
 	@$(BIN)/python -m tests.support.texts
 
+schema: base ## Write the OpenAPI description of the API to schema.json
+	@$(BIN)/python manage.py spectacular --format openapi-json --file schema.json --fail-on-warn
+
 bench: dev ## Measure the trips and streams of both shapes
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.journal
+	$(BIN)/python -m bench.trail
 
 campaign: dev ## Run the long fault campaigns
 	$(BIN)/python -m tests.campaigns

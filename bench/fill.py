@@ -63,10 +63,11 @@ def _fill(agents: Any, missing: int, *, is_open: bool) -> None:
     for first in range(0, runs, _RUNS_AT_ONCE):
         numbers = range(first, min(first + _RUNS_AT_ONCE, runs))
         with transaction.atomic():
-            _store(agents, now, numbers, offset, is_open=is_open)
+            store(agents, now, numbers, offset, is_open=is_open)
 
 
-def _store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool) -> None:
+def store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool) -> list[Any]:
+    """Store a thread for each number, with a run and ten interrupts; return the interrupts."""
     threads = [
         Thread(
             team_id=agents[0].team_id,
@@ -80,6 +81,8 @@ def _store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool)
     ]
     runs = [
         Run(
+            team_id=thread.team_id,
+            agent_id=thread.agent_id,
             thread=thread,
             external_id=f"run-of-{thread.external_id}",
             status="interrupted",
@@ -106,12 +109,15 @@ def _store(agents: Any, now: Any, numbers: range, offset: int, *, is_open: bool)
     Interrupt.objects.bulk_create(rows)
     if not is_open:
         Decision.objects.bulk_create(_decision(row) for row in rows)
+    return rows
 
 
 def _call(run: Any, number: int, now: Any) -> Any:
     is_rare = number % (_RARE_EVERY * 10) == 0
     args = {"body": _LETTER, "subject": f"Invoice {number}", "to": "dana@example.com"}
     return ToolCall(
+        team_id=run.team_id,
+        agent_id=run.agent_id,
         thread=run.thread,
         run=run,
         tool_call_id=f"{run.pk}-t{number % _PER_RUN}",

@@ -47,7 +47,7 @@ async def trips(target: Target, *, at_once: int, number: int) -> Figures:
         for _ in range(each):
             await _trip(connection, times)
 
-    seconds, cpu = await _side_by_side(target, at_once, travel)
+    seconds, cpu = await side_by_side(target, at_once, travel)
     total = each * at_once
     return {
         **spread("start -> interrupt", times.asked),
@@ -94,7 +94,7 @@ async def streams(target: Target, *, at_once: int, times: int) -> Figures:
             if "".join(text) != expected:
                 raise UnexpectedAnswer("the text of a stream is not complete")
 
-    seconds, cpu = await _side_by_side(target, at_once, watch)
+    seconds, cpu = await side_by_side(target, at_once, watch)
     total = at_once * times * DELTAS
     return {
         "deltas per second": total / seconds,
@@ -122,7 +122,7 @@ async def questions(target: Target, *, number: int, times: int) -> Figures:
                 raise UnexpectedAnswer(f"the resume ended with {end.data[:300]!r}")
             finished.append(end.at - decided)
 
-    _, cpu = await _side_by_side(target, 1, ask)
+    _, cpu = await side_by_side(target, 1, ask)
     return {
         "start -> interrupts p50 ms": percentile(asked, 50) * 1000,
         "resume -> finished p50 ms": percentile(finished, 50) * 1000,
@@ -131,7 +131,7 @@ async def questions(target: Target, *, number: int, times: int) -> Figures:
     }
 
 
-async def _side_by_side(
+async def side_by_side(
     target: Target, number: int, work: Callable[[Connection], Awaitable[None]]
 ) -> tuple[float, float]:
     """Do the work on `number` connections at once; return the wall and the processor seconds."""

@@ -1,9 +1,55 @@
 """The one Django app."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.apps import AppConfig
+from django.core.checks import CheckMessage, Error, Tags, Warning, register  # noqa: A004
+from django.db import connections
+from django.db.models.signals import post_migrate
+
+from inbox import append_only
 
 
 class InboxConfig(AppConfig):
     name = "inbox"
     verbose_name = "Signoff"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        post_migrate.connect(_protect_history, sender=self)
+        register(check_history, Tags.database)
+        register(check_role, Tags.database, deploy=True)
+
+
+def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Compare what keeps history as it was written with what should (`check --database`)."""
+    found: list[CheckMessage] = []
+    for alias in databases or ():
+        connection = connections[alias]
+        problems = append_only.differences(connection)
+        found += [
+            Error(problem, hint="Find out who changed it, then run `manage.py migrate`.", id=code)
+            for code, problem in problems
+        ]
+    return found
+
+
+def check_role(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMessage]:
+    """Warn if the application's own role could change history (`check --deploy --database`)."""
+    return [
+        Warning(
+            "The role of the application may change the audit trail.",
+            hint="Give it a role of its own: `manage.py grant_application`, docs/audit.md.",
+            id="signoff.W001",
+        )
+        for alias in databases or ()
+        if "inbox_auditentry" in connections[alias].introspection.table_names()
+        and append_only.may_change_history(connections[alias])
+    ]
+
+
+def _protect_history(using: str, plan: Any = (), **_: Any) -> None:
+    backwards = any(is_backwards for _, is_backwards in plan)
+    if not backwards:
+        append_only.install(connections[using])

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -16,8 +17,10 @@ _executor = ThreadPoolExecutor(max_workers=12, thread_name_prefix="db")
 
 
 async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that uses the database in one of the threads."""
+    """Run a function that uses the database in one of the threads, for the request of this task."""
     call = partial(_with_fresh_connection, partial(function, *args, **kwargs))
+    # A copy: what the call sets is its own, and a thread keeps nothing of one request for another.
+    call = partial(copy_context().run, call)
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
 
 

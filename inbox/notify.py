@@ -49,6 +49,11 @@ def ring_couriers(endpoint_id: UUID) -> None:
     _send("inbox.tasks.deliver_webhooks", endpoint_id)
 
 
+def ring_publishers(sink: int) -> None:
+    """Tell some worker that a sink, by its number in the setting, lacks checkpoints."""
+    _send("inbox.tasks.publish_checkpoints", sink)
+
+
 def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
     """Tell followers of a thread that its log grew by `rows`: (seq, run id, type, body)."""
     small = sum(len(row[3]) for row in rows) <= HINT_CHARACTERS
@@ -77,7 +82,7 @@ def ring_reviewers_on_commit(
     _on_commit(_bell.ring, message)
 
 
-def _send(task: str, row_id: UUID) -> None:
+def _send(task: str, row_id: UUID | int) -> None:
     try:
         current_app.send_task(task, args=[str(row_id)])
     except Exception as error:  # the broker may be away for a while; the sweeper rings again

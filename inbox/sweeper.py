@@ -8,7 +8,8 @@ from datetime import timedelta
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from inbox import engine, notify
+from inbox import engine, notify, seal
+from inbox.actions.erasure import erase_old
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
 from inbox.actions.outbox import warn_of_expiry
@@ -38,6 +39,12 @@ def sweep() -> None:
         notify.ring_workers(run_id)
     for endpoint_id in found.endpoints_with_due_deliveries():
         notify.ring_couriers(endpoint_id)
+    for team_id in found.teams_with_old_entries():
+        with _logged(team=str(team_id)):
+            erase_old(team_id=team_id)
+    if found.seal_is_due():
+        with _logged(what="audit trail"):
+            seal.seal()
 
 
 def keep_time() -> None:

@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, webhooks
+from inbox import engine, seal, webhooks
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -20,5 +20,13 @@ def execute_run(run_id: str) -> None:
 def deliver_webhooks(endpoint_id: str) -> None:
     try:
         webhooks.deliver(UUID(endpoint_id), stopping=engine.stopping)
+    finally:
+        close_old_connections()
+
+
+@shared_task(name="inbox.tasks.publish_checkpoints")
+def publish_checkpoints(sink: str) -> None:
+    try:
+        seal.publish(int(sink))
     finally:
         close_old_connections()

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from tests import agents_for_tests
 
@@ -29,7 +30,8 @@ class World:
 
 def make_world() -> World:
     """Build the world through actions; works in any database."""
-    from inbox.actions.people import add_member, create_api_key, ensure_agent, ensure_team
+    from inbox.actions.keys import make_key
+    from inbox.actions.people import add_member, ensure_agent, ensure_team
     from inbox.domain.access import SEED, Permission, Role
 
     team = ensure_team(slug="tests", name="Tests", actor=SEED)
@@ -53,7 +55,7 @@ def make_world() -> World:
         team=team, slug="rehearsal", implementation="rehearsal", description="", actor=SEED
     )
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
-    key = create_api_key(team=team, name="tests", scopes=scopes, actor=SEED)
+    _, key = make_key(team_id=team.pk, name="tests", scopes=scopes, actor=SEED)
     return World(team=team, agent=agent, key=key, **people)
 
 
@@ -61,6 +63,15 @@ def make_world() -> World:
 def _cheap_passwords(settings: Any) -> None:
     """Hashing a password is slow on purpose, which no test here is about."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_was_tried_before() -> None:
+    """What is counted by the minute is counted for each test by itself."""
+    from inbox import rates
+
+    cache.clear()
+    rates.counter.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -131,8 +142,11 @@ def as_agent(world: World) -> Callable[..., Any]:
 
 
 _WHO_LOOKS = (
-    *("actions.locking", "actions.deliveries", "actions.webhooks"),
+    *("actions.locking", "actions.deliveries", "actions.webhooks", "actions.sealing"),
+    "actions.erasure",
     *("selectors.sweep", "selectors.interrupts", "selectors.teamwork"),
+    *("actions.keys", "selectors.keys", "selectors.tokens"),
+    *("actions.invitations", "actions.joining", "selectors.invitations"),
 )
 
 

@@ -24,6 +24,8 @@ from agents.sdk.tools import LONGEST_OUTPUT
 
 _log = logging.getLogger(__name__)
 
+#: For a model: nobody answered, and nobody will any more.
+NOT_MADE = "The call was not made."
 #: What a tool says of itself in its framework's metadata: "read", "idempotent" or "once".
 EFFECT = "effect"
 
@@ -306,6 +308,28 @@ class Bridge:
             reason="tool_call",
             response_schema=approval_of(arguments),
             **more,
+        )
+
+    def ask_about(
+        self,
+        call_id: str,
+        name: str,
+        words: Mapping[str, Any],
+        arguments: Mapping[str, Any] | None,
+    ) -> str:
+        """Ask for approval in the `message` of a framework's metadata, which go along."""
+        message = str(words.get("message") or f"Call {name}?")
+        return self.ask_approval(call_id, message, arguments, metadata=words)
+
+    def ask_for_result(
+        self, call_id: str, name: str, words: Mapping[str, Any], args: Mapping[str, Any]
+    ) -> str:
+        """Ask for what a call's result is to be, by `message` and `response_schema` of metadata."""
+        return self.ask(
+            str(words.get("message") or question_in(args, f"Answer {name}.")),
+            call_id=call_id,
+            response_schema=words.get("response_schema") or {"type": "string"},
+            metadata=words,
         )
 
     def told(self, call_id: str) -> str | None:

@@ -25,14 +25,13 @@ from genkit.middleware import (
     ToolHookParams,
 )
 
-from agents.adapters.bridge import Bridge, Verdict, content_of, effect_of, question_in
+from agents.adapters.bridge import NOT_MADE, Bridge, Verdict, content_of, effect_of
 from agents.port import RunContext
 from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
 
 _ROLES = {"user": "user", "assistant": "model"}
 _FAILED = (FinishReason.FAILED, FinishReason.ABORTED)
-_NOT_MADE = "The call was not made."
 #: The name of an argument where a tool's input is no object.
 _INPUT = "input"
 
@@ -160,7 +159,7 @@ def _given_up(asked: Message) -> list[Part]:
         Part.from_tool_response(
             name=_request(part).name,
             ref=_request(part).ref,
-            output=(part.metadata or {}).get("pendingOutput", _NOT_MADE),
+            output=(part.metadata or {}).get("pendingOutput", NOT_MADE),
         )
         for part in asked.content
         if part.tool_request is not None
@@ -188,15 +187,9 @@ def _ask(bridge: Bridge, schemas: Mapping[str, Any], part: Part) -> None:
     args = _arguments(request)
     bridge.propose(str(request.ref), request.name, args)
     if "response_schema" in words or not words:
-        bridge.ask(
-            str(words.get("message") or question_in(args, f"Answer {request.name}.")),
-            call_id=str(request.ref),
-            response_schema=words.get("response_schema") or {"type": "string"},
-            metadata=words,
-        )
-        return
-    message = str(words.get("message") or f"Call {request.name}?")
-    bridge.ask_approval(str(request.ref), message, schemas.get(request.name), metadata=words)
+        bridge.ask_for_result(str(request.ref), request.name, words, args)
+    else:
+        bridge.ask_about(str(request.ref), request.name, words, schemas.get(request.name))
 
 
 def _is_waiting(part: Part) -> bool:

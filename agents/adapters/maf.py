@@ -19,15 +19,22 @@ from agent_framework import (
 )
 from agent_framework.exceptions import ToolException
 
-from agents.adapters.bridge import Bridge, Verdict, content_of, effect_of, question_in, worded
+from agents.adapters.bridge import (
+    NOT_MADE,
+    Bridge,
+    Verdict,
+    content_of,
+    effect_of,
+    question_in,
+    worded,
+)
 from agents.agui import strict_json
 from agents.port import RunContext
 from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
 
-_NOT_MADE = "The call was not made."
 #: What a model is told of calls that were not made, if nobody says it better.
-_REFUSED = (_NOT_MADE, "Error: Tool call invocation was rejected by user.")
+_REFUSED = (NOT_MADE, "Error: Tool call invocation was rejected by user.")
 
 
 async def run(
@@ -153,7 +160,7 @@ def _replies(bridge: Bridge, kept: Mapping[str, Any], refusals: dict[str, str]) 
         if verdict is not None and verdict.goes_on and "function_call" in request:
             _rewrite([kept, request], call_id, json.dumps(verdict.args))
         if verdict is None or not verdict.goes_on:
-            refusals[call_id] = verdict.refusal if verdict else _NOT_MADE
+            refusals[call_id] = verdict.refusal if verdict else NOT_MADE
         content = _reply(bridge, Content.from_dict(request), call_id, verdict)
         (results if content.type == "function_result" else approvals).append(content)
     said = (("user", approvals), ("tool", results))
@@ -168,7 +175,7 @@ def _reply(bridge: Bridge, request: Content, call_id: str, verdict: Verdict | No
     if request.type == "function_approval_request":
         return request.to_function_approval_response(goes_on)
     if verdict is None or not goes_on:
-        return Content.from_function_result(call_id, result=_NOT_MADE)
+        return Content.from_function_result(call_id, result=NOT_MADE)
     bridge.result(call_id, content_of(verdict.payload))
     return Content.from_function_result(call_id, result=content_of(verdict.payload))
 

@@ -19,7 +19,7 @@ from pydantic_ai.tools import (
 )
 from pydantic_ai.tools import RunContext as ToolRun
 
-from agents.adapters.bridge import Bridge, content_of, effect_of, question_in
+from agents.adapters.bridge import NOT_MADE, Bridge, content_of, effect_of
 from agents.port import RunContext
 from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
@@ -29,7 +29,6 @@ _PAUSING = (ApprovalRequired, CallDeferred)
 #: Kept for the next run: the conversation as the framework has it, and the calls that wait.
 _HISTORY, _WAITING = "history", "waiting"
 _APPROVAL, _CALL = "approval", "call"
-_NOT_MADE = "The call was not made."
 
 
 async def run(
@@ -135,22 +134,13 @@ def _ask(
     """Ask about every call that waits; `metadata` of the framework may have words for it."""
     for call in (*requests.approvals, *requests.calls):
         bridge.propose(call.tool_call_id, call.tool_name, _arguments(call))
+    words = requests.metadata
     for call in requests.approvals:
-        told = requests.metadata.get(call.tool_call_id, {})
-        bridge.ask_approval(
-            call.tool_call_id,
-            str(told.get("message") or f"Call {call.tool_name}?"),
-            arguments.get(call.tool_name),
-            metadata=told,
-        )
+        told, schema = words.get(call.tool_call_id, {}), arguments.get(call.tool_name)
+        bridge.ask_about(call.tool_call_id, call.tool_name, told, schema)
     for call in requests.calls:
-        told = requests.metadata.get(call.tool_call_id, {})
-        bridge.ask(
-            str(told.get("message") or question_in(_arguments(call), f"Answer {call.tool_name}.")),
-            call_id=call.tool_call_id,
-            response_schema=told.get("response_schema") or {"type": "string"},
-            metadata=told,
-        )
+        told = words.get(call.tool_call_id, {})
+        bridge.ask_for_result(call.tool_call_id, call.tool_name, told, _arguments(call))
     waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
     return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
 
@@ -173,7 +163,7 @@ def _results(bridge: Bridge, waiting: Mapping[str, str]) -> DeferredToolResults 
         verdict = verdicts.get(call_id)
         if verdict is not None and not verdict.goes_on:
             bridge.refuse(verdict)
-        refusal = verdict.refusal if verdict else _NOT_MADE
+        refusal = verdict.refusal if verdict else NOT_MADE
         if kind == _APPROVAL and verdict is not None and verdict.goes_on:
             # Our own copy, edited or not: what the framework remembers decides nothing.
             results.approvals[call_id] = ToolApproved(override_args=verdict.args)

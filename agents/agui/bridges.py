@@ -9,7 +9,7 @@ it, and succeeds.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from agents.agui import strict_json
+from agents.agui import interrupts, strict_json
 
 Json = dict[str, Any]
 
@@ -22,19 +22,9 @@ _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 
 
 def approval_schema(*, edited_args: Json | None = None, **more: Json) -> Json:
-    """The answer to whether a call may be made, with what else may be in it."""
-    edits = {"editedArgs": edited_args} if edited_args is not None else {}
-    return {
-        "type": "object",
-        "properties": {
-            "approved": {"type": "boolean"},
-            **edits,
-            "reason": {"type": "string"},
-            **more,
-        },
-        "required": ["approved"],
-        "additionalProperties": False,
-    }
+    """The answer to whether a call may be made, with what else may be in it, and no more."""
+    schema = interrupts.approval_schema(edited_args=edited_args, **more)
+    return {**schema, "additionalProperties": False}
 
 
 def call_of(value: Any) -> str:

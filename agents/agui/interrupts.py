@@ -1,4 +1,8 @@
-"""The rules for an outcome that ends a run: what the SDK accepts and a consumer would misread."""
+"""
+The rules for an outcome that ends a run: what the SDK accepts and a consumer would misread.
+
+And the schema of the answer that most interrupts ask for.
+"""
 
 import json
 import re
@@ -17,6 +21,23 @@ from agents.agui.errors import ProtocolViolation
 _RFC3339 = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})"
 )
+
+
+def approval_schema(
+    *, edited_args: dict[str, Any] | None = None, **more: dict[str, Any]
+) -> dict[str, Any]:
+    """The schema of the answer to whether a call may be made, with what else may be in it."""
+    edits = {"editedArgs": edited_args} if edited_args is not None else {}
+    return {
+        "type": "object",
+        "properties": {
+            "approved": {"type": "boolean"},
+            **edits,
+            "reason": {"type": "string"},
+            **more,
+        },
+        "required": ["approved"],
+    }
 
 
 def check_outcome(event: RunFinishedEvent, known_tool_calls: Container[str]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from agents.agui import interrupts
 from agents.sdk.tools import Tool
 
 #: What a form needs of a property; titles repeat the name, and defaults would be filled in unasked.
@@ -28,7 +29,7 @@ def approval_of(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     does; without one there is nothing to edit.
     """
     if arguments is None:
-        return _approval({}, {})
+        return interrupts.approval_schema()
     properties = {
         name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
         for name, schema in arguments.get("properties", {}).items()
@@ -38,17 +39,5 @@ def approval_of(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         rules["additionalProperties"] = False
     # What arguments refer to as "#/$defs/...": nested models and enums.
     shared = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
-    return _approval(shared, {"editedArgs": {"type": "object", "properties": properties, **rules}})
-
-
-def _approval(shared: Mapping[str, Any], edits: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **shared,
-        "type": "object",
-        "properties": {
-            "approved": {"type": "boolean"},
-            **edits,
-            "reason": {"type": "string"},
-        },
-        "required": ["approved"],
-    }
+    edited_args = {"type": "object", "properties": properties, **rules}
+    return {**shared, **interrupts.approval_schema(edited_args=edited_args)}

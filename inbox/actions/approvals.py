@@ -11,29 +11,29 @@ from inbox.actions.questions import entry_of
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry
 from inbox.domain.states import EntryStatus, Reason, ToolCallState
+from inbox.domain.verdicts import outweighs, verdict_on
 from inbox.models import Decision, Interrupt, ToolCall
 
-_FIELDS = ("state", "edited_args", "result", "settled_at")
+_FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
 
 
-def apply_answers(answered: Sequence[tuple[Interrupt, Entry]], now: datetime) -> dict[UUID, str]:
+def apply_answers(
+    answered: Sequence[tuple[Interrupt, Entry]], now: datetime, *, by: str
+) -> dict[UUID, str]:
     """
-    Keep what was approved, so that the executor can hold the agent to it (R4).
+    Keep what was approved, so that the executor can hold the agent to it (R4), and `by` whom.
 
     Returns what each call was before an answer changed it, by interrupt: `Decision.call_before`.
     """
     # Two questions may be about one call: both answers go to the same object.
     calls: dict[UUID, ToolCall] = {}
     before: dict[UUID, str] = {}
-    changed = set()
     for interrupt, entry in answered:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
-            was = _remembered(call)
-            if _apply(call, interrupt.reason, entry, now):
-                before[interrupt.pk] = was
-                changed.add(call)
-    save_calls(changed, _FIELDS)
+            before[interrupt.pk] = _remembered(call)
+            _apply(call, interrupt.reason, entry, now, by)
+    save_calls(calls.values(), _FIELDS)
     return before
 
 
@@ -54,15 +54,16 @@ def unapply_answer(interrupt: Interrupt) -> None:
         .order_by("created_at", "pk")
     )
     decisions = list(given)
-    start = next((one.call_before for one in decisions if one.call_before is not None), None)
-    if start is None:
-        return  # none of them has changed it
-    for field, value in json.loads(start).items():
+    start = next((one.call_before for one in decisions if one.call_before is not None), "{}")
+    # What was remembered before there were verdicts says nothing of them.
+    for field, value in {"verdict": "", "decided_by": "", **json.loads(start)}.items():
         setattr(call, field, value)
-    call.settled_at = datetime.fromisoformat(call.settled_at) if call.settled_at else None  # type: ignore[arg-type]
+    if isinstance(call.settled_at, str):
+        call.settled_at = datetime.fromisoformat(call.settled_at)
     for one in decisions:
         if one.withdrawn_at is None:
-            _apply(call, one.interrupt.reason, entry_of(one.interrupt, one), one.created_at)
+            entry, by = entry_of(one.interrupt, one), one.ident
+            _apply(call, one.interrupt.reason, entry, one.created_at, by)
     call.save(update_fields=_FIELDS)
 
 
@@ -74,28 +75,33 @@ def _remembered(call: ToolCall) -> str:
             "edited_args": call.edited_args,
             "result": call.result,
             "settled_at": settled_at,
+            "verdict": call.verdict,
+            "decided_by": call.decided_by,
         }
     )
 
 
-def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime) -> bool:
+def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime, by: str) -> None:
     """
-    Change the call as the answer says; return whether it changed.
+    Change the call as the answer says.
 
     A denial stays, whatever else is approved about the call.
     """
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)
-    elif reason != Reason.TOOL_CALL:
-        return False
-    elif entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
+    elif reason == Reason.TOOL_CALL:
+        _approve(call, entry, answer)
+    verdict = verdict_on(entry, by=by)
+    if outweighs(verdict, call.verdict):
+        call.verdict, call.decided_by = verdict, by[:64]
+
+
+def _approve(call: ToolCall, entry: Entry, answer: dict[str, Any]) -> None:
+    if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
         call.state = ToolCallState.NOT_RUN
     elif isinstance(answer.get("editedArgs"), dict):
         call.edited_args = canonical(answer["editedArgs"])
-    else:
-        return False
-    return True
 
 
 def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
-from inbox.actions import calls, outbox
+from inbox.actions import audit, calls, outbox
 from inbox.domain import errors
+from inbox.domain.access import agent_actor
 from inbox.domain.consent import canonical, view_digest
 from inbox.domain.likeness import search_text_of, shape_of
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
@@ -36,6 +37,24 @@ def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: d
     asked = Interrupt.objects.bulk_create(
         _interrupt(thread, run, item, asked_about.get(item.tool_call_id or ""), position, now)
         for position, item in enumerate(interrupts)
+    )
+    audit.record_all(
+        audit.entry(
+            action="interrupt.opened",
+            actor=agent_actor(thread.agent_id),
+            now=now,
+            thread=thread,
+            run=run,
+            interrupt=row,
+            tool_call=row.tool_call,
+            digests=audit.digests_of(row),
+            state=("", InterruptStatus.OPEN),
+            title=row.title,
+            reason=row.reason,
+            tool=row.tool,
+            args=row.args and audit.kept(row.args),
+        )
+        for row in asked
     )
     outbox.interrupts_opened(thread=thread, interrupts=asked, now=now)
 

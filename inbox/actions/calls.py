@@ -7,7 +7,10 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from inbox.actions import audit
 from inbox.domain import errors
+from inbox.domain.access import agent_actor
+from inbox.domain.consent import digest
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 
@@ -33,6 +36,8 @@ def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: d
     if calls:
         ToolCall.objects.bulk_create(
             ToolCall(
+                team_id=thread.team_id,
+                agent_id=thread.agent_id,
                 thread=thread,
                 run=run,
                 tool_call_id=call.tool_call_id,
@@ -45,7 +50,7 @@ def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: d
 
 
 def begin(
-    *, thread: Thread, wanted: Sequence[WantedCall], now: datetime
+    *, thread: Thread, run: Run, wanted: Sequence[WantedCall], now: datetime
 ) -> list[ToolCall | errors.Refusal]:
     """
     Let calls begin, and return their rows; settled rows have the result.
@@ -70,10 +75,11 @@ def begin(
         ToolCall.objects.filter(pk__in=rows).update(
             state=ToolCallState.STARTED, effect=effect, started_at=now
         )
+    _record_beginnings(thread, run, wanted, answers, now)
     return answers
 
 
-def settle(*, thread: Thread, results: Mapping[str, str], now: datetime) -> None:
+def settle(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetime) -> None:
     """Keep results where there are none yet: a call that did not run keeps saying so."""
     if not results:
         return
@@ -87,6 +93,7 @@ def settle(*, thread: Thread, results: Mapping[str, str], now: datetime) -> None
         call.state, call.settled_at = ToolCallState.SETTLED, now
         call.result = results[call.tool_call_id]
     save_calls(calls, ["state", "result", "settled_at"])
+    audit.record_all(_of_settled(thread, run, call, now) for call in calls)
 
 
 def put_back(*, thread: Thread, ids: Sequence[str]) -> None:
@@ -124,6 +131,54 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
         ToolCall.objects.bulk_create(
             calls, update_conflicts=True, update_fields=fields, unique_fields=["id"]
         )
+
+
+def _record_beginnings(
+    thread: Thread,
+    run: Run,
+    wanted: Sequence[WantedCall],
+    answers: Sequence[ToolCall | errors.Refusal],
+    now: datetime,
+) -> None:
+    """Write down what begins, with the arguments it is given, and what was refused."""
+    drafts = []
+    for call, answer in zip(wanted, answers, strict=True):
+        row = None if isinstance(answer, errors.Refusal) else answer
+        if row and row.state == ToolCallState.SETTLED:
+            continue  # it is told again what came of it
+        drafts.append(
+            audit.entry(
+                action="tool.started" if row else "tool.refused",
+                actor=agent_actor(thread.agent_id),
+                now=now,
+                thread=thread,
+                run=run,
+                tool_call=row,
+                digests={"executed": digest(call.args)},
+                tool=row.name if row else "",
+                tool_call_id=call.tool_call_id,
+                effect=call.effect,
+                args=audit.kept(call.args),
+                refused=answer.message if isinstance(answer, errors.Refusal) else "",
+            )
+        )
+    audit.record_all(drafts)
+
+
+def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audit.Draft:
+    result = call.result or ""
+    return audit.entry(
+        action="tool.settled",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        tool_call=call,
+        digests={"result": digest(result)},
+        tool=call.name,
+        tool_call_id=call.tool_call_id,
+        result=audit.kept(result),
+    )
 
 
 def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:

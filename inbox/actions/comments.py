@@ -7,6 +7,7 @@ from django.db import transaction
 from inbox import notify
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
+from inbox.actions.orders import Once, made_before
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import digest
 from inbox.domain.teamwork import check_comment
@@ -15,20 +16,25 @@ from inbox.selectors.access import require_person
 
 
 @transaction.atomic(durable=True)
-def comment_on(*, interrupt_id: UUID, actor: Actor, text: str) -> Comment:
+def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None = None) -> Comment:
     """
     Leave a comment of 1 to 4,000 characters on an interrupt, open or closed; no agent gets it.
+
+    Safe to replay with `once`: the comment that was left before is returned.
 
     The audit trail keeps its digest: what was said stays provable, and is in one place only.
 
     Raises:
-        NotFound, Forbidden, InvalidInput.
+        NotFound, Forbidden, InvalidInput, IdempotencyConflict.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     check_comment(text)
+    once = once or Once()
+    if earlier := made_before(once, actor=actor, now=now):
+        return Comment.objects.get(pk=earlier)
     comment = Comment.objects.create(
-        interrupt_id=interrupt_id, user_id=user_id, text=text, created_at=now
+        pk=once.made, interrupt_id=interrupt_id, user_id=user_id, text=text, created_at=now
     )
     audit.record(
         action="interrupt.commented",

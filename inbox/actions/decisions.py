@@ -16,6 +16,7 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
+from inbox.domain.keys import check_is_no_agent
 from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
@@ -29,7 +30,6 @@ CLOSED_BY = {
 }
 
 
-@transaction.atomic(durable=True)
 def decide(
     *,
     interrupt_id: UUID,
@@ -52,8 +52,21 @@ def decide(
         ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
             not shown (R3).
     """
+    try:
+        return _decide(interrupt_id, status, actor, view_digest, payload)
+    except errors.NotFound:
+        raise
+    except errors.Refusal as refusal:
+        _record_refusal(interrupt_id, actor, refusal)
+        raise
+
+
+@transaction.atomic(durable=True)
+def _decide(
+    interrupt_id: UUID, status: EntryStatus, actor: Actor, view_digest: str, payload: Any
+) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id)
-    require(actor, thread.team_id, Permission.DECIDE)
+    require(actor, thread.team_id, Permission.DECIDE, thread.agent_id)
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id
     )
@@ -79,6 +92,22 @@ def decide(
     return decision
 
 
+@transaction.atomic(durable=True)
+def _record_refusal(interrupt_id: UUID, actor: Actor, refusal: errors.Refusal) -> None:
+    """Write down that somebody tried: what they tried has left nothing."""
+    thread, now = lock_thread(interrupts=interrupt_id)
+    interrupt = Interrupt.objects.get(pk=interrupt_id)
+    audit.record(
+        action="interrupt.refused",
+        actor=actor,
+        now=now,
+        thread=thread,
+        run=Run(pk=interrupt.run_id),
+        interrupt=interrupt,
+        code=refusal.code,
+    )
+
+
 def record_decisions(
     *,
     thread: Thread,
@@ -89,8 +118,14 @@ def record_decisions(
     view_digest: str = "",
     closed_as: InterruptStatus | None = None,
 ) -> list[Decision]:
-    """Store decisions that were checked; the caller holds the lock and plans the resume."""
-    before = apply_answers(answered, now)
+    """
+    Store decisions that were checked; the caller holds the lock and plans the resume.
+
+    Raises:
+        Forbidden: they come from an agent, whatever let it come so far.
+    """
+    check_is_no_agent(actor)
+    before = apply_answers(answered, now, by=actor.ident)
     decisions = [
         Decision(
             interrupt=interrupt,
@@ -117,6 +152,9 @@ def record_decisions(
                 thread=thread,
                 run=run,
                 interrupt=interrupt,
+                tool_call=interrupt.tool_call,
+                digests=audit.digests_of(interrupt, view_digest),
+                state=(InterruptStatus.OPEN, interrupt.status),
                 payload=entry.payload,
             )
             for interrupt, entry in answered

@@ -1,12 +1,14 @@
-"""The only lock: the row of the thread."""
+"""The locks: the row of the thread, and that of the team for what administrators change."""
 
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.models import Thread
+from inbox.models import Team, Thread
 from inbox.models.clock import database_now
+from inbox.selectors.access import require
 
 
 def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, datetime]:
@@ -28,3 +30,19 @@ def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, 
     except Thread.DoesNotExist:
         raise NotFound() from None
     return thread, database_now()
+
+
+def lock_team(team_id: UUID, actor: Actor, permission: Permission) -> Team:
+    """
+    Take the team's lock for the rest of the transaction, and see that the actor may do this.
+
+    Under the lock, too: while somebody waited for it, an administrator may have removed them. Not
+    `FOR UPDATE`: whoever adds a thread to the team would have to wait as well.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, permission)
+    team = Team.objects.select_for_update(no_key=True).get(pk=team_id)
+    require(actor, team_id, permission)
+    return team

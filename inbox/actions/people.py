@@ -1,21 +1,13 @@
-"""Teams, members, agents and keys."""
-
-import secrets
-from collections.abc import Collection
-from uuid import UUID
+"""Teams, members and agents."""
 
 from django.db import transaction
 
 from inbox.actions import audit
-from inbox.domain.access import Actor, Permission, Role
+from inbox.actions.accounts import end_sessions
+from inbox.domain.access import Actor, Role
 from inbox.domain.errors import AddressTaken, UsernameTaken
-from inbox.domain.teamwork import check_grace
-from inbox.models import Agent, ApiKey, Membership, Team, User
+from inbox.models import Agent, Membership, Team, User
 from inbox.models.clock import database_now
-from inbox.selectors.access import require
-from inbox.selectors.keys import key_digest
-
-KEY_PREFIX = "so_"
 
 
 @transaction.atomic(durable=True)
@@ -24,33 +16,6 @@ def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
     team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
     if created:
         audit.record(action="team.created", actor=actor, now=database_now(), team_id=team.pk)
-    return team
-
-
-@transaction.atomic(durable=True)
-def set_grace(*, team_id: UUID, seconds: int, actor: Actor) -> Team:
-    """
-    Let complete sets of answers wait for so long before they resume their run, 0 to 3,600 s.
-
-    Sets that are complete already keep the time they were given. Safe to replay: the same period
-    again leaves no audit entry.
-
-    Raises:
-        NotFound, Forbidden, InvalidInput.
-    """
-    require(actor, team_id, Permission.ADMIN)
-    check_grace(seconds)
-    team = Team.objects.get(pk=team_id)
-    if team.grace_seconds != seconds:
-        audit.record(
-            action="team.grace_set",
-            actor=actor,
-            now=database_now(),
-            team_id=team.pk,
-            seconds=seconds,
-        )
-        team.grace_seconds = seconds
-        team.save(update_fields=["grace_seconds"])
     return team
 
 
@@ -109,40 +74,13 @@ def add_member(
 
 @transaction.atomic(durable=True)
 def set_password(*, username: str, password: str, actor: Actor) -> None:
-    """Give a user another password, whoever is signed in as them stays so."""
+    """Give a user another password; whoever was signed in as them is not any more."""
     user = User.objects.get(username=username)
     user.set_password(password)
     user.save(update_fields=["password"])
+    end_sessions(user.pk)
     now = database_now()
-    for membership in user.memberships.all():
-        audit.record(
-            action="password.set",
-            actor=actor,
-            now=now,
-            team_id=membership.team_id,
-            username=username,
-        )
-
-
-@transaction.atomic(durable=True)
-def create_api_key(*, team: Team, name: str, scopes: Collection[Permission], actor: Actor) -> str:
-    """Create a key and return it: it is shown once and stored as its sha256 only."""
-    token = KEY_PREFIX + secrets.token_urlsafe(32)
-    now = database_now()
-    ApiKey.objects.create(
-        team=team,
-        name=name[:80],
-        prefix=token[:9],
-        digest=key_digest(token),
-        scopes=sorted(scopes),
-        created_at=now,
+    audit.record_all(
+        audit.entry(action="password.set", actor=actor, now=now, team_id=team_id, username=username)
+        for team_id in user.memberships.values_list("team", flat=True)
     )
-    audit.record(
-        action="key.created",
-        actor=actor,
-        now=now,
-        team_id=team.pk,
-        name=name[:80],
-        scopes=sorted(scopes),
-    )
-    return token

@@ -7,7 +7,8 @@ from typing import Any
 from uuid import uuid4
 
 from inbox import notify
-from inbox.domain.access import ActorKind
+from inbox.actions import audit
+from inbox.domain.access import ENGINE, ActorKind
 from inbox.domain.contract import Entry, Question, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.models import Decision, Interrupt, Run, Team, Thread
@@ -96,6 +97,8 @@ def queue_run(
 ) -> Run:
     """Store a queued run, which is the work order, and ring."""
     run = Run.objects.create(
+        team_id=thread.team_id,
+        agent_id=thread.agent_id,
         thread=thread,
         external_id=external_id,
         status=RunStatus.QUEUED,
@@ -106,9 +109,19 @@ def queue_run(
         started_by=started_by[:160],
         **{"resume": json.dumps(wire_entries(entries)), **(columns or {})},
     )
-    if resumes is not None and resumes.resume_at is not None:
-        resumes.resume_at = None
-        resumes.save(update_fields=["resume_at"])
+    if resumes is not None:
+        if resumes.resume_at is not None:
+            resumes.resume_at = None
+            resumes.save(update_fields=["resume_at"])
+        audit.record(
+            action="resume.queued",
+            actor=ENGINE,
+            now=now,
+            thread=thread,
+            run=run,
+            resumes=str(resumes.pk),
+            started_by=started_by[:160],
+        )
     notify.ring_workers_on_commit(run.pk)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run

@@ -21,7 +21,7 @@ from inbox.actions.asking import ask
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold, lock_held
-from inbox.domain.access import ENGINE, SWEEPER
+from inbox.domain.access import SWEEPER, agent_actor
 from inbox.domain.states import Reason, RunStatus
 from inbox.models import Run, Thread, ToolCall
 
@@ -106,7 +106,13 @@ def ask_what_happened(*, hold: Hold) -> bool:
         thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
     )
     audit.record(
-        action="run.interrupted", actor=ENGINE, now=now, thread=thread, run=run, code="AGENT_ERROR"
+        action="run.interrupted",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),
+        code="AGENT_ERROR",
     )
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return True

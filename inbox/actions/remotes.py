@@ -1,6 +1,6 @@
 """Agents that run elsewhere: where they are, and what they are greeted with."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -34,6 +34,7 @@ def set_remote_agent(
     description: str | None = None,
     must_be_new: bool = False,
     seen_at: datetime | None = None,
+    check_seen: Callable[[], None] = lambda: None,
 ) -> Placed:
     """
     Give a team an agent that runs elsewhere, or tell where it is now.
@@ -47,11 +48,12 @@ def set_remote_agent(
         InvalidInput: the slug, the URL or a header is none; `problems` says all that is wrong.
         AddressTaken: another team has this slug, it is an agent of this installation, or it is
             there and must be new.
-        AgentChanged: what is kept is not what was seen.
+        AgentChanged: what is kept is not what was seen at that time.
+        Whatever `check_seen` raises, under the lock, if it is not what the caller has seen.
     """
     given: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
     given |= {"team_id": team_id, "actor": actor, "description": description}
-    given |= {"must_be_new": must_be_new, "seen_at": seen_at}
+    given |= {"must_be_new": must_be_new, "seen_at": seen_at, "check_seen": check_seen}
     try:
         return _set(**given)
     except IntegrityError:
@@ -70,9 +72,10 @@ def _set(
     description: str | None,
     must_be_new: bool,
     seen_at: datetime | None,
+    check_seen: Callable[[], None],
 ) -> Placed:
     require(actor, team_id, Permission.ADMIN)
-    agent = Agent.objects.select_for_update().filter(slug=slug).first()
+    agent = Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
     is_new = agent is None
     if agent is not None and (
         must_be_new or agent.team_id != team_id or not is_remote(agent.implementation)
@@ -80,6 +83,7 @@ def _set(
         raise AddressTaken(
             Sentence("There is another agent {name}; choose another name.", name=repr(slug))
         )
+    check_seen()
     endpoint = Endpoint.objects.filter(agent=agent).first() if agent else None
     if endpoint is not None and seen_at not in (None, endpoint.changed_at):
         raise AgentChanged(

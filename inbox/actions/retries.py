@@ -38,7 +38,7 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
             start anew has made a call that must not be made twice.
     """
     thread, now = lock_thread(runs=run_id)
-    require(actor, thread.team_id, Permission.RUN)
+    require(actor, thread.team_id, Permission.RUN, thread.agent_id)
     failed = Run.objects.select_related("retried_by").get(pk=run_id)
     retry: Run | None = getattr(failed, "retried_by", None)
     if retry is not None:

@@ -75,7 +75,8 @@ def accept_run(
 
 @transaction.atomic(durable=True)
 def _accept(agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
-    require(actor, agent.team_id, Permission.DECIDE if request.entries else Permission.RUN)
+    wanted = Permission.DECIDE if request.entries else Permission.RUN
+    require(actor, agent.team_id, wanted, agent.pk)
     columns = _idempotency_columns(agent, request, actor, idempotency_key)
     thread, now = _lock_or_open_thread(agent, request)
     # After the lock: the earlier run may have been stored while we waited for it.
@@ -250,7 +251,9 @@ def _earlier_run(columns: dict[str, str]) -> Run | None:
 def _record_rejection(
     agent: Agent, request: RunRequest, actor: Actor, refusal: errors.Refusal
 ) -> None:
-    thread = Thread.objects.filter(agent=agent, external_id=request.thread_id).first()
+    thread = None
+    with suppress(errors.NotFound):
+        thread, _ = lock_thread(agent=agent, external_id=request.thread_id)
     audit.record(
         action="resume.rejected",
         actor=actor,
@@ -274,7 +277,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
         RunEnded: the run ended in another way.
     """
     thread, now = lock_thread(runs=run_id)
-    require(actor, thread.team_id, Permission.RUN)
+    require(actor, thread.team_id, Permission.RUN, thread.agent_id)
     run = Run.objects.get(pk=run_id)
     if run.status == RunStatus.CANCELLED:
         return run

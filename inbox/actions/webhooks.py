@@ -2,7 +2,7 @@
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +13,8 @@ from django.db import transaction
 
 from inbox import notify
 from inbox.actions import audit
+from inbox.actions.locking import lock_team
+from inbox.actions.orders import Once, made_before
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.sentences import Sentence
@@ -23,7 +25,7 @@ from inbox.domain.webhooks import (
     DisabledReason,
     check_endpoint,
 )
-from inbox.models import Delivery, Team, WebhookEndpoint
+from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
 from inbox.models.sealed import seal
 from inbox.selectors.access import require
@@ -31,26 +33,36 @@ from inbox.selectors.access import require
 
 @transaction.atomic(durable=True)
 def add_webhook(
-    *, team_id: UUID, url: str, event_types: Sequence[str], actor: Actor, description: str = ""
+    *,
+    team_id: UUID,
+    url: str,
+    event_types: Sequence[str],
+    actor: Actor,
+    description: str = "",
+    once: Once | None = None,
 ) -> tuple[WebhookEndpoint, str]:
     """
     Have a URL told what happens in a team from now on; return it with its secret.
 
-    The secret is shown this once, and kept encrypted.
+    The secret is shown this once, and kept encrypted. Safe to replay with `once`: the endpoint
+    that was made before is returned, as it is now, with "" for its secret.
 
     Raises:
-        NotFound, Forbidden.
+        NotFound, Forbidden, IdempotencyConflict.
         InvalidInput: the URL or an event type is none, or the team has enough endpoints.
     """
-    require(actor, team_id, Permission.ADMIN)
-    wanted = _check(url, event_types, description)
     # Two at once would both find room for one.
-    Team.objects.select_for_update(no_key=True).get(pk=team_id)
+    lock_team(team_id, actor, Permission.ADMIN)
+    wanted = _check(url, event_types, description)
+    once, now = once or Once(), database_now()
+    if earlier := made_before(once, actor=actor, now=now):
+        return WebhookEndpoint.objects.get(pk=earlier), ""
     if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MOST_ENDPOINTS:
         text = Sentence("A team has up to {count} webhooks: remove one.", count=MOST_ENDPOINTS)
         raise errors.InvalidInput(text, problems={"team": [text]})
-    secret, now = _new_secret(), database_now()
+    secret = _new_secret()
     endpoint = WebhookEndpoint.objects.create(
+        pk=once.made,
         team_id=team_id,
         url=url,
         description=description,
@@ -72,9 +84,12 @@ def change_webhook(
     event_types: Sequence[str] | None = None,
     description: str | None = None,
     enabled: bool | None = None,
+    check_seen: Callable[[], None] = lambda: None,
 ) -> WebhookEndpoint:
     """
     Change what is given; None leaves it as it is.
+
+    `check_seen` raises, under the lock, if the endpoint is not what the caller has seen.
 
     Enabled again, an endpoint gets all that it has missed, in order. Safe to replay: what is so
     already is not written down again.
@@ -83,6 +98,7 @@ def change_webhook(
         NotFound, Forbidden, InvalidInput.
     """
     endpoint, now = _own(endpoint_id, actor)
+    check_seen()
     given: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
     changes = {
         name: value
@@ -122,14 +138,19 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
 
 
 @transaction.atomic(durable=True)
-def remove_webhook(*, endpoint_id: UUID, actor: Actor) -> None:
+def remove_webhook(
+    *, endpoint_id: UUID, actor: Actor, check_seen: Callable[[], None] = lambda: None
+) -> None:
     """
     Tell an endpoint nothing more, also nothing that it has missed, and forget its secrets.
+
+    `check_seen` is that of `change_webhook`.
 
     Raises:
         NotFound, Forbidden.
     """
     endpoint, now = _own(endpoint_id, actor)
+    check_seen()
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
     endpoint.save(update_fields=["removed_at", "secret", "former_secret"])

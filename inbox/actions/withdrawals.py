@@ -33,7 +33,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         InterruptExpired: open again, nobody could answer it any more.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
-    require(actor, thread.team_id, Permission.DECIDE)
+    require(actor, thread.team_id, Permission.DECIDE, thread.agent_id)
     interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
         pk=interrupt_id
     )

@@ -17,7 +17,7 @@ from inbox.actions.asking import ask
 from inbox.actions.calls import ProposedCall, WantedCall
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
-from inbox.domain.access import ENGINE
+from inbox.domain.access import agent_actor
 from inbox.domain.states import RunStatus
 from inbox.models import Memory, Run, Thread, ToolCall
 
@@ -118,7 +118,7 @@ def begin_tool_calls(
     """
     thread, now = lock_held(hold)
     _write(thread, hold, batch, now)
-    return calls.begin(thread=thread, wanted=wanted, now=now)
+    return calls.begin(thread=thread, run=Run(pk=hold.run_id), wanted=wanted, now=now)
 
 
 @transaction.atomic(durable=True)
@@ -131,7 +131,7 @@ def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, 
     """
     thread, now = lock_held(hold)
     _write(thread, hold, batch, now)
-    calls.settle(thread=thread, results=dict(results), now=now)
+    calls.settle(thread=thread, run=Run(pk=hold.run_id), results=dict(results), now=now)
 
 
 @transaction.atomic(durable=True)
@@ -201,7 +201,15 @@ def fail_unreadable_run(*, hold: Hold) -> RunStatus:
 
 
 def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: datetime) -> None:
-    audit.record(action=f"run.{status}", actor=ENGINE, now=now, thread=thread, run=run, code=code)
+    audit.record(
+        action=f"run.{status}",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.RUNNING, status),
+        code=code,
+    )
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
@@ -225,5 +233,5 @@ def _write(
     run = Run(pk=hold.run_id, thread=thread)
     log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=changed)
     calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
-    calls.settle(thread=thread, results=batch.results, now=now)
+    calls.settle(thread=thread, run=run, results=batch.results, now=now)
     return run

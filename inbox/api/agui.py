@@ -3,37 +3,80 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ag_ui.core import AgentCapabilities, RunAgentInput
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
+from agents.agui.dialects import Dialect
 from inbox import door, engine
 from inbox.api.authentication import actor_of_request
+from inbox.api.description import EVENT_STREAM, operation, query
+from inbox.api.inputs import ConnectInput
 from inbox.api.parsers import json_body
+from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, only, stream
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Actor
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
 from inbox.selectors import agents
 
+DIALECT = query(
+    "dialect",
+    "What a client speaks that is older than AG-UI 1.0.",
+    {"enum": [dialect.value for dialect in Dialect], "default": Dialect.CANONICAL.value},
+)
 Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
 
 
+@operation(
+    "runAgent",
+    "Run an agent, or resume its run, and follow it to its end",
+    tag="agui",
+    scope=Permission.RUN,
+    answers={200: EVENT_STREAM},
+    takes=RunAgentInput,
+    refuses=(NotFound,),
+    parameters=[DIALECT],
+    more="What the interrupt contract refuses is told as a RUN_ERROR.",
+    negotiates=False,
+)
 @require_POST
 async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, door.run)
 
 
+@operation(
+    "connectAgent",
+    "Read how a thread stands, and follow a run that is going on",
+    tag="agui",
+    scope=Permission.READ,
+    answers={200: EVENT_STREAM},
+    takes=ConnectInput,
+    refuses=(NotFound,),
+    parameters=[DIALECT],
+    negotiates=False,
+)
 @require_POST
 async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
     return await _answer(request, slug, door.connect)
 
 
+@operation(
+    "getCapabilities",
+    "Read what an agent can do",
+    tag="agui",
+    scope=Permission.READ,
+    answers={200: AgentCapabilities},
+    refuses=(NotFound,),
+    negotiates=False,
+)
 @require_safe
 async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
     def read() -> dict[str, Any]:
         agent = agents.agent_for(actor_of_request(request), slug)
         return engine.capabilities_of(agent.implementation)
 
-    return JsonResponse(await in_db_thread(read))
+    return unchanged(request, JsonResponse(await in_db_thread(read)))
 
 
 async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:

@@ -7,9 +7,10 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.middleware.csrf import CsrfViewMiddleware
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from inbox import rates
+from inbox.addresses import address_of
 from inbox.domain.access import Actor
 from inbox.domain.errors import Forbidden, Unauthenticated
 from inbox.selectors.keys import actor_of_key, actor_of_user
@@ -31,12 +32,7 @@ class ActorAuthentication(BaseAuthentication):
     """Turns a request's credentials into an actor."""
 
     def authenticate(self, request: Request) -> tuple[ApiCaller, None] | None:
-        try:
-            return ApiCaller(actor_of_request(request._request)), None  # noqa: SLF001
-        except Unauthenticated as error:
-            raise AuthenticationFailed(error.message) from error
-        except Forbidden as error:
-            raise PermissionDenied(error.message) from error
+        return ApiCaller(actor_of_request(request._request)), None  # noqa: SLF001
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -44,13 +40,23 @@ class ActorAuthentication(BaseAuthentication):
 
 def actor_of_request(request: HttpRequest) -> Actor:
     """
-    The actor behind a request's key or session.
+    The actor behind a request's key or session, whose call is counted.
 
     A session is only taken with its CSRF token, because the browser sends its cookie by itself.
 
     Raises:
-        Unauthenticated, Forbidden.
+        Unauthenticated, Forbidden, RateLimited.
     """
+    try:
+        actor = _actor_of(request)
+    except (Unauthenticated, Forbidden):
+        rates.count_stranger(address_of(request))
+        raise
+    rates.count_caller(actor)
+    return actor
+
+
+def _actor_of(request: HttpRequest) -> Actor:
     header = request.headers.get("Authorization", "")
     if header:
         return actor_of_header(header)
@@ -61,7 +67,7 @@ def actor_of_request(request: HttpRequest) -> Actor:
         raise Unauthenticated(_WHAT_TO_DO)
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         _require_csrf_token(request)
-    return actor_of_user(user)
+    return actor_of_user(user, request.session)
 
 
 def actor_of_header(header: str) -> Actor:

@@ -4,12 +4,14 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import RequestDataTooBig
-from django.http import JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.defaults import page_not_found
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from inbox.domain import errors
+from inbox.domain.requests import current_request_id
 
 log = structlog.get_logger(__name__)
 
@@ -27,13 +29,19 @@ _STATUS: dict[type[errors.Refusal], int] = {
     errors.InterruptExpired: 410,
     errors.UnknownInterrupt: 404,
     errors.TooManyTests: 429,
+    errors.RateLimited: 429,
+    errors.PreconditionFailed: 412,
     errors.Refusal: 409,
 }
 
 
 def http_status(refusal: errors.Refusal) -> int:
+    return status_of(type(refusal))
+
+
+def status_of(kind: type[errors.Refusal]) -> int:
     """The status of the nearest class that has one."""
-    return next(_STATUS[kind] for kind in type(refusal).__mro__ if kind in _STATUS)
+    return next(_STATUS[one] for one in kind.__mro__ if one in _STATUS)
 
 
 def body_of(refusal: errors.Refusal) -> dict[str, Any]:
@@ -45,9 +53,12 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     """
     What every error answer holds (RFC 9457): a sentence for people, and for machines its `code`.
 
-    `more` are further members; what is wrong with single fields is in `problems`.
+    `more` are further members; what is wrong with single fields is in `problems`, and under which
+    name the log has the request in `request_id`.
     """
     words = code.replace("_", " ")
+    if request_id := current_request_id():
+        more["request_id"] = request_id
     return {
         "type": f"urn:signoff:problem:{words.lower().replace(' ', '-')}",
         "title": words.capitalize(),
@@ -60,10 +71,16 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
 
 def json_response(refusal: errors.Refusal) -> JsonResponse:
     body = body_of(refusal)
-    response = JsonResponse(body, status=body["status"], content_type=PROBLEM)
-    if response.status_code == 401:
-        response.headers["WWW-Authenticate"] = "Bearer"
-    return response
+    return JsonResponse(
+        body, status=body["status"], content_type=PROBLEM, headers=_headers_of(refusal)
+    )
+
+
+def _headers_of(refusal: errors.Refusal) -> dict[str, str]:
+    if isinstance(refusal, errors.RateLimited):
+        return {"Retry-After": str(refusal.detail["retry_after"])}
+    is_unknown = isinstance(refusal, errors.Unauthenticated)
+    return {"WWW-Authenticate": "Bearer"} if is_unknown else {}
 
 
 def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -71,7 +88,12 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, RequestDataTooBig):
         error = errors.TooLarge("A request may have 2 MiB.")
     if isinstance(error, errors.Refusal):
-        return Response(body_of(error), status=http_status(error), content_type=PROBLEM)
+        return Response(
+            body_of(error),
+            status=http_status(error),
+            content_type=PROBLEM,
+            headers=_headers_of(error),
+        )
     response = exception_handler(error, context)
     if response is not None and isinstance(error, exceptions.APIException):
         response.data = _problem_of(error)
@@ -84,3 +106,10 @@ def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
         detail = "The request has the wrong shape."
         return problem(400, errors.InvalidInput.code, detail, problems=error.detail)
     return problem(error.status_code, str(error.default_code).upper(), str(error.detail))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """An address that is not there: a problem where programs call, else the page that says so."""
+    if request.path.startswith(("/api/", "/agui/")):
+        return json_response(errors.NotFound("There is nothing at this address."))
+    return page_not_found(request, exception)

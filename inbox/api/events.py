@@ -1,46 +1,81 @@
 """`GET /api/threads/<id>/events`: the log as JSON, or followed as server-sent events."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from inbox.api.answers import EventPage
 from inbox.api.authentication import actor_of_request
+from inbox.api.description import EVENT_STREAM, header, operation, page_parameters
+from inbox.api.lists import Window, names_of
+from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, stream
 from inbox.db_threads import in_db_thread
-from inbox.domain.errors import InvalidInput
+from inbox.domain.access import Permission
+from inbox.domain.errors import InvalidInput, NotFound
 from inbox.feed import follow
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.events import read_events
 from inbox.selectors.threads import thread_for
 
 PAGE = 1_000
+_SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
+_KNOWN = "The seq of the last event that is known; 0 for none."
+_LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it counts first.", _SEQ)
 
 
+@operation(
+    "listEvents",
+    "Read the log of a thread, or follow it",
+    tag="threads",
+    scope=Permission.READ,
+    answers={200: (EventPage, EVENT_STREAM)},
+    refuses=(InvalidInput, NotFound),
+    parameters=[*page_parameters(_SEQ, _KNOWN, most=PAGE), _LAST_EVENT_ID],
+    more="Followed for ever with `Accept: text/event-stream`; the `id:` of each event is its seq.",
+    negotiates=False,
+)
 @require_safe
 async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
-    after, rows, may_read = await in_db_thread(_read, request, thread_id, wants_stream)
-    if wants_stream:
-        return stream(encoded(follow(thread_id, after, may_read)))
-    events = ",".join(f'{{"seq":{seq},"run":"{run}","event":{body}}}' for seq, run, _, body in rows)
-    more = rows[-1][0] if len(rows) == PAGE else None
-    head = JsonResponse({"next_after": more}).content.decode()
-    return HttpResponse(f'{{"results":[{events}],{head[1:]}', content_type="application/json")
+    if not wants_stream:
+        return unchanged(request, await in_db_thread(_page, request, thread_id))
+    after, may_read = await in_db_thread(_cursor, request, thread_id)
+    return stream(encoded(follow(thread_id, after, may_read)))
 
 
-def _read(
-    request: HttpRequest, thread_id: UUID, wants_stream: bool
-) -> tuple[int, Sequence[tuple[int, str, str, str]], Callable[[], bool]]:
+def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
+    """The bodies of events are JSON already, and are not read again."""
+    after, _ = _cursor(request, thread_id)
+    window = Window.of(request.GET, limit=PAGE, most=PAGE)
+    names = names_of(request.GET.get("fields", ",".join(_FIELDS)), _FIELDS)
+    rows = read_events(thread_id=thread_id, after=after, limit=window.one_more)
+    shown = rows[: window.limit]
+    following = shown[-1][0] if len(rows) > window.limit else "null"
+    parts = [
+        ",".join(part(row) for name, part in _FIELDS.items() if name in names) for row in shown
+    ]
+    results = ",".join(f"{{{part}}}" for part in parts)
+    text = f'{{"results":[{results}],"next_after":{following}}}'
+    return HttpResponse(text, content_type="application/json")
+
+
+_FIELDS: dict[str, Callable[[tuple[int, str, str, str]], str]] = {
+    "seq": lambda row: f'"seq":{row[0]}',
+    "run": lambda row: f'"run":"{row[1]}"',
+    "event": lambda row: f'"event":{row[3]}',
+}
+
+
+def _cursor(request: HttpRequest, thread_id: UUID) -> tuple[int, Callable[[], bool]]:
+    """The seq that was asked for and is there, and whether the log may be read still."""
     actor = actor_of_request(request)
     thread = thread_for(actor, thread_id)
-    may_read = partial(is_allowed_still, actor, thread.team_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):
         raise InvalidInput("`after` and Last-Event-ID are the seq of an event, a whole number.")
-    after = min(int(cursor), thread.next_seq - 1)
-    if wants_stream:
-        return after, (), may_read
-    return after, read_events(thread_id=thread_id, after=after, limit=PAGE), may_read
+    may_read = partial(is_allowed_still, actor, thread.team_id)
+    return min(int(cursor), thread.next_seq - 1), may_read

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 from rest_framework.request import Request
+from typing_extensions import TypedDict
 
 from inbox.actions.runs import RunRequest
 from inbox.domain.states import EntryStatus
@@ -80,13 +81,13 @@ class ShownInput(serializers.Serializer[Any]):
 class BulkDecisionInput(AnswerInput):
     """The body of POST /api/interrupts/decide."""
 
-    items = ShownInput(many=True, allow_empty=False)
+    items = serializers.ListField(child=ShownInput(), allow_empty=False, min_length=1)
 
 
 class BulkWithdrawalInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/withdraw."""
 
-    ids = serializers.ListField(child=serializers.UUIDField(), allow_empty=False)
+    ids = serializers.ListField(child=serializers.UUIDField(), allow_empty=False, min_length=1)
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -116,3 +117,9 @@ class RemoteAgentInput(serializers.Serializer[Any]):
         default=None,
         allow_null=True,
     )
+
+
+class ConnectInput(TypedDict):
+    """The body of POST /agui/<agent>/connect/, which the door reads."""
+
+    threadId: str  # as AG-UI spells it

@@ -4,7 +4,6 @@ from typing import IO, Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
 from agents.agui import strict_json
@@ -22,10 +21,7 @@ class StrictJSONParser(JSONParser):
         body = stream.read(MAX_BODY + 1)
         if len(body) > MAX_BODY:
             raise TooLarge(_TOO_LARGE)
-        try:
-            return strict_json.loads(body or b"{}")
-        except strict_json.JsonRejected as error:
-            raise ParseError(str(error)) from error
+        return read_json(body or b"{}")
 
 
 def json_body(request: HttpRequest) -> Any:

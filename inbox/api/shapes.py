@@ -2,16 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from inbox.actions.bulk import Result
+from inbox.api import answers
 from inbox.api.errors import body_of
 from inbox.domain.connections import sentence_of
+from inbox.domain.states import InterruptStatus
 from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
 
 
-def agent_json(agent: Any, place: Place) -> dict[str, Any]:
+def agent_json(agent: Any, place: Place) -> answers.Agent:
     return {
         "id": str(agent.pk),
         "name": agent.slug,
@@ -23,23 +25,28 @@ def agent_json(agent: Any, place: Place) -> dict[str, Any]:
     }
 
 
-def _place_json(place: Place) -> dict[str, Any]:
+def _place_json(place: Place) -> answers.Remote:
     """Where it is, for administrators; the values of its headers are for nobody."""
-    test = None
-    if place.test is not None:
-        test = test_json(place.test) if place.may_change else {"found": place.test["found"]}
-        test["at"] = place.tested_at
+    at: Any = place.tested_at
     if not place.may_change:
-        return {"test": test}
-    return {"url": place.url, "headers": place.header_names, "test": test}
+        return {"test": {"found": place.test["found"], "at": at} if place.test else None}
+    names = None if place.header_names is None else list(place.header_names)
+    test: answers.LatestTest | None = {**test_json(place.test), "at": at} if place.test else None
+    return {"url": place.url, "headers": names, "test": test}
 
 
-def test_json(report: Mapping[str, Any]) -> dict[str, Any]:
+def test_json(report: Mapping[str, Any]) -> answers.ConnectionTest:
     """What the test of a connection found."""
     return {
         "found": report["found"],
         "message": sentence_of(report),
-        **{name: report[name] or None for name in _OF_A_TEST},
+        "status": report["status"],
+        "content_type": report["content_type"] or None,
+        "detail": report["detail"] or None,
+        "protocol_version": report["protocol_version"] or None,
+        "dialect": report["dialect"] or None,
+        "events": report["events"] or None,
+        "error": report["error"] or None,
         "refused": report["refused"],
         "began_to_work": report["began_to_work"],
         "capabilities": report["told"],
@@ -47,12 +54,7 @@ def test_json(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_A_TEST = (
-    *("status", "content_type", "detail", "protocol_version", "dialect", "events", "error"),
-)
-
-
-def thread_json(thread: Any) -> dict[str, Any]:
+def thread_json(thread: Any) -> answers.Thread:
     return {
         "id": str(thread.pk),
         "thread_id": thread.external_id,
@@ -64,7 +66,7 @@ def thread_json(thread: Any) -> dict[str, Any]:
     }
 
 
-def run_json(run: Any, terminal: str = "") -> dict[str, Any]:
+def run_json(run: Any, terminal: str = "") -> answers.Run:
     return {
         "id": str(run.pk),
         "run_id": run.external_id,
@@ -84,7 +86,7 @@ def run_json(run: Any, terminal: str = "") -> dict[str, Any]:
     }
 
 
-def interrupt_json(row: Any) -> dict[str, Any]:
+def interrupt_json(row: Any) -> answers.Interrupt:
     standing = next(iter(row.standing), None)
     call = row.tool_call
     return {
@@ -115,23 +117,23 @@ def _args(row: Any) -> Any:
     return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 
 
-def detail_json(detail: InterruptDetail) -> dict[str, Any]:
+def detail_json(detail: InterruptDetail) -> answers.InterruptWithSiblings:
     row = detail.interrupt
     row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
     return {
         **interrupt_json(row),
         "siblings": [
-            {"id": str(item.pk), "title": item.title, "status": item.status}
+            {"id": str(item.pk), "title": item.title, "status": InterruptStatus(item.status)}
             for item in detail.siblings
         ],
     }
 
 
-def claim_json(claim: Any) -> dict[str, Any]:
+def claim_json(claim: Any) -> answers.Claim:
     return {"by": claim.holder.name, "at": claim.claimed_at, "until": claim.until}
 
 
-def comment_json(comment: Any) -> dict[str, Any]:
+def comment_json(comment: Any) -> answers.Comment:
     return {
         "id": str(comment.pk),
         "text": comment.text,
@@ -140,16 +142,16 @@ def comment_json(comment: Any) -> dict[str, Any]:
     }
 
 
-def result_json(result: Result) -> dict[str, Any]:
+def result_json(result: Result) -> answers.Result:
     """What became of one of many: a decision, or the error that one alone would have been."""
     return {
         "id": str(result.interrupt_id),
         "decision": decision_json(result.decision) if result.decision else None,
-        "error": body_of(result.refusal) if result.refusal else None,
+        "error": cast("answers.Problem", body_of(result.refusal)) if result.refusal else None,
     }
 
 
-def decision_json(decision: Any) -> dict[str, Any]:
+def decision_json(decision: Any) -> answers.Decision:
     return {
         "id": str(decision.pk),
         "status": decision.status,

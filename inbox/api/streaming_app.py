@@ -37,15 +37,15 @@ class StreamingApp:
     """Serves one view; its arguments come from Channels' URL router."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
+        self.view = view
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        body = await _body(receive)
+        body = await read_body(receive)
         if body is None:
             return
         request = ASGIRequest(scope, BytesIO(body))
         answering = asyncio.create_task(self._answer(request, scope, send))
-        leaving = asyncio.create_task(_until_disconnected(receive))
+        leaving = asyncio.create_task(until_disconnected(receive))
         await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
         for task in (leaving, answering):
             task.cancel()
@@ -54,7 +54,7 @@ class StreamingApp:
 
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
         try:
-            response = await self._view(request, **scope["url_route"]["kwargs"])
+            response = await self.view(request, **scope["url_route"]["kwargs"])
         except Refusal as refusal:
             response = json_response(refusal)
         except (OperationalError, InterfaceError) as error:
@@ -76,7 +76,7 @@ class StreamingApp:
             await send({"type": "http.response.body", "body": response.content})  # type: ignore[attr-defined]
 
 
-async def _body(receive: Receive) -> bytes | None:
+async def read_body(receive: Receive) -> bytes | None:
     """The request's body, which the server has limited, or None if the client is gone."""
     parts = []
     while True:
@@ -88,6 +88,6 @@ async def _body(receive: Receive) -> bytes | None:
             return b"".join(parts)
 
 
-async def _until_disconnected(receive: Receive) -> None:
+async def until_disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

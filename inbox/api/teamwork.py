@@ -11,6 +11,8 @@ from inbox.actions.claims import claim_interrupt, release_claim
 from inbox.actions.comments import comment_on
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.api import shapes
+from inbox.api.answers import Claim, Comment, Decision, Listed, Page, Result
+from inbox.api.description import IDEMPOTENCY_KEY, operation
 from inbox.api.inputs import (
     BulkDecisionInput,
     BulkWithdrawalInput,
@@ -18,12 +20,31 @@ from inbox.api.inputs import (
     CommentInput,
     checked,
 )
-from inbox.api.views import Caller
+from inbox.api.lists import Window
+from inbox.api.resources import Caller, made
+from inbox.domain.access import Permission
+from inbox.domain.errors import (
+    AlreadyDecided,
+    AlreadyResumed,
+    Claimed,
+    IdempotencyConflict,
+    InterruptExpired,
+    NotFound,
+)
 from inbox.domain.states import EntryStatus
 from inbox.selectors import interrupts, teamwork
 
 
 class InterruptWithdraw(Caller, APIView):
+    @operation(
+        "withdrawDecision",
+        "Take one's own answer back",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={200: Decision},
+        refuses=(NotFound, AlreadyResumed, InterruptExpired),
+        more="Possible while the run waits for other answers.",
+    )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         actor = self.actor(request)
         return Response(
@@ -34,6 +55,16 @@ class InterruptWithdraw(Caller, APIView):
 class InterruptClaim(Caller, APIView):
     """Claimed by POST, also to renew, and given back by DELETE; for people, not for keys."""
 
+    @operation(
+        "claimInterrupt",
+        "Take an interrupt for ten minutes, or renew that",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={200: Claim},
+        takes=ClaimInput,
+        refuses=(NotFound, AlreadyDecided, Claimed, InterruptExpired),
+        only_people=True,
+    )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         given = checked(ClaimInput, request)
         claim = claim_interrupt(
@@ -41,27 +72,66 @@ class InterruptClaim(Caller, APIView):
         )
         return Response(shapes.claim_json(claim))
 
+    @operation(
+        "releaseInterrupt",
+        "Give an interrupt back for others to take",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={204: None},
+        refuses=(NotFound,),
+        only_people=True,
+    )
     def delete(self, request: Request, interrupt_id: UUID) -> Response:
         release_claim(interrupt_id=interrupt_id, actor=self.actor(request))
         return Response(status=204)
 
 
 class InterruptComments(Caller, APIView):
+    @operation(
+        "listComments",
+        "Read what reviewers said about an interrupt",
+        tag="interrupts",
+        scope=Permission.READ,
+        answers={200: Page[Comment]},
+        refuses=(NotFound,),
+    )
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         row = interrupts.interrupt_for(self.actor(request), interrupt_id)
-        return Response({"results": list(map(shapes.comment_json, teamwork.comments_on(row)))})
+        window = Window.of(request.query_params)
+        found = teamwork.some_comments_on(row, limit=window.one_more, after=window.after_id)
+        return window.page(found, shapes.comment_json)
 
+    @operation(
+        "addComment",
+        "Say something about an interrupt, which no agent gets",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={201: Comment},
+        takes=CommentInput,
+        refuses=(NotFound, IdempotencyConflict),
+        parameters=[IDEMPOTENCY_KEY],
+        only_people=True,
+    )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
-        given = checked(CommentInput, request)
+        given, once = checked(CommentInput, request), self.once(request)
         comment = comment_on(
-            interrupt_id=interrupt_id, actor=self.actor(request), text=given["text"]
+            interrupt_id=interrupt_id, actor=self.actor(request), text=given["text"], once=once
         )
-        return Response(shapes.comment_json(comment), status=201)
+        return made(shapes.comment_json(comment), replayed=once.is_replayed(comment))
 
 
 class InterruptsDecide(Caller, APIView):
     """One answer to many, each decided or refused by itself."""
 
+    @operation(
+        "decideInterrupts",
+        "Give up to 100 interrupts the same answer",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={200: Listed[Result]},
+        takes=BulkDecisionInput,
+        more="Each is decided or refused by itself.",
+    )
     def post(self, request: Request) -> Response:
         given = checked(BulkDecisionInput, request)
         results = bulk.decide_many(
@@ -74,6 +144,15 @@ class InterruptsDecide(Caller, APIView):
 
 
 class InterruptsWithdraw(Caller, APIView):
+    @operation(
+        "withdrawDecisions",
+        "Take up to 100 of one's own answers back",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={200: Listed[Result]},
+        takes=BulkWithdrawalInput,
+        more="Each is taken back or refused by itself.",
+    )
     def post(self, request: Request) -> Response:
         given = checked(BulkWithdrawalInput, request)
         results = bulk.withdraw_many(interrupt_ids=given["ids"], actor=self.actor(request))

@@ -2,11 +2,16 @@
 
 from django.urls import path
 
-from inbox.api import teamwork, views, webhooks
+from inbox.api import invitations, keys, teams, teamwork, threads, views, webhooks
+from inbox.api.schema import api_docs, api_schema
 
 urlpatterns = [
+    path("schema/", api_schema, name="api_schema"),
+    path("docs/", api_docs, name="api_docs"),
     path("agents", views.Agents.as_view()),
     path("agents/<slug:slug>", views.AgentDetail.as_view()),
+    path("agents/<slug:slug>/capabilities", views.AgentCapabilities.as_view()),
+    path("agents/<slug:slug>/input-schema", views.AgentInputSchema.as_view()),
     path("agents/<slug:slug>/test", views.AgentTest.as_view()),
     path("runs", views.Runs.as_view()),
     path("runs/<uuid:run_id>", views.RunDetail.as_view()),
@@ -14,6 +19,11 @@ urlpatterns = [
     path("runs/<uuid:run_id>/retry", views.RunRetry.as_view()),
     path("threads", views.Threads.as_view()),
     path("threads/<uuid:thread_id>", views.ThreadDetail.as_view()),
+    path("threads/<uuid:thread_id>/messages", threads.ThreadMessages.as_view()),
+    path("threads/<uuid:thread_id>/state", threads.ThreadStateDetail.as_view()),
+    path("threads/<uuid:thread_id>/tool-calls", threads.ThreadToolCalls.as_view()),
+    path("threads/<uuid:thread_id>/runs", threads.ThreadRuns.as_view()),
+    path("threads/<uuid:thread_id>/audit", threads.ThreadAudit.as_view()),
     path("interrupts", views.Interrupts.as_view()),
     path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
     path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),
@@ -22,6 +32,17 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/comments", teamwork.InterruptComments.as_view()),
     path("interrupts/decide", teamwork.InterruptsDecide.as_view()),
     path("interrupts/withdraw", teamwork.InterruptsWithdraw.as_view()),
+    path("teams", teams.Teams.as_view()),
+    path("teams/<slug:team>", teams.TeamDetail.as_view()),
+    path("teams/<slug:team>/members", teams.TeamMembers.as_view()),
+    path("teams/<slug:team>/members/<int:user>", teams.MemberDetail.as_view()),
+    path("teams/<slug:team>/invitations", invitations.TeamInvitations.as_view()),
+    path("invitations/<uuid:invitation_id>", invitations.InvitationDetail.as_view()),
+    path("invitations/<uuid:invitation_id>/resend", invitations.InvitationResend.as_view()),
+    path("teams/<slug:team>/keys", keys.TeamKeys.as_view()),
+    path("keys/<uuid:key_id>", keys.KeyDetail.as_view()),
+    path("keys/<uuid:key_id>/rotate", keys.KeyRotate.as_view()),
+    path("keys/<uuid:key_id>/revoke", keys.KeyRevoke.as_view()),
     path("webhooks", webhooks.Webhooks.as_view()),
     path("webhooks/<uuid:webhook_id>", webhooks.WebhookDetail.as_view()),
     path("webhooks/<uuid:webhook_id>/rotate", webhooks.WebhookRotate.as_view()),

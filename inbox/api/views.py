@@ -1,8 +1,9 @@
 """REST: parse, one call, translate."""
 
-from typing import Any
+from collections.abc import Mapping
 from uuid import UUID
 
+from django.core.validators import slug_re
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,51 +14,147 @@ from inbox.actions.decisions import decide
 from inbox.actions.remotes import set_remote_agent
 from inbox.actions.runs import accept_run, cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
+from inbox.api.answers import (
+    AcceptedRun,
+    Agent,
+    AgentWithCapabilities,
+    Capabilities,
+    ConnectionTest,
+    Decision,
+    InputSchema,
+    Interrupt,
+    InterruptWithSiblings,
+    Page,
+    Run,
+    Thread,
+    ThreadWithMessages,
+)
+from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, page_parameters, query
 from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, checked
-from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidInput
-from inbox.domain.filters import Filter, State
-from inbox.domain.states import EntryStatus
+from inbox.api.lists import Window
+from inbox.api.resources import Caller, idempotency_key, made
+from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
+from inbox.domain.access import Permission
+from inbox.domain.errors import (
+    AddressTaken,
+    AlreadyDecided,
+    Claimed,
+    IdempotencyConflict,
+    InterruptExpired,
+    InvalidInput,
+    InvalidPayload,
+    NotFound,
+    NotRemote,
+    PendingInterrupts,
+    RetryRefused,
+    RunEnded,
+    ThreadBusy,
+    TooManyTests,
+    ViewChanged,
+)
+from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH, Filter, Sort, State
+from inbox.domain.states import EntryStatus, RunStatus
 from inbox.engine.agents import try_connection
 from inbox.selectors import agents, interrupts, lists, threads
 
-PAGE = 50
+_NAME = {"type": "string", "maxLength": LONGEST_NAME}
+_SLUG = {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$", "maxLength": 50}
+_WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
+_FLAG = {"type": "string", "enum": ["1"]}
+_STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
+#: The parameters of `inbox.domain.filters`.
+FILTERS = [
+    query("status", "What waits, or what is closed.", {"enum": ["open", "closed"]}),
+    query("state", "The same more exactly.", {"enum": [state.value for state in State]}),
+    query("agent", "Of this agent.", _NAME),
+    query("tool", "About this tool.", _NAME),
+    query("reason", "With this reason.", _NAME),
+    query("team", "Of this team.", _NAME),
+    query("mine", "Claimed or decided by whoever asks.", _FLAG),
+    query("expiring", "About to expire.", _FLAG),
+    query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
+    query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
+]
 _STATUSES = {"open": State.OPEN, "closed": State.DECIDED}
 
 
-class Caller:
-    """A view whose caller is an actor."""
-
-    def actor(self, request: Request) -> Actor:
-        actor: Actor = request.user.actor  # type: ignore[union-attr]
-        return actor
-
-
 class Runs(Caller, APIView):
+    @operation(
+        "listRuns",
+        "List the latest runs",
+        tag="runs",
+        scope=Permission.READ,
+        answers={200: Page[Run]},
+        refuses=(NotFound,),
+        parameters=[
+            query("status", "Those in one of these states only.", _STATES),
+            query("agent", "Of this agent.", _SLUG),
+            query("thread", "Of this thread.", {"type": "string", "format": "uuid"}),
+        ],
+    )
     def get(self, request: Request) -> Response:
-        rows = threads.runs_for(self.actor(request), limit=PAGE)
-        return Response({"results": [shapes.run_json(row) for row in rows]})
+        actor, query = self.actor(request), request.query_params
+        window = Window.of(query)
+        thread = query.get("thread")
+        found = threads.runs_for(
+            actor,
+            limit=window.one_more,
+            after=window.after_id,
+            statuses=_run_statuses(query.get("status", "")),
+            agent=_agent_of(query),
+            thread=threads.thread_for(actor, _id_of("thread", thread)) if thread else None,
+        )
+        return window.page(found, shapes.run_json)
 
+    @operation(
+        "startRun",
+        "Start a run",
+        tag="runs",
+        scope=Permission.RUN,
+        answers={202: AcceptedRun},
+        takes=StartRunInput,
+        refuses=(NotFound, IdempotencyConflict, PendingInterrupts, ThreadBusy),
+        parameters=[IDEMPOTENCY_KEY],
+        more="Without `thread_id` the run opens a thread of its own.",
+    )
     def post(self, request: Request) -> Response:
         body = StartRunInput(data=request.data)
         body.is_valid(raise_exception=True)
-        key = _idempotency_key(request)
+        key = idempotency_key(request)
         actor = self.actor(request)
         agent = agents.agent_for(actor, body.validated_data["agent"])
         wanted = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
         engine.check_input(agent.implementation, wanted.input["forwardedProps"])
         accepted = accept_run(agent=agent, request=wanted, actor=actor, idempotency_key=key)
         answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
-        return Response(answer, status=202)
+        return made(answer, replayed=accepted.replayed, status=202)
 
 
 class RunDetail(Caller, APIView):
+    @operation(
+        "getRun",
+        "Read one run, with its terminal event",
+        tag="runs",
+        scope=Permission.READ,
+        answers={200: Run},
+        refuses=(NotFound,),
+        parameters=[query("wait", "Answer when it pauses or ends, or after these seconds.", _WAIT)],
+    )
     def get(self, request: Request, run_id: UUID) -> Response:
+        check_wait(request.query_params.get("wait", "0"))
         run = threads.run_for(self.actor(request), run_id)
         return Response(shapes.run_json(run, threads.terminal_of(run)))
 
 
 class RunCancel(Caller, APIView):
+    @operation(
+        "cancelRun",
+        "End an active run",
+        tag="runs",
+        scope=Permission.RUN,
+        answers={200: Run},
+        refuses=(NotFound, RunEnded),
+    )
     def post(self, request: Request, run_id: UUID) -> Response:
         # A key that may run but not read is told what its own request made of the run.
         run = cancel_run(run_id=run_id, actor=self.actor(request))
@@ -65,22 +162,51 @@ class RunCancel(Caller, APIView):
 
 
 class RunRetry(Caller, APIView):
+    @operation(
+        "retryRun",
+        "Try a failed run again",
+        tag="runs",
+        scope=Permission.RUN,
+        answers={202: AcceptedRun},
+        refuses=(NotFound, RetryRefused),
+        more="With the same input and decisions; what may have happened is asked first.",
+    )
     def post(self, request: Request, run_id: UUID) -> Response:
         accepted = engine.retry(run_id, self.actor(request))
         answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
-        return Response(answer, status=202)
+        return made(answer, replayed=accepted.replayed, status=202)
 
 
 class Agents(Caller, APIView):
+    @operation(
+        "listAgents",
+        "List the agents",
+        tag="agents",
+        scope=Permission.READ,
+        answers={200: Page[Agent]},
+        parameters=page_parameters(_SLUG),
+    )
     def get(self, request: Request) -> Response:
-        actor = self.actor(request)
-        rows = agents.agents_for(actor)
-        return Response(
-            {"results": [shapes.agent_json(row, agents.place_of(actor, row)) for row in rows]}
+        actor, window = self.actor(request), Window.of(request.query_params)
+        found = agents.some_agents_for(actor, limit=window.one_more, after=window.after_name)
+        return window.page(
+            found,
+            lambda row: shapes.agent_json(row, agents.place_of(actor, row)),
+            lambda row: row.slug,
         )
 
 
 class AgentDetail(Caller, APIView):
+    takes_if_match = True
+
+    @operation(
+        "getAgent",
+        "Read one agent, with its capabilities",
+        tag="agents",
+        scope=Permission.READ,
+        answers={200: AgentWithCapabilities},
+        refuses=(NotFound,),
+    )
     def get(self, request: Request, slug: str) -> Response:
         actor = self.actor(request)
         agent = agents.agent_for(actor, slug)
@@ -88,27 +214,99 @@ class AgentDetail(Caller, APIView):
         shown = shapes.agent_json(agent, agents.place_of(actor, agent))
         return Response({**shown, "capabilities": capabilities})
 
+    @operation(
+        "setRemoteAgent",
+        "Add an agent elsewhere, or change it",
+        tag="agents",
+        scope=Permission.ADMIN,
+        answers={200: Agent, 201: Agent},
+        takes=RemoteAgentInput,
+        refuses=(NotFound, AddressTaken),
+        more="Without `headers` those that are kept stay, as long as the URL names the same place. "
+        + IF_MATCH,
+    )
     def put(self, request: Request, slug: str) -> Response:
         given, actor = dict(checked(RemoteAgentInput, request)), self.actor(request)
         team_id = agents.team_for_agent(actor, slug, given.pop("team"))
-        placed = set_remote_agent(team_id=team_id, slug=slug, actor=actor, **given)
+        placed = set_remote_agent(
+            team_id=team_id, slug=slug, actor=actor, check_seen=self.as_seen(request), **given
+        )
         agent = agents.agent_for(actor, placed.agent.slug)
         shown = shapes.agent_json(agent, agents.place_of(actor, agent))
         return Response(shown, status=201 if placed.is_new else 200)
 
 
+class AgentCapabilities(Caller, APIView):
+    @operation(
+        "getAgentCapabilities",
+        "Read what an agent can do",
+        tag="agents",
+        scope=Permission.READ,
+        answers={200: Capabilities},
+        refuses=(NotFound,),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor(request), slug)
+        return Response({"capabilities": engine.capabilities_of(agent.implementation)})
+
+
+class AgentInputSchema(Caller, APIView):
+    @operation(
+        "getAgentInputSchema",
+        "Read what the runs of an agent take",
+        tag="agents",
+        scope=Permission.READ,
+        answers={200: InputSchema},
+        refuses=(NotFound,),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor(request), slug)
+        return Response({"input_schema": engine.input_schema_of(agent.implementation)})
+
+
 class AgentTest(Caller, APIView):
+    @operation(
+        "testRemoteAgent",
+        "Test the connection to an agent elsewhere",
+        tag="agents",
+        scope=Permission.ADMIN,
+        answers={200: ConnectionTest},
+        refuses=(NotFound, NotRemote, TooManyTests),
+        more="Takes up to ten seconds.",
+    )
     def post(self, request: Request, slug: str) -> Response:
         return Response(shapes.test_json(try_connection(slug, self.actor(request))))
 
 
 class Threads(Caller, APIView):
+    @operation(
+        "listThreads",
+        "List the threads",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: Page[Thread]},
+        parameters=[query("agent", "Of this agent.", _SLUG)],
+    )
     def get(self, request: Request) -> Response:
-        rows = threads.threads_for(self.actor(request), limit=PAGE)
-        return Response({"results": [shapes.thread_json(row) for row in rows]})
+        window = Window.of(request.query_params)
+        found = threads.threads_for(
+            self.actor(request),
+            limit=window.one_more,
+            after=window.after_id,
+            agent=_agent_of(request.query_params),
+        )
+        return window.page(found, shapes.thread_json)
 
 
 class ThreadDetail(Caller, APIView):
+    @operation(
+        "getThread",
+        "Read one thread, with its messages and state",
+        tag="threads",
+        scope=Permission.READ,
+        answers={200: ThreadWithMessages},
+        refuses=(NotFound,),
+    )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         hydration = threads.hydration_of(thread)
@@ -123,15 +321,25 @@ class ThreadDetail(Caller, APIView):
 
 
 class Interrupts(Caller, APIView):
+    @operation(
+        "listInterrupts",
+        "List what waits, or what was decided",
+        tag="interrupts",
+        scope=Permission.READ,
+        answers={200: Page[Interrupt]},
+        refuses=(InvalidInput, NotFound),
+        parameters=FILTERS,
+    )
     def get(self, request: Request) -> Response:
-        actor = self.actor(request)
-        after = request.query_params.get("after")
+        actor, window = self.actor(request), Window.of(request.query_params)
+        after = window.after_id
         found = lists.whole_list_for(
             actor,
             _filter(request),
             now=timezone.now(),
-            limit=PAGE,
-            after=_cursor(actor, after) if after else None,
+            limit=window.limit,
+            # The list may be in the order of what only the row itself says.
+            after=interrupts.interrupt_for(actor, after) if after else None,
         )
         results = [shapes.interrupt_json(row) for row in found.rows]
         following = str(found.rows[-1].pk) if found.more else None
@@ -139,12 +347,30 @@ class Interrupts(Caller, APIView):
 
 
 class InterruptDetail(Caller, APIView):
+    @operation(
+        "getInterrupt",
+        "Read one interrupt, with its siblings and its decision",
+        tag="interrupts",
+        scope=Permission.READ,
+        answers={200: InterruptWithSiblings},
+        refuses=(NotFound,),
+    )
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         detail = interrupts.detail_for(self.actor(request), interrupt_id)
         return Response(shapes.detail_json(detail))
 
 
 class InterruptDecide(Caller, APIView):
+    @operation(
+        "decideInterrupt",
+        "Answer one interrupt",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        answers={200: Decision},
+        takes=DecisionInput,
+        refuses=(NotFound, AlreadyDecided, Claimed, InterruptExpired, InvalidPayload, ViewChanged),
+        more="The last answer that a run waits for resumes it.",
+    )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         given = checked(DecisionInput, request)
         decision = decide(
@@ -155,13 +381,6 @@ class InterruptDecide(Caller, APIView):
             actor=self.actor(request),
         )
         return Response(shapes.decision_json(decision))
-
-
-def _idempotency_key(request: Request) -> str:
-    key: str = request.headers.get("Idempotency-Key", "")
-    if len(key) > 150:
-        raise InvalidInput("An Idempotency-Key has up to 150 characters.")
-    return key
 
 
 def _filter(request: Request) -> Filter:
@@ -176,8 +395,23 @@ def _filter(request: Request) -> Filter:
     return wanted
 
 
-def _cursor(actor: Actor, after: str) -> Any:
+def _run_statuses(text: str) -> list[RunStatus]:
+    """Several are divided by commas."""
     try:
-        return interrupts.interrupt_for(actor, UUID(after))
+        return [RunStatus(part) for part in text.split(",")] if text else []
     except ValueError as error:
-        raise InvalidInput("`after` is the id of an interrupt.") from error
+        raise InvalidInput(f"`status` is one of {', '.join(RunStatus)}, or several.") from error
+
+
+def _agent_of(query: Mapping[str, str]) -> str:
+    name = query.get("agent", "")
+    if name and not slug_re.fullmatch(name):
+        raise InvalidInput("`agent` is the name of an agent.")
+    return name
+
+
+def _id_of(name: str, text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise InvalidInput(f"`{name}` is the id of a {name}.") from error

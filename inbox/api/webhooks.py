@@ -10,8 +10,20 @@ from rest_framework.views import APIView
 
 from inbox.actions import deliveries
 from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
-from inbox.api.views import PAGE, Caller
-from inbox.domain.errors import InvalidInput
+from inbox.api.answers import (
+    Count,
+    Delivery,
+    MadeWebhook,
+    Page,
+    Webhook,
+    WebhookWithCounts,
+    WebhookWithSecret,
+)
+from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
+from inbox.api.lists import Window
+from inbox.api.resources import Caller, made
+from inbox.domain.access import Permission
+from inbox.domain.errors import IdempotencyConflict, InvalidInput, NotFound, WebhookDisabled
 from inbox.domain.webhooks import DeliveryStatus, sentence_of
 from inbox.selectors import webhooks
 
@@ -33,81 +45,185 @@ class WebhookInput(_Input):
 class WebhookChange(_Input):
     """The body of PATCH /api/webhooks/<id>; what is left out stays."""
 
+    url = serializers.CharField(required=False, trim_whitespace=False)
+    events = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=50, required=False
+    )
     enabled = serializers.BooleanField(required=False)
 
 
-class Webhooks(Caller, APIView):
-    def get(self, request: Request) -> Response:
-        rows = webhooks.webhooks_for(self.actor(request))
-        return Response({"results": [webhook_json(row) for row in rows]})
+_STATUS = query(
+    "status", "Those in this state only.", {"enum": [status.value for status in DeliveryStatus]}
+)
 
+
+class Webhooks(Caller, APIView):
+    @operation(
+        "listWebhooks",
+        "List the webhooks",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={200: Page[Webhook]},
+    )
+    def get(self, request: Request) -> Response:
+        window = Window.of(request.query_params)
+        found = webhooks.some_webhooks_for(
+            self.actor(request), limit=window.one_more, after=window.after_id
+        )
+        return window.page(found, webhook_json)
+
+    @operation(
+        "addWebhook",
+        "Add a webhook",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={201: MadeWebhook},
+        takes=WebhookInput,
+        refuses=(NotFound, IdempotencyConflict),
+        parameters=[IDEMPOTENCY_KEY],
+    )
     def post(self, request: Request) -> Response:
         body = WebhookInput(data=request.data)
         body.is_valid(raise_exception=True)
-        given, actor = _given(body), self.actor(request)
+        given, actor, once = _given(body), self.actor(request), self.once(request)
         team_id = webhooks.team_for_webhook(actor, given.pop("team"))
-        row, secret = add_webhook(team_id=team_id, actor=actor, **given)
-        return Response({**webhook_json(row), "secret": secret}, status=201)
+        row, secret = add_webhook(team_id=team_id, actor=actor, once=once, **given)
+        answer = {**webhook_json(row), "secret": secret or None}
+        return made(answer, replayed=once.is_replayed(row))
 
 
 class WebhookDetail(Caller, APIView):
+    takes_if_match = True
+
+    @operation(
+        "getWebhook",
+        "Read one webhook, with what it has not got",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={200: WebhookWithCounts},
+        refuses=(NotFound,),
+    )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = webhooks.webhook_for(self.actor(request), webhook_id)
         return Response({**webhook_json(row), **webhooks.undelivered_counts(row)})
 
+    @operation(
+        "changeWebhook",
+        "Change a webhook, or switch it on or off",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={200: Webhook},
+        takes=WebhookChange,
+        refuses=(NotFound,),
+        more=IF_MATCH,
+    )
     def patch(self, request: Request, webhook_id: UUID) -> Response:
-        body = WebhookChange(data=request.data, partial=True)
+        body = WebhookChange(data=request.data)
         body.is_valid(raise_exception=True)
-        row = change_webhook(endpoint_id=webhook_id, actor=self.actor(request), **_given(body))
+        row = change_webhook(
+            endpoint_id=webhook_id,
+            actor=self.actor(request),
+            check_seen=self.as_seen(request),
+            **_given(body),
+        )
         return Response(webhook_json(row))
 
+    @operation(
+        "removeWebhook",
+        "Remove a webhook",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={204: None},
+        refuses=(NotFound,),
+        more=IF_MATCH,
+    )
     def delete(self, request: Request, webhook_id: UUID) -> Response:
-        remove_webhook(endpoint_id=webhook_id, actor=self.actor(request))
+        remove_webhook(
+            endpoint_id=webhook_id, actor=self.actor(request), check_seen=self.as_seen(request)
+        )
         return Response(status=204)
 
 
 class WebhookRotate(Caller, APIView):
+    @operation(
+        "rotateWebhookSecret",
+        "Make a new secret",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={200: WebhookWithSecret},
+        refuses=(NotFound,),
+        more="The one before signs beside it for 24 hours.",
+    )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row, secret = rotate_secret(endpoint_id=webhook_id, actor=self.actor(request))
         return Response({**webhook_json(row), "secret": secret})
 
 
 class WebhookTest(Caller, APIView):
+    @operation(
+        "testWebhook",
+        "Send a `webhook.test`",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={202: Delivery},
+        refuses=(NotFound, WebhookDisabled),
+    )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row = deliveries.send_test(endpoint_id=webhook_id, actor=self.actor(request))
         return Response(delivery_json(row), status=202)
 
 
 class WebhookReplay(Caller, APIView):
+    @operation(
+        "replayWebhook",
+        "Send all that was given up once more",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={202: Count},
+        refuses=(NotFound, WebhookDisabled),
+    )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         count = deliveries.replay(endpoint_id=webhook_id, actor=self.actor(request))
         return Response({"count": count}, status=202)
 
 
 class WebhookDeliveries(Caller, APIView):
+    @operation(
+        "listDeliveries",
+        "List what was sent, the latest first",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={200: Page[Delivery]},
+        refuses=(InvalidInput, NotFound),
+        parameters=[_STATUS],
+    )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = webhooks.webhook_for(self.actor(request), webhook_id)
-        query = request.query_params
+        window = Window.of(request.query_params)
         found = webhooks.deliveries_of(
             row,
-            limit=PAGE + 1,
-            status=_status(query.get("status", "")),
-            before=_message_id(query.get("before", "")),
+            limit=window.one_more,
+            status=_status(request.query_params.get("status", "")),
+            after=window.after_id,
         )
-        shown = found[:PAGE]
-        following = str(shown[-1].message_id) if len(found) > PAGE else None
-        return Response(
-            {"results": [delivery_json(one) for one in shown], "next_before": following}
-        )
+        return window.page(found, delivery_json, lambda one: one.message_id)
 
 
 class DeliverySendAgain(Caller, APIView):
+    @operation(
+        "sendDeliveryAgain",
+        "Send one message once more, under the same `webhook-id`",
+        tag="webhooks",
+        scope=Permission.ADMIN,
+        answers={202: Delivery},
+        refuses=(NotFound, WebhookDisabled),
+    )
     def post(self, request: Request, message_id: UUID) -> Response:
         row = deliveries.send_again(message_id=message_id, actor=self.actor(request))
         return Response(delivery_json(row), status=202)
 
 
-def webhook_json(row: Any) -> dict[str, Any]:
+def webhook_json(row: Any) -> Webhook:
     """An endpoint; its secret is in the answer that made it and in no other."""
     return {
         "id": str(row.pk),
@@ -124,7 +240,7 @@ def webhook_json(row: Any) -> dict[str, Any]:
     }
 
 
-def delivery_json(row: Any) -> dict[str, Any]:
+def delivery_json(row: Any) -> Delivery:
     return {
         "id": str(row.message_id),
         "webhook_id": f"msg_{row.message_id.hex}",
@@ -162,10 +278,3 @@ def _status(text: str) -> DeliveryStatus | None:
         return DeliveryStatus(text) if text else None
     except ValueError as error:
         raise InvalidInput("`status` is `pending`, `delivered` or `failed`.") from error
-
-
-def _message_id(text: str) -> UUID | None:
-    try:
-        return UUID(text) if text else None
-    except ValueError as error:
-        raise InvalidInput("`before` is the id of a delivery.") from error

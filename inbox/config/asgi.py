@@ -12,9 +12,12 @@ from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.core.handlers.asgi import ASGIHandler  # noqa: E402
 from django.http import HttpRequest, HttpResponseBase  # noqa: E402
-from django.urls import re_path  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
 
+from inbox.api.rate_headers import RateHeaders  # noqa: E402
+from inbox.api.request_ids import RequestIds  # noqa: E402
 from inbox.api.streaming_urls import streaming_urlpatterns  # noqa: E402
+from inbox.api.waiting import Waiting  # noqa: E402
 from inbox.db_threads import in_db_thread  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
@@ -42,10 +45,15 @@ class ThreadedHandler(ASGIHandler):
         return await in_db_thread(self.get_response, request)
 
 
-_everything_else: Any = re_path(r"", ThreadedHandler())  # type: ignore[arg-type]
-application = ProtocolTypeRouter(
-    {
-        "http": URLRouter([*streaming_urlpatterns, _everything_else]),
-        "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
-    }
+_pages = ThreadedHandler()
+_waiting: Any = path("api/runs/<uuid:run_id>", Waiting(_pages))  # type: ignore[arg-type]
+_everything_else: Any = re_path(r"", _pages)  # type: ignore[arg-type]
+_http: Any = URLRouter([*streaming_urlpatterns, _waiting, _everything_else])
+application = RequestIds(
+    ProtocolTypeRouter(
+        {
+            "http": RateHeaders(_http),
+            "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
+        }
+    )
 )

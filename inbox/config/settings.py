@@ -10,6 +10,8 @@ import dj_database_url
 from kombu.transport import TRANSPORT_ALIASES
 
 from inbox.config.logs import LOGGING_CONFIGURATION
+from inbox.config.mail import mail_settings
+from inbox.config.oidc import allauth_settings, read_providers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -49,8 +51,12 @@ CSRF_TRUSTED_ORIGINS = [
     origin for origin in os.environ.get("SIGNOFF_TRUSTED_ORIGINS", "").split(",") if origin
 ]
 
+#: Where people may sign in beside here.
+OIDC_PROVIDERS = read_providers(os.environ.get("SIGNOFF_OIDC", ""))
 INSTALLED_APPS = [
     "daphne",
+    # Without looking for admins of libraries: only ours has pages, and only the site imports it.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -60,9 +66,17 @@ INSTALLED_APPS = [
     "lucide",
     "csp",
     "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
     "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "inbox",
 ]
+if OIDC_PROVIDERS:  # which costs memory that most do not need
+    INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -78,6 +92,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "inbox.web.sessions.SeenMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "inbox.config.urls"
@@ -104,6 +120,7 @@ TEMPLATES = [
             "builtins": [
                 "django.templatetags.i18n",
                 "django_htmx.templatetags.django_htmx",
+                "inbox.web.data_values",
                 "inbox.web.icons",
                 "inbox.web.moments",
             ],
@@ -183,16 +200,28 @@ CHANNEL_LAYERS = {
     )
 }
 
+# -- the audit trail ------------------------------------------------------------------------------
+#: The key that signs checkpoints, for processes that share none on disk.
+AUDIT_KEY = os.environ.get("SIGNOFF_AUDIT_KEY", "")
+AUDIT_KEY_FILE = DATA_DIR / "audit-key"
+AUDIT_CHECKPOINTS = Path(os.environ.get("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints"))
+#: Where else checkpoints are kept: addresses of files, syslog, git, web or S3, by comma.
+AUDIT_SINKS = tuple(
+    filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
+)
+
 # -- people ---------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_USERNAME_CALLABLE = "inbox.web.lockout.name_of"
+AXES_CLIENT_IP_CALLABLE = "inbox.addresses.address_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_RESET_ON_SUCCESS = True
@@ -200,12 +229,64 @@ AXES_VERBOSE = False
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
+ACCOUNT_ADAPTER = "inbox.web.signing.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "inbox.web.accounts.SignInForm",
+    "reset_password": "inbox.web.passwords.ForgottenForm",
+}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"  # to sign in; an address counts for nothing until it is
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_MAX_EMAIL_ADDRESSES = 5
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+# Guessing passwords is django-axes' to stop; this counts the codes that are tried for one person.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
+ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
+SOCIALACCOUNT_ADAPTER = "inbox.web.elsewhere.ElsewhereAdapter"
+SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)
+SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to no other site (Content Security Policy)
+MFA_ADAPTER = "inbox.web.signing.FactorAdapter"
+MFA_FORMS = {
+    "login_webauthn": "inbox.web.credentials.LoginForm",
+    "authenticate_webauthn": "inbox.web.credentials.AuthenticateForm",
+    "reauthenticate_webauthn": "inbox.web.credentials.ReauthenticateForm",
+    "add_webauthn": "inbox.web.credentials.AddForm",
+    "edit_webauthn": "inbox.web.credentials.EditForm",
+}
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+# Nobody signs themselves up here: an address that was not confirmed is no reason for less safety.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
+MFA_TOTP_ISSUER = "Signoff"
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s to both sides, for clocks that differ
 SESSION_ENGINE = "inbox.models.sessions"
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
+#: What was tried how often, and which codes were used: the same for all processes of the site.
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    if EMBEDDED
+    else {
+        "BACKEND": "inbox.config.shared_cache.SharedCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "signoff",
+        "OPTIONS": {"serializer": "inbox.config.shared_cache.JsonSerializer"},
+    }
+}
+
+# -- mail -----------------------------------------------------------------------------------------
+vars().update(mail_settings(os.environ.get("SIGNOFF_EMAIL_URL", "")))
+#: Whether mails reach anybody; where they are printed, links are shown to be passed on.
+SENDS_MAIL = bool(os.environ.get("SIGNOFF_EMAIL_URL"))
+DEFAULT_FROM_EMAIL = os.environ.get("SIGNOFF_EMAIL_FROM", "signoff@localhost")
 
 # -- pages ----------------------------------------------------------------------------------------
 USE_TZ = True
@@ -252,6 +333,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 # Two forms of 300 fields on one page, with what marks their boxes, rows and branches.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500
 
+#: How many calls a person or a key may make, and an address from where nobody is known; "" is any
+#: number of them.
+RATE_LIMIT = os.environ.get("SIGNOFF_RATE_LIMIT", "6000/minute")
+RATE_LIMIT_ANONYMOUS = os.environ.get("SIGNOFF_RATE_LIMIT_ANONYMOUS", "300/minute")
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -259,6 +344,32 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "EXCEPTION_HANDLER": "inbox.api.errors.to_response",
     "UNAUTHENTICATED_USER": None,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+}
+SPECTACULAR_SETTINGS = {
+    "OAS_VERSION": "3.1.0",
+    "TITLE": "Signoff",
+    "DESCRIPTION": "The approval inbox for AI agents: runs pause, people decide, and one resume "
+    "continues.",
+    "VERSION": "0.1.0",
+    "PREPROCESSING_HOOKS": ["inbox.api.schema.add_functions"],
+    # Enumerations keep the names that they have in the code.
+    "POSTPROCESSING_HOOKS": [],
+    "ENFORCE_NON_BLANK_FIELDS": True,
+    # What a PATCH may leave out, its serializer says.
+    "COMPONENT_SPLIT_PATCH": False,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "key": {"type": "http", "scheme": "bearer", "description": "An API key of a team."},
+            "session": {
+                "type": "apiKey",
+                "in": "cookie",
+                "name": "sessionid",
+                "description": "Whoever is signed in on a page of this site. What changes "
+                "something needs the value of the cookie `csrftoken` as `X-CSRFToken`.",
+            },
+        }
+    },
 }
 
 LOGGING_CONFIG = None

@@ -41,6 +41,7 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
 class ActorKind(StrEnum):
     HUMAN = "human"
     KEY = "key"
+    AGENT = "agent"  #: says and does, but decides nothing: it has no permission anywhere
     SYSTEM = "system"
 
 
@@ -54,6 +55,15 @@ class Actor:
     key_id: UUID | None = None
     team_id: UUID | None = None  #: the one team of a key
     scopes: frozenset[Permission] = field(default_factory=frozenset)
+    method: str = ""  #: how they signed in, as `signing.method_of` says it; "key" for a machine
+    #: The session of a person in a browser, which may end at any time; it is a secret.
+    session_key: str = field(default="", repr=False)
+    agent_id: UUID | None = None  #: the one agent of a key that is an agent's own
+    #: which of a key's tokens was sent: the one before the last ends earlier than the key
+    token_digest: str = field(default="", repr=False)
+    on_behalf: str = ""  #: who made the key
+    #: A superuser in the admin: administers every team, as long as they are a superuser.
+    runs_installation: bool = False
 
     @property
     def ident(self) -> str:
@@ -61,8 +71,14 @@ class Actor:
         return str(self.user_id or self.key_id or self.label)
 
 
+def agent_actor(agent_id: UUID) -> Actor:
+    """An agent as the audit trail names it; nothing is permitted to it."""
+    return Actor(kind=ActorKind.AGENT, label=str(agent_id))
+
+
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
 COURIER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
+RETENTION = Actor(kind=ActorKind.SYSTEM, label="system:retention")
 SEED = Actor(kind=ActorKind.SYSTEM, label="system:seed")

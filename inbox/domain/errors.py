@@ -34,6 +34,42 @@ class Forbidden(Refusal):
     code = "FORBIDDEN"
 
 
+class MoreThanOwn(Forbidden):
+    """Somebody would give more than they have; `beyond` says what."""
+
+    code = "MORE_THAN_OWN"
+
+
+class LastAdmin(Refusal):
+    """A team would be left without anybody who administers it."""
+
+    code = "LAST_ADMIN"
+
+
+class KeyEnded(Refusal):
+    """This key was revoked or has expired, and nothing brings it back."""
+
+    code = "KEY_ENDED"
+
+
+class InvitationEnded(Refusal):
+    """The invitation was accepted or withdrawn, or it has expired."""
+
+    code = "INVITATION_ENDED"
+
+
+class AlreadyMember(Refusal):
+    """Somebody who belongs to the team cannot join it."""
+
+    code = "ALREADY_MEMBER"
+
+
+class EmailTaken(Refusal):
+    """Somebody has an account with this address."""
+
+    code = "EMAIL_TAKEN"
+
+
 class InvalidInput(Refusal):
     """The request has the wrong shape."""
 
@@ -82,10 +118,22 @@ class TooManyTests(Refusal):
     code = "TOO_MANY_TESTS"
 
 
+class RateLimited(Refusal):
+    """Too many calls of this caller, or of nobody known from this address: see `Retry-After`."""
+
+    code = "RATE_LIMITED"
+
+
 class UsernameTaken(Refusal):
     """Somebody else has this name."""
 
     code = "USERNAME_TAKEN"
+
+
+class PreconditionFailed(Refusal):
+    """What is there now is not the version that the change was meant for (If-Match)."""
+
+    code = "PRECONDITION_FAILED"
 
 
 class IdempotencyConflict(Refusal):
@@ -135,26 +183,38 @@ class ContractRefusal(Refusal):
 
 
 class PendingInterrupts(ContractRefusal):
+    """The thread waits for answers to its interrupts."""
+
     code = "PENDING_INTERRUPTS"
 
 
 class PartialResume(ContractRefusal):
+    """Not every open interrupt is answered."""
+
     code = "PARTIAL_RESUME"
 
 
 class UnknownInterrupt(ContractRefusal):
+    """No interrupt of the thread has this id."""
+
     code = "UNKNOWN_INTERRUPT_ID"
 
 
 class DuplicateResume(ContractRefusal):
+    """An interrupt is answered twice at once."""
+
     code = "DUPLICATE_RESUME"
 
 
 class InterruptExpired(ContractRefusal):
+    """It is too late for an answer."""
+
     code = "INTERRUPT_EXPIRED"
 
 
 class InvalidPayload(ContractRefusal):
+    """The answer does not fit what was asked; `problems` says where."""
+
     code = "INVALID_PAYLOAD"
 
 
@@ -165,6 +225,8 @@ class AlreadyDecided(ContractRefusal):
 
 
 class ThreadBusy(ContractRefusal):
+    """A run of the thread is still going on."""
+
     code = "THREAD_BUSY"
 
 

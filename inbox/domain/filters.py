@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import date, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlencode
 
@@ -117,7 +117,7 @@ class Filter:
 
         `state` is that of the list at this address. Parameters with other names are others'.
         """
-        read = _Reader(query)
+        read = Reader(query)
         found = cls(
             state=State(read.one_of("state", State, state)),
             agent=read.name("agent"),
@@ -150,7 +150,7 @@ _PARAMETERS = {
 }
 
 
-class _Reader:
+class Reader:
     """Reads parameters one by one, and notes which made no sense."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
@@ -176,6 +176,14 @@ class _Reader:
         if value not in ("", "1"):
             self._note(name, value)
         return value == "1"
+
+    def day(self, name: str) -> date | None:
+        value = self._query.get(name, "").strip()
+        try:
+            return date.fromisoformat(value) if value else None
+        except ValueError:
+            self._note(name, value)
+            return None
 
     def search(self, name: str) -> str:
         """What is too long is cut, and said to be."""

@@ -39,6 +39,17 @@ class ToolCallState(StrEnum):
     NOT_RUN = "not_run"  #: denied or cancelled
 
 
+class Verdict(StrEnum):
+    """What became of the questions about a tool call, to find it by."""
+
+    APPROVED = "approved"  #: as it was proposed
+    EDITED = "edited"  #: approved with other arguments
+    DENIED = "denied"
+    ANSWERED = "answered"  #: whatever was asked about it was no approval
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
 class Reason(StrEnum):
     """The interrupt reasons that are ours to read; any other is rendered from its own data."""
 

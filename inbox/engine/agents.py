@@ -54,7 +54,7 @@ def try_connection(slug: str, actor: Actor) -> dict[str, Any]:
         TooManyTests: this process has enough to do with others.
     """
     agent = agent_for(actor, slug)
-    require(actor, agent.team_id, Permission.ADMIN)
+    require(actor, agent.team_id, Permission.ADMIN, agent.pk)
     endpoint = endpoint_of(agent.pk)
     if endpoint is None:
         raise NotRemote(Sentence("This agent runs here: there is no connection to test."))

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import asynccontextmanager
+from contextvars import Context
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -58,7 +59,7 @@ class Hub:
         else:
             await self._tell(self._beat())
         if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.get_running_loop().create_task(self._keep())
+            self._keeper = _begin(self._keep())
         await self.announce([page])
 
     async def remove_page(self, page: Page) -> None:
@@ -76,7 +77,7 @@ class Hub:
 
     def listen(self) -> None:
         if self._listener is None or self._listener.done():
-            self._listener = asyncio.get_running_loop().create_task(self._listen())
+            self._listener = _begin(self._listen())
 
     async def _listen(self) -> None:
         """Hand rings on for ever; while the layer is away, the safety poll does the work."""
@@ -167,6 +168,11 @@ class Hub:
             await asyncio.wait_for(rings().group_send(PRESENCE_GROUP, message), timeout=2)
         except Exception as error:  # who is there is told again in some seconds
             log.warning("presence not told", error=type(error).__name__)
+
+
+def _begin(work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    """Begin what outlives the request that happened to come first, and is not logged as its."""
+    return asyncio.get_running_loop().create_task(work, context=Context())
 
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}

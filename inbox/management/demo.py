@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from inbox import engine
-from inbox.actions.people import add_member, create_api_key, set_password
+from inbox.actions.keys import make_key
+from inbox.actions.people import add_member, set_password
 from inbox.actions.runs import RunRequest, accept_run, new_external_id
 from inbox.domain.access import SEED, Permission, Role
 from inbox.domain.errors import UsernameTaken
@@ -70,7 +71,7 @@ def _seed() -> Credentials:
     agents = {name: give_agent(TEAM, name) for name in dict.fromkeys(one[0] for one in STARTED)}
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
-    api_key = create_api_key(team=team, name="demo", scopes=scopes, actor=SEED)
+    _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
     for name, value, message in STARTED:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key)

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from inbox import engine, sweeper
+from inbox.actions import key_use
 from inbox.management import bounded
 
 log = structlog.get_logger(__name__)
@@ -42,8 +43,15 @@ class Site:
         )
 
     def serve(self) -> None:
-        """Serve until SIGINT or SIGTERM."""
-        self._server.run()
+        """Serve until SIGINT or SIGTERM, and keep account of the keys that were used."""
+        stopping = threading.Event()
+        threading.Thread(
+            target=key_use.write_until, args=(stopping.wait,), name="key-use", daemon=True
+        ).start()
+        try:
+            self._server.run()
+        finally:
+            stopping.set()
 
 
 def _heartbeat() -> Callable[[], object]:

@@ -5,18 +5,6 @@ import uuid6
 from django.conf import settings
 from django.db import migrations, models
 
-from inbox.models import append_only
-
-TABLES = ("inbox_comment",)
-
-
-def install(apps, schema_editor):
-    append_only.install(schema_editor, TABLES)
-
-
-def remove(apps, schema_editor):
-    append_only.remove(schema_editor, TABLES)
-
 
 class Migration(migrations.Migration):
 
@@ -92,5 +80,4 @@ class Migration(migrations.Migration):
             model_name='comment',
             constraint=models.CheckConstraint(condition=models.Q(('text', ''), _negated=True), name='comment_says_something'),
         ),
-        migrations.RunPython(install, remove),
     ]

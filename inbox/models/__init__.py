@@ -1,13 +1,23 @@
 """Columns and constraints: invariants stand here wherever a database can keep them."""
 
 from inbox.models.agents import Agent, Endpoint
-from inbox.models.audit import AuditEntry
+from inbox.models.audit import (
+    AuditBlock,
+    AuditCheckpoint,
+    AuditEntry,
+    AuditLeaf,
+    AuditPayload,
+    AuditSink,
+)
 from inbox.models.claims import Claim
 from inbox.models.comments import Comment
 from inbox.models.decisions import Decision
 from inbox.models.events import Event
 from inbox.models.interrupts import Interrupt
-from inbox.models.people import ApiKey, Membership, Team, User
+from inbox.models.invitations import Invitation
+from inbox.models.keys import ApiKey
+from inbox.models.orders import Order
+from inbox.models.people import Membership, Team, User
 from inbox.models.threads import Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
@@ -16,7 +26,12 @@ from inbox.models.webhooks import Delivery, DeliveryAttempt, WebhookEndpoint
 __all__ = [
     "Agent",
     "ApiKey",
+    "AuditBlock",
+    "AuditCheckpoint",
     "AuditEntry",
+    "AuditLeaf",
+    "AuditPayload",
+    "AuditSink",
     "Claim",
     "Comment",
     "Decision",
@@ -25,8 +40,10 @@ __all__ = [
     "Endpoint",
     "Event",
     "Interrupt",
+    "Invitation",
     "Membership",
     "Memory",
+    "Order",
     "Run",
     "SavedView",
     "Team",

@@ -16,6 +16,9 @@ class Agent(models.Model):
     description = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
 
+    def __str__(self) -> str:
+        return self.slug
+
 
 class Endpoint(models.Model):
     """Where an agent is that runs elsewhere, and what it is greeted with."""

@@ -22,3 +22,4 @@ class Comment(models.Model):
 
     class Meta:
         constraints = [models.CheckConstraint(condition=~Q(text=""), name="comment_says_something")]
+        indexes = [models.Index(fields=["interrupt", "id"], name="comments_in_order")]

@@ -8,7 +8,7 @@ from inbox.domain.access import Actor
 from inbox.domain.states import EntryStatus
 from inbox.models.fields import choices, id_field
 from inbox.models.interrupts import Interrupt
-from inbox.models.people import ApiKey
+from inbox.models.keys import ApiKey
 
 
 class Decision(models.Model):
@@ -39,6 +39,11 @@ class Decision(models.Model):
                 name="one_standing_decision",
             )
         ]
+
+    @property
+    def ident(self) -> str:
+        """That of the actor."""
+        return str(self.user_id or self.api_key_id or self.actor_label)
 
     def is_by(self, actor: Actor) -> bool:
         return (self.user_id, self.api_key_id) == (actor.user_id, actor.key_id)

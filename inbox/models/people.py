@@ -1,10 +1,10 @@
-"""Users, teams, who belongs to them, and the keys of machines."""
+"""Users, teams, and who belongs to them."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Permission, Role
+from inbox.domain.access import Role
 from inbox.domain.teamwork import LONGEST_GRACE_SECONDS
 from inbox.models.fields import choices, id_field
 
@@ -25,6 +25,12 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     grace_seconds = models.PositiveSmallIntegerField(
         default=0, help_text="how long a complete set of answers waits before it resumes its run"
+    )
+    audit_days = models.PositiveIntegerField(
+        null=True, help_text="after so many days names and texts leave the audit trail; null: never"
+    )
+    audit_erased_to = models.BigIntegerField(
+        default=0, help_text="the last audit entry that was old enough"
     )
 
     class Meta:
@@ -49,19 +55,3 @@ class Membership(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["user", "team"], name="one_membership_per_team")
         ]
-
-
-class ApiKey(models.Model):
-    """A machine's credential: only its sha256 is kept, the prefix tells keys apart for people."""
-
-    id = id_field()
-    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=80)
-    prefix = models.CharField(max_length=12)
-    digest = models.CharField(max_length=64, unique=True)
-    scopes = models.JSONField()
-    created_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True)
-
-    def permissions(self) -> frozenset[Permission]:
-        return frozenset(Permission(str(scope)) for scope in self.scopes)

@@ -31,7 +31,11 @@ class Thread(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["agent", "external_id"], name="one_thread_per_address")
         ]
-        indexes = [models.Index(fields=["team", "-updated_at"], name="threads_of_a_team")]
+        indexes = [
+            models.Index(fields=["team", "-updated_at"], name="threads_of_a_team"),
+            models.Index(fields=["team", "id"], name="threads_by_time"),
+            models.Index(fields=["agent", "id"], name="threads_of_agent"),
+        ]
 
 
 class Memory(models.Model):
@@ -49,10 +53,15 @@ class Run(models.Model):
     `input` is the RunAgentInput without ids and resume, `resume` the entries that the server built
     from stored decisions, `checkpoint` what the agent left for the run that resumes this one; all
     three JSON text. A run that `retries` a failed one does the work of that one once more.
+    `team` and `agent` repeat what the thread says, so that each list is the beginning of an index.
     """
 
     id = id_field()
-    thread = models.ForeignKey(Thread, on_delete=models.PROTECT, related_name="runs")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
+    thread = models.ForeignKey(
+        Thread, on_delete=models.PROTECT, related_name="runs", db_index=False
+    )
     external_id = models.CharField(max_length=200, help_text="the AG-UI runId, may repeat")
     parent_external_id = models.CharField(max_length=200, blank=True)
     status = models.CharField(max_length=12, choices=choices(RunStatus), default=RunStatus.QUEUED)
@@ -90,6 +99,10 @@ class Run(models.Model):
             models.UniqueConstraint(fields=["idempotency_key"], name="one_run_per_idempotency_key"),
         ]
         indexes = [
+            models.Index(fields=["team", "id"], name="runs_of_a_team"),
+            models.Index(fields=["team", "status", "id"], name="runs_by_status"),
+            models.Index(fields=["agent", "id"], name="runs_of_agent"),
+            models.Index(fields=["thread", "id"], name="runs_of_thread"),
             models.Index(
                 fields=["queued_at"],
                 condition=Q(status=RunStatus.QUEUED),

@@ -2,8 +2,10 @@
 
 from django.db import models
 
-from inbox.domain.states import ToolCallState
+from inbox.domain.states import ToolCallState, Verdict
+from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
+from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
 
 
@@ -12,10 +14,14 @@ class ToolCall(models.Model):
     A tool call by the id that the agent gave it; its own id is the idempotency key of the effect.
 
     `args` is what the agent proposed and `edited_args` what a reviewer put in its place, both
-    canonical JSON text; `result` is the content of its TOOL_CALL_RESULT.
+    canonical JSON text; `result` is the content of its TOOL_CALL_RESULT. `verdict` is what the
+    answers that stand come to, and `decided_by` whose they are (`Actor.ident`). `team` and `agent`
+    repeat what the thread says, so that each list is the beginning of an index.
     """
 
     id = id_field()
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
+    agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
     thread = models.ForeignKey(
         Thread, on_delete=models.PROTECT, related_name="tool_calls", db_index=False
     )
@@ -28,6 +34,8 @@ class ToolCall(models.Model):
     state = models.CharField(
         max_length=10, choices=choices(ToolCallState), default=ToolCallState.PROPOSED
     )
+    verdict = models.CharField(max_length=10, blank=True, choices=choices(Verdict))
+    decided_by = models.CharField(max_length=64, blank=True)
     result = models.TextField(null=True)
     proposed_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -36,6 +44,14 @@ class ToolCall(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["thread", "tool_call_id"], name="one_tool_call_per_id")
+        ]
+        indexes = [
+            models.Index(fields=["team", "id"], name="calls_of_a_team"),
+            models.Index(fields=["agent", "id"], name="calls_of_agent"),
+            models.Index(fields=["team", "name", "id"], name="calls_of_tool"),
+            models.Index(fields=["team", "verdict", "id"], name="calls_by_verdict"),
+            models.Index(fields=["team", "decided_by", "id"], name="calls_by_person"),
+            models.Index(fields=["tool_call_id"], name="calls_by_wire_id"),
         ]
 
     @property

@@ -11,7 +11,9 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from agents.agui import strict_json
 from inbox import door
+from inbox.db_threads import in_db_thread
 from inbox.domain.errors import Refusal
+from inbox.rates import count_caller
 from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor_of_scope, query_of
 
 log = structlog.get_logger(__name__)
@@ -43,6 +45,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
     async def _serve(self, frame: str | bytes) -> None:
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
+            await in_db_thread(count_caller, self._actor)  # type: ignore[arg-type]
             answer = await door.run(self._actor, slug, strict_json.loads(frame), self._dialect())  # type: ignore[arg-type]
         except strict_json.JsonRejected as error:
             await self._refuse("INVALID_INPUT", str(error))

@@ -30,7 +30,7 @@ async def actor_of_scope(scope: Any) -> Actor | None:
     user = scope.get("user")
     if user is None or not user.is_authenticated or not _is_own_page(headers):
         return None
-    return actor_of_user(user)
+    return actor_of_user(user, scope["session"])
 
 
 def _is_own_page(headers: dict[bytes, str]) -> bool:

@@ -3,20 +3,34 @@
 from collections.abc import Collection
 from uuid import UUID
 
+from django.db.models import Q
+
 from inbox.domain.access import NEEDS, ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.domain.errors import Forbidden, NotFound
 from inbox.domain.sentences import Sentence
-from inbox.models import ApiKey, Membership, Team
+from inbox.models import Membership, Team, User
+from inbox.selectors.standing import live_sessions
+from inbox.selectors.tokens import working
 
 
-def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
-    """What the actor may do in the team; empty for strangers and for people who left."""
+def permissions_in(
+    actor: Actor, team_id: UUID, agent_id: UUID | None = None
+) -> Collection[Permission]:
+    """
+    What the actor may do in the team; empty for strangers and for people who left.
+
+    `agent_id` is the agent that it is about, if it is about one: the key of an agent may do
+    nothing with what belongs to no agent, or to another one.
+    """
     if actor.kind is ActorKind.SYSTEM:
         return frozenset(Permission)
     if actor.kind is ActorKind.KEY:
-        return actor.scopes if actor.team_id == team_id else frozenset()
+        is_about_it = actor.agent_id in (None, agent_id)
+        return actor.scopes if actor.team_id == team_id and is_about_it else frozenset()
     if actor.user_id is None:
         return frozenset()
+    if actor.runs_installation and may_make_teams(actor):
+        return ROLE_PERMISSIONS[Role.ADMIN]
     membership = Membership.objects.filter(
         user_id=actor.user_id, team_id=team_id, user__is_active=True
     ).first()
@@ -24,14 +38,22 @@ def permissions_in(actor: Actor, team_id: UUID) -> Collection[Permission]:
 
 
 def is_allowed_still(actor: Actor, team_id: UUID) -> bool:
-    """Whether an actor who was let in may stay: keys are revoked and people leave."""
+    """Whether an actor who was let in may stay: tokens and sessions end, and people leave."""
+    if actor.session_key and not live_sessions([actor.session_key]):
+        return False
     if actor.key_id is not None:
-        return ApiKey.objects.filter(pk=actor.key_id, revoked_at=None).exists()
+        return bool(working({actor.token_digest}))
     return bool(permissions_in(actor, team_id))
 
 
 def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:
-    """The teams in which the actor has the permission."""
+    """
+    The teams in which the actor has the permission, in all that belongs to them.
+
+    The key of an agent has none: where its agent's part of a list is for it, `reach_of` says so.
+    """
+    if actor.agent_id is not None:
+        return []
     if actor.kind is ActorKind.KEY:
         return [actor.team_id] if actor.team_id and permission in actor.scopes else []
     if actor.user_id is None:
@@ -42,6 +64,25 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
             user_id=actor.user_id, role__in=roles, user__is_active=True
         ).values_list("team_id", flat=True)
     )
+
+
+def reach_of(
+    actor: Actor, permission: Permission = Permission.READ
+) -> tuple[list[UUID], UUID | None]:
+    """The teams in which the actor has the permission, and the only agent there that counts."""
+    if actor.agent_id is None:
+        return teams_of(actor, permission), None
+    has_it = actor.team_id is not None and permission in actor.scopes
+    return ([actor.team_id] if actor.team_id and has_it else []), actor.agent_id
+
+
+def within_reach(
+    actor: Actor, permission: Permission = Permission.READ, *, team: str, agent: str
+) -> Q:
+    """The rows that the actor reaches; `team` and `agent` are the names of their columns."""
+    teams, only = reach_of(actor, permission)
+    found = Q(**{f"{team}__in": teams})
+    return found if only is None else found & Q(**{agent: only})
 
 
 def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
@@ -58,15 +99,26 @@ def decides_somewhere(actor: Actor) -> bool:
     return bool(teams_of(actor, Permission.DECIDE))
 
 
-def require(actor: Actor, team_id: UUID, permission: Permission) -> None:
+def may_make_teams(actor: Actor) -> bool:
+    """Whether the actor runs the installation: a superuser, or one of its commands."""
+    if actor.kind is ActorKind.SYSTEM:
+        return True
+    if actor.user_id is None:
+        return False
+    return User.objects.filter(pk=actor.user_id, is_superuser=True, is_active=True).exists()
+
+
+def require(
+    actor: Actor, team_id: UUID, permission: Permission, agent_id: UUID | None = None
+) -> None:
     """
-    Raise unless the actor has the permission in the team.
+    Raise unless the actor has the permission in the team, or in what belongs to one agent of it.
 
     Raises:
         NotFound: the actor may not even see what belongs to the team.
         Forbidden: the actor may see it, but not do this.
     """
-    allowed = permissions_in(actor, team_id)
+    allowed = permissions_in(actor, team_id, agent_id)
     if permission in allowed:
         return
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):

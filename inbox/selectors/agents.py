@@ -7,25 +7,37 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.errors import Forbidden, InvalidInput, NotFound
+from django.db.models import QuerySet
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
 from inbox.domain.remotes import is_remote
 from inbox.domain.sentences import Sentence
-from inbox.models import Agent, Endpoint, Team
+from inbox.models import Agent, Endpoint
 from inbox.models.sealed import Unreadable, unseal
-from inbox.selectors.access import permissions_in, teams_of
+from inbox.selectors.access import permissions_in, within_reach
+from inbox.selectors.teams import team_to_change
 
 
 def agents_for(actor: Actor, permission: Permission = Permission.READ) -> Sequence[Agent]:
     """The agents of the actor's teams, by name."""
-    found = Agent.objects.filter(team__in=teams_of(actor, permission))
-    return list(found.select_related("endpoint", "team").order_by("slug"))
+    return list(_of_teams(actor, permission))
+
+
+def some_agents_for(actor: Actor, *, limit: int, after: str = "") -> Sequence[Agent]:
+    """The agents of the actor's teams by name, from the one behind the name `after` on."""
+    return list(_of_teams(actor, Permission.READ).filter(slug__gt=after)[:limit])
+
+
+def _of_teams(actor: Actor, permission: Permission) -> "QuerySet[Agent]":
+    found = Agent.objects.filter(within_reach(actor, permission, team="team", agent="pk"))
+    return found.select_related("endpoint", "team").order_by("slug")
 
 
 def agent_for(actor: Actor, slug: str) -> Agent:
     """One agent by its address. Raises NotFound for a stranger as for a wrong name."""
     found = Agent.objects.select_related("endpoint", "team").filter(slug=slug).first()
-    if found is None or not permissions_in(actor, found.team_id):
+    if found is None or not permissions_in(actor, found.team_id, found.pk):
         raise NotFound(f"There is no agent {slug[:60]!r} for you to see.")
     return found
 
@@ -53,14 +65,14 @@ def place_of(actor: Actor, agent: Agent) -> Place:
     if endpoint is None:
         return Place(is_remote=is_remote(agent.implementation))
     test = json.loads(endpoint.test) if endpoint.test else None
-    if Permission.ADMIN not in permissions_in(actor, agent.team_id):
+    if Permission.ADMIN not in permissions_in(actor, agent.team_id, agent.pk):
         found = {"found": test["found"]} if test else None
         return Place(is_remote=True, tested_at=endpoint.tested_at, test=found)
     return Place(
         is_remote=True,
         may_change=True,
         url=endpoint.url,
-        header_names=_names(endpoint),
+        header_names=header_names_of(agent),
         changed_at=endpoint.changed_at,
         tested_at=endpoint.tested_at,
         test=test,
@@ -69,30 +81,15 @@ def place_of(actor: Actor, agent: Agent) -> Place:
 
 def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
     """
-    The team that gets an agent of this name: that which has it, or the only one that can be meant.
+    The team that gets an agent of this name: the named one, that which has it, or the only one.
 
-    Whether the actor may give it one is for the action to say.
-
-    Raises:
-        NotFound: the actor does not know of the team.
-        Forbidden: there is no team whose agents the actor may change.
-        InvalidInput: there are several.
+    Raises what `team_to_change` raises.
     """
-    if team_slug:
-        team = Team.objects.filter(slug=team_slug).first()
-        if team is None or not permissions_in(actor, team.pk):
-            raise NotFound()
-        return team.pk
-    known = Agent.objects.filter(slug=slug).first()
-    if known is not None and permissions_in(actor, known.team_id):
+    known = None if team_slug else Agent.objects.filter(slug=slug).first()
+    if known is not None and permissions_in(actor, known.team_id, known.pk):
         return known.team_id
-    teams = teams_of(actor, Permission.ADMIN)
-    if not teams:
-        raise Forbidden(NEEDS[Permission.ADMIN])
-    if len(teams) > 1:
-        text = Sentence("Say which team gets the agent.")
-        raise InvalidInput(text, problems={"team": [text]})
-    return teams[0]
+    several = Sentence("Say which team gets the agent.")
+    return team_to_change(actor, team_slug, if_several=several)
 
 
 @dataclass(frozen=True)
@@ -125,8 +122,9 @@ def endpoint_of(agent_id: UUID) -> Elsewhere | None:
     return Elsewhere(agent.slug, agent.description, found.url, found.changed_at, found.headers)
 
 
-def _names(endpoint: Endpoint) -> Sequence[str] | None:
+def header_names_of(agent: Agent) -> Sequence[str] | None:
+    """What a remote agent is greeted with, without the values; None if it cannot be read."""
     try:
-        return sorted(unseal(endpoint.headers))
+        return sorted(unseal(agent.endpoint.headers))
     except Unreadable:
         return None

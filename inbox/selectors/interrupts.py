@@ -73,7 +73,7 @@ def interrupt_for(actor: Actor, interrupt_id: UUID) -> Interrupt:
     row = Interrupt.objects.filter(pk=interrupt_id).first()
     if row is None:
         raise NotFound()
-    require(actor, row.team_id, Permission.READ)
+    require(actor, row.team_id, Permission.READ, row.agent_id)
     return row
 
 
@@ -88,11 +88,11 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     )
     if row is None:
         raise NotFound()
-    require(actor, row.team_id, Permission.READ)
+    require(actor, row.team_id, Permission.READ, row.agent_id)
     asked = json.loads(row.body)
     decision = _standing(row)
     now = database_now()
-    allowed = permissions_in(actor, row.team_id)
+    allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
     decided_together, asked_together = progress_of([row])[row.run_id]
     schema = asked.get("responseSchema")
@@ -113,9 +113,9 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         asked_together=asked_together,
         decided_together=decided_together,
         activity=list(
-            AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None)).order_by(
-                "-pk"
-            )[:50]
+            AuditEntry.objects.filter(Q(interrupt=row) | Q(run=row.run, interrupt=None))
+            .select_related("payload")
+            .order_by("-pk")[:50]
         ),
         may_decide=Permission.DECIDE in allowed,
         claim=claim_on(row, now),

@@ -1,30 +1,115 @@
-"""API keys: finding the actor behind a bearer token."""
+"""Actors, behind a token or signed in to a session; and the keys of a team, for its admins."""
 
-import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
 
-from inbox.domain.access import Actor, ActorKind
+from django.contrib.sessions.backends.base import SessionBase
+
+from inbox.actions.key_use import note_refusal, note_use
+from inbox.domain.access import Actor, ActorKind, Permission
+from inbox.domain.errors import NotFound
+from inbox.domain.signing import method_of
 from inbox.models import ApiKey, User
-
-
-def key_digest(token: str) -> str:
-    """What is stored of a key; 256 random bits need no salt."""
-    return hashlib.sha256(token.encode()).hexdigest()
+from inbox.models.clock import database_now
+from inbox.selectors.access import require
+from inbox.selectors.tokens import is_taken, key_digest, key_with
 
 
 def actor_of_key(token: str) -> Actor | None:
-    """The key's actor, or None if there is no such key."""
-    key = ApiKey.objects.filter(digest=key_digest(token), revoked_at=None).first()
+    """The key's actor, or None if there is no such key, or it has ended."""
+    digest, now = key_digest(token), database_now()
+    key = key_with(digest)
     if key is None:
         return None
+    if not is_taken(key, digest, now):
+        note_refusal(key, now)
+        return None
+    note_use(key, now)
     return Actor(
         kind=ActorKind.KEY,
         label=f"key {key.name}",
         key_id=key.pk,
         team_id=key.team_id,
         scopes=key.permissions(),
+        agent_id=key.agent_id,
+        token_digest=digest,
+        method="key",
+        on_behalf=key.made_by,
     )
 
 
-def actor_of_user(user: User) -> Actor:
-    """The person as an actor; what they may do is looked up when they do it."""
-    return Actor(kind=ActorKind.HUMAN, label=user.display_name, user_id=user.pk)
+def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
+    """The person as an actor, with the session they act in; what they may do is looked up then."""
+    return Actor(
+        kind=ActorKind.HUMAN,
+        label=user.display_name,
+        user_id=user.pk,
+        method=_method_of(user, session) if session else "",
+        session_key=(session.session_key or "") if session else "",
+    )
+
+
+def actor_of_superuser(user: User, session: SessionBase) -> Actor:
+    """The person as whoever runs the installation, which they are in the admin and nowhere else."""
+    return replace(actor_of_user(user, session), runs_installation=True)
+
+
+def _method_of(user: User, session: SessionBase) -> str:
+    # Where django-allauth writes down each step of signing in, and whose steps they are.
+    if session.get("account_authentication_methods_user") != str(user.pk):
+        return ""
+    return method_of(session.get("account_authentication_methods", []))
+
+
+def keys_for(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
+    """
+    The keys of a team, the latest first; those that were revoked come last.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.ADMIN)
+    rows = ApiKey.objects.filter(team=team_id).select_related("team", "agent").order_by("-pk")
+    return sorted(rows, key=lambda key: key.revoked_at is not None)
+
+
+def some_keys_for(
+    actor: Actor, team_id: UUID, *, limit: int, after: UUID | None = None
+) -> Sequence[ApiKey]:
+    """
+    The keys of a team, the latest first, from behind `after` on.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.ADMIN)
+    rows = ApiKey.objects.filter(team=team_id).select_related("team", "agent").order_by("-pk")
+    return list((rows if after is None else rows.filter(pk__lt=after))[:limit])
+
+
+def working_keys_of(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
+    """
+    The keys of a team that work now, by name: whoever belongs to it may know what machines do.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    require(actor, team_id, Permission.READ)
+    now = database_now()
+    rows = ApiKey.objects.filter(team=team_id, revoked_at=None).select_related("agent")
+    return [key for key in rows.order_by("name", "pk") if is_taken(key, key.digest, now)]
+
+
+def key_for(actor: Actor, key_id: UUID) -> ApiKey:
+    """
+    One key.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    key = ApiKey.objects.select_related("team", "agent").filter(pk=key_id).first()
+    if key is None:
+        raise NotFound()
+    require(actor, key.team_id, Permission.ADMIN)
+    return key

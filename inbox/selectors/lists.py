@@ -16,7 +16,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.filters import SOON, Filter, Sort, State
 from inbox.domain.states import InterruptStatus
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
-from inbox.selectors.access import memberships_of, teams_of
+from inbox.selectors.access import memberships_of, reach_of
 from inbox.selectors.teamwork import count_claimed
 
 #: A badge needs no more than this, and counting everything would scan it.
@@ -179,8 +179,10 @@ def _matching(
     actor: Actor, wanted: Filter, now: datetime
 ) -> tuple[list[UUID], "QuerySet[Interrupt]"]:
     """The teams to look in, and what the filter leaves of everybody's rows."""
-    teams = teams_of(actor)
+    teams, only = reach_of(actor)
     conditions = [_STATES[wanted.state]]
+    if only is not None:
+        conditions.append(Q(agent=only))
     if wanted.team:
         teams = list(
             Team.objects.filter(pk__in=teams, slug=wanted.team).values_list("pk", flat=True)

@@ -37,7 +37,7 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
         NotFound, Forbidden: the actor may not decide.
         UnknownInterrupt: nothing was asked.
     """
-    require(actor, agent.team_id, Permission.DECIDE)
+    require(actor, agent.team_id, Permission.DECIDE, agent.pk)
     thread = Thread.objects.filter(agent=agent, external_id=thread_id).first()
     run = _run_that_asked(thread, interrupt_id) if thread else None
     if thread is None or run is None:

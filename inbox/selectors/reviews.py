@@ -39,7 +39,7 @@ def similar_for(actor: Actor, interrupt_id: UUID) -> Review:
     row = Interrupt.objects.filter(pk=interrupt_id).first()
     if row is None:
         raise NotFound()
-    require(actor, row.team_id, Permission.READ)
+    require(actor, row.team_id, Permission.READ, row.agent_id)
     others = similar_to(row).exclude(pk=row.pk)
     found = list(others.values_list("pk", flat=True)[:MOST_TOGETHER])
     return _review(actor, [row.pk, *found])

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from inbox.domain.access import ROLE_PERMISSIONS, Actor, Permission, Role
-from inbox.models import ApiKey, Membership
+from inbox.models import Membership
+from inbox.selectors.tokens import working
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,19 @@ class Standing:
 
 def standings_of(readers: Sequence[Reader]) -> list[Standing | None]:
     """
-    Where each of them stands; None for a session that ended and a key that was revoked.
+    Where each of them stands; None for a session or a key's token that ended.
 
     Three queries, however many pages are open.
     """
-    sessions = _live_sessions([one.session_key for one in readers if one.session_key])
-    keys = _live_keys([one.actor.key_id for one in readers if one.actor.key_id])
+    sessions = live_sessions([one.session_key for one in readers if one.session_key])
+    tokens = working({one.actor.token_digest for one in readers if one.actor.key_id})
     members = _members({one.actor.user_id for one in readers if one.actor.user_id})
     standings: list[Standing | None] = []
     for reader in readers:
         actor = reader.actor
         if actor.key_id is not None:
-            standings.append(_standing_of_key(actor) if actor.key_id in keys else None)
+            is_live = actor.token_digest in tokens
+            standings.append(_standing_of_key(actor) if is_live else None)
         elif actor.user_id is None or (reader.session_key not in sessions):
             standings.append(None)
         else:
@@ -48,14 +49,10 @@ def standings_of(readers: Sequence[Reader]) -> list[Standing | None]:
     return standings
 
 
-def _live_sessions(keys: Collection[str]) -> set[str]:
+def live_sessions(keys: Collection[str]) -> set[str]:
+    """Which of these sessions have not ended."""
     live = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     return set(live.values_list("session_key", flat=True)) if keys else set()
-
-
-def _live_keys(keys: Collection[UUID]) -> set[UUID]:
-    live = ApiKey.objects.filter(pk__in=keys, revoked_at=None)
-    return set(live.values_list("pk", flat=True)) if keys else set()
 
 
 def _members(user_ids: Collection[int]) -> dict[int, Standing]:
@@ -72,5 +69,7 @@ def _members(user_ids: Collection[int]) -> dict[int, Standing]:
 
 
 def _standing_of_key(actor: Actor) -> Standing:
-    may_read = actor.team_id is not None and Permission.READ in actor.scopes
+    # What happens in a team is not for the key of one of its agents.
+    is_whole = actor.team_id is not None and actor.agent_id is None
+    may_read = is_whole and Permission.READ in actor.scopes
     return Standing(reads=frozenset({str(actor.team_id)} if may_read else ()))

@@ -8,10 +8,19 @@ from django.db.models import Exists, OuterRef, Q
 
 from inbox.domain.states import InterruptStatus, RunStatus
 from inbox.domain.webhooks import DeliveryStatus, EventType
-from inbox.models import Delivery, Interrupt, Run, WebhookEndpoint
+from inbox.models import (
+    AuditCheckpoint,
+    AuditEntry,
+    Delivery,
+    Interrupt,
+    Run,
+    Team,
+    WebhookEndpoint,
+)
 from inbox.models.clock import database_now
 
 _AT_ONCE = 500
+SEAL_EVERY = timedelta(seconds=30)
 
 
 def runs_with_lost_workers() -> list[tuple[UUID, str]]:
@@ -70,6 +79,25 @@ def threads_with_interrupts_to_warn_of() -> list[UUID]:
     return list(
         soon.filter(~Exists(told)).values_list("thread_id", flat=True).distinct()[:_AT_ONCE]
     )
+
+
+def seal_is_due() -> bool:
+    """Whether the last checkpoint is so old that the next one is signed within a minute of news."""
+    last = AuditCheckpoint.objects.order_by("-size").values_list("at", flat=True).first()
+    return last is None or last <= database_now() - SEAL_EVERY
+
+
+def teams_with_old_entries() -> list[UUID]:
+    """Teams whose audit trail has names and texts for longer than they want it to."""
+    teams = Team.objects.exclude(audit_days=None).values_list("pk", "audit_days", "audit_erased_to")
+    now = database_now()
+    found = []
+    for team, days, erased_to in teams:
+        later = AuditEntry.objects.filter(team=team, pk__gt=erased_to).order_by("pk")
+        at = later.values_list("at", flat=True).first()
+        if at is not None and at < now - timedelta(days=days or 0):
+            found.append(team)
+    return found
 
 
 def endpoints_with_due_deliveries() -> list[UUID]:

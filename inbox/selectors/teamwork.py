@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from inbox.domain.access import Actor
 from inbox.domain.errors import AlreadyResumed
@@ -35,6 +36,12 @@ def comments_on(row: Interrupt) -> Sequence[Comment]:
     """The latest comments, in the order they were written."""
     latest = Comment.objects.filter(interrupt=row).select_related("user")
     return list(latest.order_by("-created_at", "-pk")[:_COMMENTS])[::-1]
+
+
+def some_comments_on(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:
+    """The comments in the order they were written, from behind `after` on."""
+    rows = Comment.objects.filter(interrupt=row).select_related("user").order_by("pk")
+    return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 
 
 def withdrawable_by(actor: Actor, row: Interrupt, decision: Decision | None) -> datetime | None:

@@ -15,7 +15,8 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
 from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Event, Run, Thread, ToolCall
-from inbox.selectors.access import require, teams_of
+from inbox.selectors.access import reach_of, require, within_reach
+from inbox.selectors.latest import latest
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,23 @@ class Hydration:
     last_terminal: str  #: the JSON text of its terminal event, "" while it has none
 
 
-def threads_for(actor: Actor, *, limit: int = 50) -> Sequence[Thread]:
-    """The threads of the actor's teams, the latest first."""
+def threads_for(
+    actor: Actor, *, limit: int = 50, after: UUID | None = None, agent: str = ""
+) -> Sequence[Thread]:
+    """
+    The threads of the actor's teams, those that were opened last first, from behind `after` on.
+
+    `agent` is the name of one; nothing is listed of an agent that the actor does not know of.
+    """
+    parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
+    rows = Thread.objects.filter(pk__in=latest(parts, limit=limit, after=after))
+    return list(rows.select_related("agent").order_by("-pk"))
+
+
+def busy_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
+    """The threads of the actor's teams in which something happened last."""
     return list(
-        Thread.objects.filter(team__in=teams_of(actor))
+        Thread.objects.filter(within_reach(actor, team="team", agent="agent"))
         .select_related("agent")
         .order_by("-updated_at")[:limit]
     )
@@ -44,7 +58,7 @@ def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     thread = Thread.objects.select_related("agent").filter(pk=thread_id).first()
     if thread is None:
         raise NotFound()
-    require(actor, thread.team_id, Permission.READ)
+    require(actor, thread.team_id, Permission.READ, thread.agent_id)
     return thread
 
 
@@ -55,7 +69,7 @@ def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
     )
     if thread is None:
         raise NotFound()
-    require(actor, thread.team_id, Permission.READ)
+    require(actor, thread.team_id, Permission.READ, thread.agent_id)
     return thread
 
 
@@ -64,7 +78,7 @@ def run_for(actor: Actor, run_id: UUID) -> Run:
     run = Run.objects.select_related("thread__agent").filter(pk=run_id).first()
     if run is None:
         raise NotFound()
-    require(actor, run.thread.team_id, Permission.READ)
+    require(actor, run.thread.team_id, Permission.READ, run.thread.agent_id)
     return run
 
 
@@ -77,16 +91,30 @@ def runs_for(
     actor: Actor,
     *,
     limit: int = 50,
-    after: Run | None = None,
+    after: UUID | None = None,
     statuses: Collection[RunStatus] = (),
+    agent: str = "",
+    thread: Thread | None = None,
 ) -> Sequence[Run]:
-    """The latest runs of the actor's teams, those that came before `after`."""
-    rows = Run.objects.filter(thread__team__in=teams_of(actor))
+    """The latest runs of the actor's teams, or of one agent or thread of them, behind `after`."""
+    parts = [{"thread": thread}] if thread else _parts(actor, agent)
     if statuses:
-        rows = rows.filter(status__in=statuses)
-    if after is not None:
-        rows = rows.filter(pk__lt=after.pk)
-    return list(rows.select_related("thread__agent").order_by("-pk")[:limit])
+        parts = [{**part, "status": status} for part in parts for status in statuses]
+    if thread and agent and thread.agent.slug != agent:
+        parts = []
+    found = latest((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
+    rows = Run.objects.filter(pk__in=found).select_related("thread__agent")
+    return list(rows.defer("thread__messages", "thread__state").order_by("-pk"))
+
+
+def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
+    """What the actor's threads or runs are found by: their teams, or one agent of these."""
+    teams, only = reach_of(actor)
+    if not agent and only is None:
+        return [{"team": team} for team in teams]
+    found = Agent.objects.filter(within_reach(actor, team="team", agent="pk"))
+    found = found.filter(slug=agent) if agent else found
+    return [{"agent": pk} for pk in found.values_list("pk", flat=True)]
 
 
 def tool_calls_of(thread: Thread) -> Sequence[ToolCall]:

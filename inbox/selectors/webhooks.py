@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.errors import Forbidden, InvalidInput, NotFound
+from django.db.models import QuerySet
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.errors import NotFound
 from inbox.domain.sentences import Sentence
 from inbox.domain.webhooks import DeliveryStatus, DisabledReason
-from inbox.models import Delivery, Team, WebhookEndpoint
-from inbox.selectors.access import permissions_in, require, teams_of
+from inbox.models import Delivery, WebhookEndpoint
+from inbox.selectors.access import require, teams_of
+from inbox.selectors.teams import team_to_change
 
 #: As many as anybody looks at: an endpoint that was away for long has more.
 COUNT_UP_TO = 1_000
@@ -19,7 +22,19 @@ _KEPT = WebhookEndpoint.objects.filter(removed_at=None).select_related("team")
 
 def webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
     """The webhooks of the teams that the actor administers, the oldest first."""
-    return list(_KEPT.filter(team__in=teams_of(actor, Permission.ADMIN)).order_by("pk"))
+    return list(_of_teams(actor))
+
+
+def some_webhooks_for(
+    actor: Actor, *, limit: int, after: UUID | None = None
+) -> Sequence[WebhookEndpoint]:
+    """The webhooks that the actor administers, the oldest first, from behind `after` on."""
+    rows = _of_teams(actor)
+    return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
+
+
+def _of_teams(actor: Actor) -> "QuerySet[WebhookEndpoint]":
+    return _KEPT.filter(team__in=teams_of(actor, Permission.ADMIN)).order_by("pk")
 
 
 def webhook_for(actor: Actor, endpoint_id: UUID) -> WebhookEndpoint:
@@ -61,18 +76,18 @@ def deliveries_of(
     *,
     limit: int,
     status: DeliveryStatus | None = None,
-    before: UUID | None = None,
+    after: UUID | None = None,
 ) -> Sequence[Delivery]:
     """
     What was told to a webhook, the latest first, with the attempts in order.
 
-    `before` is the message id of the last one of the page before; an unknown one is the end.
+    `after` is the message id of the last one of the page before; an unknown one is the end.
     """
     rows = Delivery.objects.filter(endpoint=endpoint)
     if status is not None:
         rows = rows.filter(status=status)
-    if before is not None:
-        last = Delivery.objects.filter(endpoint=endpoint, message_id=before)
+    if after is not None:
+        last = Delivery.objects.filter(endpoint=endpoint, message_id=after)
         rows = rows.filter(pk__lt=last.values("pk"))
     return list(rows.order_by("-pk").prefetch_related("attempts")[:limit])
 
@@ -87,25 +102,6 @@ def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
 
 
 def team_for_webhook(actor: Actor, slug: str = "") -> UUID:
-    """
-    The team that gets a webhook: the one of this slug, or the only one that can be meant.
-
-    Whether the actor may give it one is for the action to say.
-
-    Raises:
-        NotFound: the actor does not know of the team.
-        Forbidden: there is no team whose webhooks the actor may change.
-        InvalidInput: there are several.
-    """
-    if slug:
-        team = Team.objects.filter(slug=slug).first()
-        if team is None or not permissions_in(actor, team.pk):
-            raise NotFound()
-        return team.pk
-    teams = teams_of(actor, Permission.ADMIN)
-    if not teams:
-        raise Forbidden(NEEDS[Permission.ADMIN])
-    if len(teams) > 1:
-        text = Sentence("Say which team gets the webhook.")
-        raise InvalidInput(text, problems={"team": [text]})
-    return teams[0]
+    """The team that gets a webhook; raises what `team_to_change` raises."""
+    several = Sentence("Say which team gets the webhook.")
+    return team_to_change(actor, slug, if_several=several)

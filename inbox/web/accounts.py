@@ -1,23 +1,45 @@
-"""Signing in."""
+"""Signing in: a password, a second factor or a passkey, and proving again who it is."""
 
-from typing import Any
+from typing import Any, Final
 
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView
-from django.http import HttpResponse
+from allauth.account.forms import LoginForm
+from allauth.account.views import LoginView, ReauthenticateView
+from allauth.mfa.base import views as factors
+from allauth.mfa.webauthn import views as passkeys
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-_LOCKED = gettext_noop(
+_LOCKED: Final = gettext_noop(
     "There were too many attempts to sign in with this name. Wait a quarter of an hour, then try "
     "again."
 )
 
 
-class SignIn(LoginView):
-    template_name = "login.html"
-    redirect_authenticated_user = True
+class Refusing:
+    """A view that answers 422 where a form is not filled in as it has to be."""
 
-    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
+        if response.status_code == 200:
+            response.status_code = 422
+        return response
+
+
+class SignInForm(LoginForm):
+    def add_prefix(self, field_name: str) -> str:
+        """Call the name what password managers and programs know it as."""
+        return "username" if field_name == "login" else str(super().add_prefix(field_name))
+
+
+class SignIn(LoginView):
+    template_name = "account/login.html"
+    extra_context = {"providers": settings.OIDC_PROVIDERS}
+
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
         request: Any = self.request
         locked = getattr(request, "axes_locked_out", False)
         if locked:
@@ -25,6 +47,46 @@ class SignIn(LoginView):
             request.axes_locked_out = False
             form.errors.clear()
             form.add_error(None, gettext(_LOCKED))
-        response = super().form_invalid(form)
+        response: HttpResponse = super().form_invalid(form)
         response.status_code = 429 if locked else 422
         return response
+
+
+class SecondFactor(factors.AuthenticateView):
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        response: HttpResponse = super().form_invalid(form)
+        response.status_code = 422
+        return response
+
+
+class PasskeyIn(passkeys.LoginWebAuthnView):
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+class ConfirmPassword(Refusing, ReauthenticateView):
+    """Prove who it is by the password, before an account is changed."""
+
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        request: Any = self.request
+        if getattr(request, "axes_locked_out", False):
+            request.axes_locked_out = False
+            form.errors.clear()
+            form.add_error("password", gettext(_LOCKED))
+        return super().form_invalid(form)
+
+
+class ConfirmCode(Refusing, factors.ReauthenticateView):
+    """... by a code of the authenticator app, or a recovery code."""
+
+
+class ConfirmPasskey(passkeys.ReauthenticateWebAuthnView):
+    """... by a passkey."""
+
+    def form_invalid(self, form: forms.Form) -> HttpResponse:
+        for text in form.errors.get("credential", []):
+            messages.error(self.request, str(text))
+        again: Any = self.passthrough_next_url(reverse("mfa_reauthenticate_webauthn"))  # type: ignore[no-untyped-call]
+        return HttpResponseRedirect(again)

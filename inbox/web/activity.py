@@ -1,6 +1,5 @@
 """The audit trail of a run in sentences."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,6 +52,27 @@ _SAYS = {
         gettext_noop("You sent an answer that was refused"),
     ),
 }
+_SAYS |= {
+    "interrupt.opened": (gettext_noop("{who} asked"), ""),
+    "interrupt.viewed": (gettext_noop("{who} has seen this"), gettext_noop("You have seen this")),
+    "interrupt.refused": (
+        gettext_noop("{who} sent an answer that was not taken"),
+        gettext_noop("You sent an answer that was not taken"),
+    ),
+    "resume.queued": (gettext_noop("{who} completed the answers: the run goes on"), ""),
+    "tool.started": (gettext_noop("{who} started the tool"), ""),
+    "tool.settled": (gettext_noop("{who} told the result"), ""),
+    "tool.refused": (gettext_noop("{who} wanted to start the tool, and was refused"), ""),
+    "audit.erased": (
+        gettext_noop("{who} erased names and texts"),
+        gettext_noop("You erased names and texts"),
+    ),
+    "audit.exported": (gettext_noop("{who} exported this"), gettext_noop("You exported this")),
+    "audit.revealed": (
+        gettext_noop("{who} revealed what is masked"),
+        gettext_noop("You revealed what is masked"),
+    ),
+}
 _APPROVED = (gettext_noop("{who} approved"), gettext_noop("You approved"))
 _APPROVED_WITH_CHANGES = (
     gettext_noop("{who} approved with changes"),
@@ -77,17 +97,20 @@ def lines_of(entries: Iterable[Any], *, agent: str, me: int | None) -> list[Line
 
 
 def _line(entry: Any, agent: str, me: int | None) -> Line:
-    payload = json.loads(entry.detail).get("payload")
+    told = entry.told
+    payload = told["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
     is_person = entry.actor_kind == ActorKind.HUMAN
     is_me = is_person and me is not None and entry.actor_id == str(me)
-    who = agent if entry.action in _BY_AGENT else entry.actor_label
+    name = told["actor"] or gettext("Somebody whose name was erased")
+    is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
+    who = agent if is_agent else name
     reason = answer.get("reason")
     return Line(
         sentence=_sentence(entry.action, answer, who=who, is_me=is_me),
         note=visible(reason) if isinstance(reason, str) else "",
         at=entry.at,
-        initials=initials(entry.actor_label) if is_person else "",
+        initials=initials(name) if is_person else "",
         hue=hue(int(entry.actor_id)) if is_person and entry.actor_id.isdigit() else 1,
     )
 

@@ -51,7 +51,7 @@ def page(
         if _holds_nul(request):
             raise BadRequest("A text holds the character NUL, which nobody can type.")
         try:
-            response = view(request, actor_of_user(user), *args, **kwargs)
+            response = view(request, actor_of_user(user, request.session), *args, **kwargs)
         except NotFound as error:
             raise Http404(error.message) from error
         except Forbidden as error:

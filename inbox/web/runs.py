@@ -67,7 +67,7 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     kind = request.GET.get("state", "")
     kind = kind if kind in _KINDS else ""
     found = threads.runs_for(
-        actor, limit=_PAGE + 1, after=_cursor(request, actor), statuses=_KINDS[kind][1]
+        actor, limit=_PAGE + 1, after=_cursor(request), statuses=_KINDS[kind][1]
     )
     context = {
         "rows": [_row(run) for run in found[:_PAGE]],
@@ -249,8 +249,8 @@ def _row(run: Any) -> RunRow:
     )
 
 
-def _cursor(request: HttpRequest, actor: Actor) -> Any:
+def _cursor(request: HttpRequest) -> UUID | None:
     try:
-        return threads.run_for(actor, UUID(request.GET.get("after", "")))
-    except (ValueError, errors.NotFound):
+        return UUID(request.GET.get("after", ""))
+    except ValueError:
         return None

@@ -77,6 +77,6 @@ def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
             "at": row.updated_at,
             "is_current": row.pk == current,
         }
-        for row in threads.threads_for(actor, limit=_THREADS)
+        for row in threads.busy_threads_for(actor, limit=_THREADS)
     ]
     return {"threads": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}

@@ -1,17 +1,22 @@
 """Addresses of the pages."""
 
-from django.contrib.auth.views import LogoutView
 from django.urls import path
 
 from inbox.web import (
-    accounts,
+    account_urls,
     agent_forms,
     agents,
+    audit,
+    audit_call,
     bulk,
     decisions,
+    invitations,
+    joining,
     languages,
     lists,
     runs,
+    team_keys,
+    teams,
     teamwork,
     threads,
     views,
@@ -20,8 +25,7 @@ from inbox.web import (
 )
 
 urlpatterns = [
-    path("login/", accounts.SignIn.as_view(), name="login"),
-    path("logout/", LogoutView.as_view(), name="logout"),
+    *account_urls.urlpatterns,
     path("language/", languages.choose, name="set_language"),
     path("", lists.pending, name="pending"),
     path("decided/", lists.decided, name="decided"),
@@ -53,6 +57,29 @@ urlpatterns = [
     # Not below agents/, where an agent of this name would be.
     path("new-agent/", agent_forms.new_page, name="new_agent"),
     path("new-agent/add", agent_forms.add, name="add_agent"),
+    path("teams/", teams.team_list, name="teams"),
+    path("teams/<slug:team>/", teams.team, name="team"),
+    path("teams/<slug:team>/who/", teams.who, name="team_who"),
+    path("teams/<slug:team>/save", teams.save, name="save_team"),
+    path("teams/<slug:team>/members/<int:user>/role", teams.set_role, name="set_role"),
+    path("teams/<slug:team>/members/<int:user>/remove", teams.remove, name="remove_member"),
+    path("teams/<slug:team>/invitations/", invitations.invitation_list, name="invitations"),
+    path("teams/<slug:team>/invitations/add", invitations.add, name="add_invitation"),
+    path("invitations/<uuid:invitation_id>/resend", invitations.resend, name="resend_invitation"),
+    path(
+        "invitations/<uuid:invitation_id>/withdraw",
+        invitations.withdraw,
+        name="withdraw_invitation",
+    ),
+    path("join/<str:token>/", joining.invited, name="invited"),
+    path("join/account", joining.make_account, name="make_account"),
+    path("join/team", joining.join, name="join_team"),
+    path("teams/<slug:team>/keys/", team_keys.key_list, name="team_keys"),
+    path("teams/<slug:team>/keys/new/", team_keys.new_page, name="new_key"),
+    path("teams/<slug:team>/keys/add", team_keys.add, name="add_key"),
+    path("keys/<uuid:key_id>/", team_keys.key, name="key"),
+    path("keys/<uuid:key_id>/rotate", team_keys.rotate, name="rotate_key"),
+    path("keys/<uuid:key_id>/revoke", team_keys.revoke, name="revoke_key"),
     path("webhooks/", webhooks.webhook_list, name="webhooks"),
     path("webhooks/new/", webhook_forms.new_page, name="new_webhook"),
     path("webhooks/add", webhook_forms.add, name="add_webhook"),
@@ -65,6 +92,9 @@ urlpatterns = [
     path("webhooks/<uuid:webhook_id>/replay", webhooks.replay, name="replay_webhook"),
     path("webhooks/<uuid:webhook_id>/remove", webhooks.remove, name="remove_webhook"),
     path("deliveries/<uuid:message_id>/send", webhooks.send_again, name="send_again"),
+    path("audit/", audit.call_list, name="audit"),
+    path("audit/calls/<uuid:call_id>/", audit_call.call, name="audit_call"),
+    path("audit/threads/<uuid:thread_id>/", audit_call.history, name="audit_history"),
     path("threads/", threads.thread_list, name="threads"),
     path("threads/<uuid:thread_id>/", threads.thread, name="thread"),
     path("threads/<uuid:thread_id>/message", runs.send_message, name="send_message"),

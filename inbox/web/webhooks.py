@@ -118,7 +118,7 @@ def show_webhook(
 ) -> HttpResponse:
     """The page of a webhook; `secret` is shown this once, `notice` says what was not done."""
     row = webhooks.webhook_for(actor, webhook_id)
-    found = webhooks.deliveries_of(row, limit=PAGE + 1, before=_before(request))
+    found = webhooks.deliveries_of(row, limit=PAGE + 1, after=_before(request))
     context = {
         "hook": row,
         "description": visible(row.description),

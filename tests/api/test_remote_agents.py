@@ -148,8 +148,8 @@ def test_the_trail_tells_what_was_done_and_no_secret(admin, elsewhere):
     elsewhere.runs = [REFUSAL]
     admin.post("/api/agents/refunds/test")
 
-    entries = AuditEntry.objects.filter(detail__contains="refunds").order_by("pk")
+    entries = AuditEntry.objects.filter(payload__text__contains="refunds").order_by("pk")
 
     actions = ["agent.added", "agent.changed", "agent.tested"]
     assert [entry.action for entry in entries] == actions
-    assert not [entry for entry in entries if "kept-to-ourselves" in entry.detail]
+    assert not [entry for entry in entries if "kept-to-ourselves" in entry.payload.text]

@@ -5,6 +5,7 @@ import json
 import pytest
 from django.test import Client
 
+from agents import registry
 from inbox.models import ApiKey, Run
 from tests import steps
 from tests.steps import APPROVE, DENY, open_interrupts, start
@@ -48,14 +49,15 @@ def api(world):
 @pytest.fixture
 def key_with(world):
     """A caller whose key has just these scopes."""
-    from inbox.actions.people import create_api_key
+    from inbox.actions.keys import make_key
     from inbox.domain.access import SEED, Permission
 
     def make(*scopes, team=None):
         permissions = {Permission(scope) for scope in scopes}
-        return Caller(
-            create_api_key(team=team or world.team, name="k", scopes=permissions, actor=SEED)
+        _, token = make_key(
+            team_id=(team or world.team).pk, name="k", scopes=permissions, actor=SEED
         )
+        return Caller(token)
 
     return make
 
@@ -201,6 +203,24 @@ def test_a_run_that_has_not_failed_is_not_tried_again(api):
     assert (answer.status_code, answer.json()["code"]) == (409, "RETRY_REFUSED")
 
 
+def test_agents_tell_what_they_take_and_can_do_at_addresses_of_their_own(api, as_agent):
+    agent = as_agent(lambda _: [])  # a message is all that it takes
+    whole = api.get("/api/agents/rehearsal").json()["capabilities"]
+
+    assert api.get("/api/agents/rehearsal/capabilities").json() == {"capabilities": whole}
+    assert api.get(f"/api/agents/{agent.slug}/input-schema").json() == {"input_schema": None}
+
+
+def test_an_agent_tells_the_schema_of_what_it_is_started_with(api, as_agent, monkeypatch):
+    agent = as_agent(lambda _: [])
+    schema = {"type": "object", "required": ["order"]}
+    monkeypatch.setattr(registry.get(agent.implementation), "input_schema", schema)
+
+    found = api.get(f"/api/agents/{agent.slug}/input-schema")
+
+    assert found.json() == {"input_schema": schema}
+
+
 def test_agents_tell_their_capabilities(api):
     (agent,) = api.get("/api/agents").json()["results"]
     assert agent["url"] == "/agui/rehearsal/"
@@ -258,7 +278,7 @@ def test_closed_interrupts_are_listed_with_their_decision(api, world, bob):
 def test_without_a_valid_key_nothing_is_told(world, method, path, token):
     answer = getattr(Caller(token), method)(path)
 
-    assert answer.status_code == 401
+    assert (answer.status_code, answer.json()["code"]) == (401, "UNAUTHENTICATED")
     assert answer.headers["WWW-Authenticate"] == "Bearer"
 
 
@@ -318,11 +338,11 @@ def test_a_key_is_stored_as_its_digest_only(world):
 
 def test_a_session_acts_only_with_its_csrf_token(world):
     browser = Client(enforce_csrf_checks=True)
-    browser.force_login(world.bob, backend="django.contrib.auth.backends.ModelBackend")
+    browser.force_login(world.bob)
 
     answer = browser.post("/api/runs", "{}", content_type="application/json")
 
-    assert (answer.status_code, answer.json()["code"]) == (403, "PERMISSION_DENIED")
+    assert (answer.status_code, answer.json()["code"]) == (403, "FORBIDDEN")
     assert browser.get("/api/agents").status_code == 200
 
 
@@ -357,7 +377,7 @@ HOSTILE = {
 def test_a_hostile_body_is_refused_with_a_sentence_and_nothing_is_stored(api, body):
     answer = api.post("/api/runs", body)
 
-    assert answer.status_code == 400, answer.content
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
     assert len(answer.json()["detail"]) > 10
     assert not Run.objects.exists()
 
@@ -400,8 +420,18 @@ def test_a_decision_of_the_wrong_shape_is_refused(api, world, body):
 
 
 @pytest.mark.parametrize("path", ["/api/runs/x", "/api/nothing", "/api/threads/1/events"])
-def test_an_address_that_does_not_exist_is_404(api, path):
-    assert api.get(path).status_code == 404
+def test_an_address_that_does_not_exist_is_a_problem(api, path):
+    answer = api.get(path)
+
+    assert (answer.status_code, answer.json()["code"]) == (404, "NOT_FOUND")
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+def test_a_page_that_does_not_exist_is_a_page(db):
+    answer = Client().get("/nothing/")
+
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"].startswith("text/html")
 
 
 def test_an_unknown_agent_is_404_and_named(api):

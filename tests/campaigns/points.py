@@ -147,8 +147,8 @@ def _wrap_rows(trigger: _Trigger) -> None:
     begin, settle, append = calls.begin, calls.settle, log.append
 
     @wraps(begin)
-    def begin_calls(*, thread: Any, wanted: Any, now: Any) -> Any:
-        answers = begin(thread=thread, wanted=wanted, now=now)
+    def begin_calls(*, thread: Any, wanted: Any, **more: Any) -> Any:
+        answers = begin(thread=thread, wanted=wanted, **more)
         for call in _begun_once(wanted, answers):
             happened("starting", thread=thread.external_id, call=call)
         return answers

@@ -6,6 +6,8 @@ import httpx
 import pytest
 
 from tests.doors.client import numbered, run_input
+from tests.doors.test_live_socket import sign_out
+from tests.doors.test_websockets import session
 
 
 @pytest.fixture
@@ -62,6 +64,20 @@ def test_a_cursor_beyond_the_end_waits_for_what_comes_next(door, thread):
         seq, event = next(numbered(following))
 
     assert (seq, event["type"]) == (thread["last_seq"] + 1, "RUN_STARTED")
+
+
+def test_a_stream_ends_with_the_session_that_it_was_opened_in(product, door, thread):
+    cookies = session(product, "priya")
+    headers = {"Cookie": cookies, "Accept": "text/event-stream"}
+
+    with door.http.stream(
+        "GET", f"/api/threads/{thread['id']}/events", headers=headers
+    ) as following:
+        events = numbered(following)
+        next(events)
+        sign_out(product, cookies)
+
+        assert [seq for seq, _ in events][-1] == thread["last_seq"]
 
 
 def test_a_log_is_not_shown_without_permission(product, door, thread):

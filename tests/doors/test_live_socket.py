@@ -163,13 +163,13 @@ def test_signing_out_in_one_tab_ends_the_sockets_of_the_others(product, listen):
     cookies = session(product, "priya")
     with listen(cookies) as page, listen(session(product, "priya")) as elsewhere:
         page.until(lambda poke: poke["type"] == "hello")
-        _sign_out(product, cookies)
+        sign_out(product, cookies)
 
         assert page.until_the_end() == 4403
         elsewhere.until(lambda poke: poke["type"] == "hello")
 
 
-def _sign_out(product, cookies):
+def sign_out(product, cookies):
     token = dict(part.split("=", 1) for part in cookies.split("; "))["csrftoken"]
     headers = {"Cookie": cookies, "X-CSRFToken": token}
     answer = httpx.post(f"{product.url}/logout/", headers=headers)
@@ -202,8 +202,9 @@ def _foreign_interrupt(product):
         "team = ensure_team(slug='far', name='Far', actor=SEED);"
         "agent = ensure_agent(team=team, slug='far-rehearsal', implementation='rehearsal',"
         "description='', actor=SEED);"
-        "from inbox.selectors.keys import *;"
-        "key = actor_of_key(create_api_key(team=team, name='k', scopes={*Permission}, actor=SEED));"
+        "from inbox.actions.keys import *; from inbox.selectors.keys import *;"
+        "_, token = make_key(team_id=team.pk, name='k', scopes={*Permission}, actor=SEED);"
+        "key = actor_of_key(token);"
         "run = start(None, 'rehearse:tool_call', agent=agent, actor=key);"
         "print(open_interrupts(run)[0].pk)",
     ).splitlines()[-1]

@@ -238,8 +238,12 @@ def test_every_step_leaves_its_audit_entry(waiting, bob):
 
     assert steps.audit_actions(waiting.thread) == [
         "run.started",
+        "interrupt.opened",
         "run.interrupted",
         "interrupt.resolved",
+        "resume.queued",
+        "tool.started",
+        "tool.settled",
         "run.succeeded",
     ]
 
@@ -338,5 +342,5 @@ def test_a_large_set_is_decided_one_by_one_without_loading_it_every_time(
     run = start(world, "rehearse:parallel:50")
     first, *_ = open_interrupts(run)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         approve(first, bob)

@@ -377,13 +377,12 @@ def test_a_stranger_retries_nothing(failed, carol):
 
 
 def test_a_key_needs_the_scope_to_run(world, failed):
-    from inbox.actions.people import create_api_key
+    from inbox.actions.keys import make_key
     from inbox.domain.access import SEED, Permission
     from inbox.selectors.keys import actor_of_key
 
-    token = create_api_key(
-        team=world.team, name="k", scopes={Permission.READ, Permission.DECIDE}, actor=SEED
-    )
+    scopes = {Permission.READ, Permission.DECIDE}
+    _, token = make_key(team_id=world.team.pk, name="k", scopes=scopes, actor=SEED)
 
     with pytest.raises(errors.Forbidden):
         engine.retry(failed.pk, actor_of_key(token))
@@ -412,8 +411,8 @@ def test_a_retry_is_in_the_audit_trail(failed, alice):
     again = engine.retry(failed.pk, alice).run
 
     entry = AuditEntry.objects.get(action="run.retried")
-    assert (entry.run, entry.actor_label) == (again, "Alice")
-    assert str(failed.pk) in entry.detail
+    assert (entry.run, entry.told["actor"]) == (again, "Alice")
+    assert str(failed.pk) in entry.payload.text
 
 
 def test_a_killed_worker_leaves_a_run_that_can_be_tried_again(

@@ -122,7 +122,7 @@ def test_a_rejected_resume_is_in_the_audit_trail(world, waiting):
 
     rejected = AuditEntry.objects.get(action="resume.rejected")
     assert rejected.thread == waiting.thread
-    assert "UNKNOWN_INTERRUPT_ID" in rejected.detail
+    assert "UNKNOWN_INTERRUPT_ID" in rejected.payload.text
 
 
 def test_the_same_idempotency_key_and_request_make_one_run(world):

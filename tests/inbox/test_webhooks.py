@@ -348,7 +348,7 @@ def test_an_endpoint_at_which_nothing_arrives_for_a_day_is_left_alone(
     assert (endpoint.disabled_reason, endpoint.failures >= MOST_FAILURES) == ("failing", True)
     assert endpoint.disabled_at - endpoint.failing_since >= LONGEST_FAILING
     entry = AuditEntry.objects.get(action="webhook.disabled")
-    assert (entry.actor_label, json.loads(entry.detail)["reason"]) == (
+    assert (entry.told["actor"], entry.told["detail"]["reason"]) == (
         "system:webhooks",
         "failing",
     )

@@ -10,7 +10,7 @@ import pytest
 from agents.port import Effect, ToolRefused
 from inbox import sweeper
 from inbox.actions.grace import resume_if_due
-from inbox.actions.people import set_grace
+from inbox.actions.members import change_team
 from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
@@ -35,7 +35,7 @@ def three(world):
 @pytest.fixture
 def grace(world):
     """A minute in which a complete set can be taken apart again."""
-    set_grace(team_id=world.team.pk, seconds=60, actor=SEED)
+    change_team(team_id=world.team.pk, grace_seconds=60, actor=SEED)
 
 
 def withdraw(interrupt, actor):
@@ -176,8 +176,8 @@ def test_it_leaves_an_entry_in_the_audit_trail(three, bob):
     withdraw(first, bob)
 
     entry = AuditEntry.objects.filter(interrupt=first).order_by("pk").last()
-    assert (entry.action, entry.actor_label) == ("decision.withdrawn", "Bob")
-    assert json.loads(entry.detail) == {"decision": str(given.pk)}
+    assert (entry.action, entry.told["actor"]) == ("decision.withdrawn", "Bob")
+    assert entry.told["detail"] == {"decision": str(given.pk)}
 
 
 # -- what it means for the tool call --------------------------------------------------------------
@@ -482,7 +482,7 @@ def test_only_admins_set_the_grace_period(world, alice, bob, carol):
         (carol, errors.NotFound),
     ):
         with pytest.raises(refusal):
-            set_grace(team_id=world.team.pk, seconds=5, actor=nobody)
+            change_team(team_id=world.team.pk, grace_seconds=5, actor=nobody)
 
     assert steps.reread(world.team).grace_seconds == 0
 
@@ -490,14 +490,14 @@ def test_only_admins_set_the_grace_period(world, alice, bob, carol):
 def test_setting_the_grace_period_is_in_the_audit_trail_once(world):
     world.bob.memberships.update(role="admin")
     for _ in range(2):
-        set_grace(team_id=world.team.pk, seconds=5, actor=world.actor(world.bob))
+        change_team(team_id=world.team.pk, grace_seconds=5, actor=world.actor(world.bob))
 
     entry = AuditEntry.objects.get(action="team.grace_set")
-    assert (entry.actor_label, json.loads(entry.detail)) == ("Bob", {"seconds": 5})
+    assert (entry.told["actor"], entry.told["detail"]) == ("Bob", {"seconds": 5})
     assert steps.reread(world.team).grace_seconds == 5
 
 
 @pytest.mark.parametrize("seconds", [-1, 3601])
 def test_a_grace_period_has_bounds(world, seconds):
     with pytest.raises(errors.InvalidInput):
-        set_grace(team_id=world.team.pk, seconds=seconds, actor=SEED)
+        change_team(team_id=world.team.pk, grace_seconds=seconds, actor=SEED)

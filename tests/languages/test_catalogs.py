@@ -11,9 +11,9 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE
 _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|</?[a-z][^>]*>")
 #: Both languages have the same word.
 _SAME = {
-    *("Webhook", "Webhooks"),
+    *("Webhook", "Webhooks", "Teams"),
     *("Agent", "Live", "Name", "Team", "Text", "Thread", "Threads", "Filter", "optional", "null"),
-    *("URL", "{count} ms"),
+    *("URL", "{count} ms", "Code", "Passkey", "Passkeys", "Passkey {number}"),
     *("At {pointer}: {problem}", "Team %(name)s", "j M"),
 }
 

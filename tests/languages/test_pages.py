@@ -1,11 +1,16 @@
 """What pages say is translated: every text of them, in every state that they have."""
 
 import re
+import time
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from ag_ui.core import Interrupt, RunFinishedEvent, RunFinishedInterruptOutcome
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP
 from babel.messages.mofile import write_mo
 from django.db import transaction
 from django.test import Client, override_settings
@@ -60,7 +65,7 @@ SCHEMA = {
 #: What is no text of ours: names, and what agents and people wrote.
 DATA = {
     *("Signoff", "JSON", "Deutsch", "English", "esperanto", "rehearsal", "zzz", "@example.com"),
-    *("1.0", "AG-UI 1.0", "Others", "RUN_STARTED", "https://agents.example.com/agui"),
+    *("1.0", "API", "AG-UI 1.0", "Others", "RUN_STARTED", "https://agents.example.com/agui"),
     *("Alice", "Bob", "Dora", "A", "B", "D", "Tests", "view-of-bob", "a-comment", "a-note"),
     *("send_email", "tool_call", "input_required", "confirmation", "dana", "eve", "to", "subject"),
     *(
@@ -91,7 +96,8 @@ DATA = {
 }
 #: Made-up words such as t-1, ids, numbers, addresses, and the titles of e-mails.
 _DATA = re.compile(
-    r"[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
+    r"[A-Z2-7]{32}|\w-\d@example.com"
+    r"|[a-z]+-\d+|Q[1-4]|rehearse:\S+|[\da-f-]{8,}…?|\W*\d*\W*|https?://\S+( ·)?"
     r"|Send an e-mail to \w+@example.com: Your \w+|\w+@example.com|(signoff|inbox|system):\w+"
 )
 
@@ -197,6 +203,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         for address, body in _WRONG_AGENTS:
             yield address, dora_browses.post(address, {"seen_at": seen_at, **body})
         yield from _pages_of_webhooks(hooks, dora_browses)
+        yield from _pages_of_accounts(nobody, dora_browses, dora)
         yield "alice decides", reads_alice.client.post(f"/interrupts/{mine.pk}/decide", {})
 
     return open_all
@@ -227,6 +234,40 @@ def _agent_elsewhere(team, found):
         changed_at = agent.endpoint.changed_at
         record_test(agent_id=agent.pk, changed_at=changed_at, report=report.to_json(), actor=SEED)
     return slug
+
+
+def _pages_of_accounts(nobody, client, user):
+    """Signing in, and an account with a passkey, an authenticator app and two addresses."""
+    session = client.session
+    proven = {"method": "password", "at": time.time(), "reauthenticated": True}
+    session["account_authentication_methods"] = [proven]
+    session["account_authentication_methods_user"] = str(user.pk)
+    session.save()
+    for address in ("/password/", "/password/sent/", "/password/changed/", "/password/1-x/"):
+        yield address, nobody.get(address)
+    # How it begins: nothing is there yet.
+    point = transaction.savepoint()
+    for address in ("", "email/", "email/x/", "app/", "passkeys/add/", "confirm/", "password/"):
+        yield f"account/{address}", client.get(f"/account/{address}")
+    yield "no name", client.post("/account/name", {"name": ""})
+    wrong = {"oldpassword": "x", "password1": "x-1-x-1-x", "password2": "x-1-x-1-x"}
+    yield "a wrong password", client.post("/account/password/", wrong)
+    yield "a wrong code", client.post("/account/app/", {"code": "1"})
+    TOTP.activate(user, "A" * 32)
+    RecoveryCodes.activate(user)
+    key = Authenticator.objects.create(user=user, type="webauthn", data={"name": "x-1"})
+    EmailAddress.objects.create(user=user, email="m-1@example.com", primary=True)
+    EmailAddress.objects.create(user=user, email="m-2@example.com", verified=True)
+    for address in (
+        *("", "email/", "app/remove/", "codes/", "codes/new/", "confirm/code/"),
+        *(f"passkeys/{key.pk}/", f"passkeys/{key.pk}/remove/"),
+    ):
+        yield f"account/{address}", client.get(f"/account/{address}")
+    key.delete()
+    nobody.post("/login/", {"username": "dora", "password": "p"})
+    yield "a second factor", nobody.get("/login/code/")
+    yield "a wrong second factor", nobody.post("/login/code/", {"code": "1"})
+    transaction.savepoint_rollback(point)
 
 
 def _pages_of_webhooks(hooks, client):

@@ -25,7 +25,8 @@ _AGENTS: Final = "tests.mutations.clerk:clerk"
 #: Whoever may try: with all rights, with some, and of another team.
 _MAKE_KEYS: Final = """
 import json
-from inbox.actions.people import create_api_key, ensure_agent, ensure_team
+from inbox.actions.keys import make_key
+from inbox.actions.people import ensure_agent, ensure_team
 from inbox.domain.access import SEED, Permission
 keys = {}
 for slug, names in (("ours", ("clerk", "rehearsal")), ("others", ())):
@@ -34,8 +35,8 @@ for slug, names in (("ours", ("clerk", "rehearsal")), ("others", ())):
         ensure_agent(team=team, slug=name, implementation=name, description="", actor=SEED)
     for name, scopes in (("all", "run read decide"), ("run", "run read"), ("read", "read")):
         wanted = {Permission(scope) for scope in scopes.split()}
-        key = create_api_key(team=team, name=name, scopes=wanted, actor=SEED)
-        keys[f"{slug}-{name}"] = key
+        _, token = make_key(team_id=team.pk, name=name, scopes=wanted, actor=SEED)
+        keys[f"{slug}-{name}"] = token
 print(json.dumps(keys))
 """
 #: Everything that an answer could leave behind, but for the entry that says it was refused.
@@ -52,7 +53,7 @@ select 'decisions', status, count(*), sum(length(payload)), 0, 0
 select 'calls', state, count(*), count(edited_args), count(result), sum(length(edited_args))
   from inbox_toolcall group by state union all
 select 'audit', action, count(*), 0, 0, 0
-  from inbox_auditentry where action <> 'resume.rejected' group by action
+  from inbox_auditentry where action not in ('resume.rejected', 'interrupt.refused') group by action
 """
 
 

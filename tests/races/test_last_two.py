@@ -72,8 +72,20 @@ def test_the_lock_keeps_the_second_away_until_the_first_has_committed(
     assert len(resumes) == 1
 
 
-def test_without_the_lock_both_see_the_other_one_open_and_the_thread_is_stuck(
+def test_without_the_lock_the_chain_of_the_trail_lets_one_of_them_through(
     committed_world, race_bob, erin, meeting, without_the_lock
+):
+    run, first, second = ask_all_but_two(committed_world, race_bob, 2)
+
+    outcomes, resumes = answer_both(run, first, second, race_bob, erin)
+
+    assert not meeting.met  # one has waited for the place in the chain that the other one has
+    assert [type(outcome) for outcome in failures(outcomes)] == [IntegrityError]
+    assert (len(steps.open_interrupts(run)), resumes) == (1, [])
+
+
+def test_without_the_lock_both_see_the_other_one_open_and_the_thread_is_stuck(
+    committed_world, race_bob, erin, meeting, without_the_lock, without_the_trail
 ):
     run, first, second = ask_all_but_two(committed_world, race_bob, 2)
 

@@ -21,8 +21,8 @@ def elected_elsewhere():
     def elect():
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        # The session of a test before this one may still be leaving.
-        assert wait_for(sweeper.is_elected, seconds=10, every=0.02)
+        # The session of a test before this one may still be leaving, or be thrown out for silence.
+        assert wait_for(sweeper.is_elected, seconds=2 * sweeper.SILENT_SECONDS + 20, every=0.02)
         elsewhere.append(connection.connection)
 
     thread = threading.Thread(target=elect)

@@ -11,7 +11,7 @@ from inbox.actions import claims, decisions, grace, retries, withdrawals
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
-from inbox.actions.people import set_grace
+from inbox.actions.members import change_team
 from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain.access import SEED
@@ -69,8 +69,8 @@ def test_of_two_people_who_claim_at_once_one_is_told_of_the_other(committed_worl
         (taken,) = [outcome for outcome in outcomes if isinstance(outcome, Claim)]
         assert isinstance(late, Claimed)
         assert late.detail["by"] == ("Bob" if taken.user_id == race_bob.user_id else "Erin")
-        entries = interrupt.audit.values_list("action", flat=True)
-        assert list(entries) == ["interrupt.claimed"]
+        entries = interrupt.audit.order_by("seq").values_list("action", flat=True)
+        assert list(entries) == ["interrupt.opened", "interrupt.claimed"]
 
 
 def test_without_the_lock_only_the_constraint_keeps_two_people_from_having_it(
@@ -112,7 +112,7 @@ def test_a_claim_and_my_own_answer_leave_no_claim_on_what_is_closed(committed_wo
 
 
 def test_without_the_lock_a_claim_is_left_on_what_is_closed(
-    committed_world, race_bob, erin, monkeypatch, without_the_lock
+    committed_world, race_bob, erin, monkeypatch, without_the_lock, without_the_trail
 ):
     (interrupt,) = ask(committed_world)
     meeting = Meeting(2)
@@ -185,7 +185,7 @@ def test_a_withdrawal_and_the_expiry_leave_a_question_that_is_answered_or_expire
     """What is taken back just before it expires is expired by the sweeper, which never skips it."""
     number = rounds(short=6, long=30)
     questions = [ask(committed_world, "expires_soon")[0] for _ in range(number)]
-    set_grace(team_id=committed_world.team.pk, seconds=60, actor=SEED)
+    change_team(team_id=committed_world.team.pk, grace_seconds=60, actor=SEED)
     for interrupt in questions:
         steps.approve(interrupt, race_bob)
     for index, interrupt in enumerate(questions):
@@ -218,7 +218,7 @@ def test_a_withdrawal_and_the_expiry_leave_a_question_that_is_answered_or_expire
 @pytest.fixture
 def due(committed_world, race_bob):
     """A question whose answer is due to resume its run right now, and still in its grace period."""
-    set_grace(team_id=committed_world.team.pk, seconds=60, actor=SEED)
+    change_team(team_id=committed_world.team.pk, grace_seconds=60, actor=SEED)
 
     def answered(**columns):
         (interrupt,) = ask(committed_world)

@@ -87,7 +87,8 @@ def _join(username: str, team: Any, role: Any) -> str:
 
 
 def _key(team: Any, *scopes: Any) -> Caller:
-    from inbox.actions.people import create_api_key
+    from inbox.actions.keys import make_key
     from inbox.domain.access import SEED
 
-    return Caller(token=create_api_key(team=team, name="k", scopes=scopes, actor=SEED))
+    _, token = make_key(team_id=team.pk, name="k", scopes=scopes, actor=SEED)
+    return Caller(token=token)

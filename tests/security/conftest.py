@@ -1,15 +1,18 @@
 """Everybody who may call, on a database of the test's own and on a running product."""
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
 
 from inbox.selectors.teams import team_by_slug
+from tests.described import _only_described_answers
 from tests.doors.conftest import product
 from tests.security.callers import make_callers, print_callers, read_callers
 from tests.security.routes import Things
 from tests.steps import approve, open_interrupts, start
 from tests.support.processes import manage
 
-__all__ = ["product"]
+__all__ = ["_only_described_answers", "product"]
 
 
 @pytest.fixture
@@ -21,11 +24,13 @@ def callers(world):
 def things(world, bob):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
     from inbox.actions.deliveries import send_test
+    from inbox.actions.invitations import invite
+    from inbox.actions.keys import make_key
     from inbox.actions.remotes import set_remote_agent
     from inbox.actions.runs import accept_run
     from inbox.actions.views import save_view
     from inbox.actions.webhooks import add_webhook
-    from inbox.domain.access import SEED
+    from inbox.domain.access import SEED, Role
     from inbox.domain.filters import Filter
     from tests.steps import request
 
@@ -46,8 +51,21 @@ def things(world, bob):
         event_types=["run.finished"],
         actor=SEED,
     )
+    key, _ = make_key(team_id=world.team.pk, name="ours", scopes=["admin"], actor=SEED)
+    invitation, _ = invite(
+        team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
+    )
     message = send_test(endpoint_id=hook.pk, actor=SEED)
+    # Bob's, and nobody else's to see or to end.
+    session = UserSession.objects.create(
+        pk=47119991, user=world.bob, ip="192.0.2.1", session_key="bobs-session"
+    )
+    passkey = Authenticator.objects.create(
+        pk=47119992, user=world.bob, type="webauthn", data={"name": "Bob"}
+    )
     return Things(
+        session_id=str(session.pk),
+        passkey_id=str(passkey.pk),
         interrupt_id=str(asked.pk),
         thread_id=str(asked.thread_id),
         run_id=str(busy.run.pk),
@@ -57,6 +75,11 @@ def things(world, bob):
         webhook_id=str(hook.pk),
         message_id=str(message.message_id),
         remote=remote.slug,
+        team=world.team.slug,
+        key_id=str(key.pk),
+        call_id=str(asked.tool_call_id),
+        user=str(world.alice.pk),
+        invitation_id=str(invitation.pk),
         seen_at=remote.endpoint.changed_at.isoformat(),
     )
 

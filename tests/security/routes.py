@@ -21,6 +21,8 @@ _SITE = """
 GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/agents/<slug:slug>/capabilities         401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200 200 200 200 404 401
 PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
 GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
@@ -30,6 +32,11 @@ POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403
 POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
 GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/runs           401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/audit          401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
@@ -50,10 +57,66 @@ POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403
 POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401
 GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401
 POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/schema/                                 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/teams                                   401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/teams                                   401 403 403 403 403 403 401 403 403 403 403 403 401
+GET  api/teams/<slug:team>                       401 404 200 200 200 404 401 200 403 403 403 404 401
+PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
+PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401
+DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/docs/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
 GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
 POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
-PUT  login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
+GET  login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
 POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  password/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/                                   422 422 422 422 422 422 422 422 422 422 422 422 422
+GET  password/sent/                              200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/changed/                           200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
+GET  account/password/                           302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/password/                           302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  account/email/                              302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/email/                              302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/email/<str:key>/                    200 200 200 200 200 200 200 200 200 200 200 200 200
+POST account/email/<str:key>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
+GET  account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  account/codes/                              302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/sessions/<int:session_id>/end       302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/sessions/end                        302 303 303 303 303 303 302 302 302 302 302 302 302
+GET  account/confirm/                            302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/confirm/                            302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
 POST language/                                   302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
@@ -85,6 +148,25 @@ GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302
 POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
 POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
+GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/resend     302 404 403 403 200 404 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/withdraw   302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  join/<str:token>/                           404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/account                                404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/team                                   302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/                     302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/new/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/keys/add                  302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  keys/<uuid:key_id>/                         302 404 403 403 200 404 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/rotate                   302 404 403 403 200 404 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/revoke                   302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  webhooks/                                   302 200 403 403 200 403 302 302 302 302 302 302 302
 GET  webhooks/new/                               302 200 403 403 200 403 302 302 302 302 302 302 302
 POST webhooks/add                                302 404 403 403 200 404 302 302 302 302 302 302 302
@@ -97,6 +179,9 @@ POST webhooks/<uuid:webhook_id>/switch           302 404 403 403 303 404 302 302
 POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302 302 302 302 302 302
 POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
 POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
 """
@@ -105,6 +190,12 @@ POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403
 POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
 GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
+"""
+
+#: One line for all addresses below a prefix, whatever there is: everybody gets the same at each.
+_FAMILIES = """
+GET  admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
+POST admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
 """
 
 
@@ -121,18 +212,35 @@ class Things:
     view_id: str = ""
     webhook_id: str = ""
     message_id: str = ""
+    session_id: str = ""
+    passkey_id: str = ""
     remote: str = ""  #: the slug of an agent elsewhere, last changed `seen_at`
     seen_at: str = ""
+    team: str = ""
+    key_id: str = ""
+    call_id: str = ""
+    user: str = ""  #: the id of a viewer
+    invitation_id: str = ""
 
     @classmethod
     def missing(cls, **more: str) -> "Things":
         """As long as those that exist, so that the lengths of answers can be compared."""
         return cls(
-            slug="thin-air9", remote="thin-air8", **{name: str(uuid4()) for name in _IDS}, **more
+            slug="thin-air9",
+            remote="thin-air8",
+            team="thin7",
+            user="99999",
+            session_id="47110001",
+            passkey_id="47110002",
+            **{name: str(uuid4()) for name in _IDS},
+            **more,
         )
 
 
-_IDS = ("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id")
+_IDS = (
+    *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
+    *("invitation_id", "call_id"),
+)
 #: Addresses that are about an agent elsewhere.
 _REMOTE = {
     *("PUT api/agents/<slug:slug>", "POST api/agents/<slug:slug>/test"),
@@ -147,11 +255,16 @@ _IN_THE_BODY = (
 
 
 _WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
+_INVITATION = {"email": "nora@example.com", "role": "viewer"}
 _WHOLE: dict[str, dict[str, Any]] = {
     "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
     "POST api/webhooks": _WEBHOOK,
     "POST webhooks/add": _WEBHOOK,
+    "POST teams/<slug:team>/save": {"name": "Tests", "grace_seconds": 10},
+    "POST teams/<slug:team>/keys/add": {"name": "ci", "scopes": ["read"], "days": "90"},
     "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,
+    "POST teams/<slug:team>/invitations/add": _INVITATION,
+    "POST api/teams/<slug:team>/invitations": _INVITATION,
 }
 
 
@@ -170,8 +283,25 @@ class Route:
         path = self.pattern.replace("<root>", "")
         if str(self) in _REMOTE:
             path = path.replace("<slug:slug>", things.remote)
-        for kind, name in (("slug", "slug"), *(("uuid", name) for name in _IDS)):
+        for kind, name in (
+            ("slug", "slug"),
+            ("slug", "team"),
+            ("int", "user"),
+            *(("uuid", name) for name in _IDS),
+        ):
             path = path.replace(f"<{kind}:{name}>", getattr(things, name))
+        for part, value in (
+            ("<int:session_id>", things.session_id),
+            ("<int:pk>", things.passkey_id),
+            # Keys of mails, which nobody can know.
+            ("<base36:uidb36>", "1"),
+            ("<str:key>", "no-key"),
+            ("<str:token>", "no-token"),
+            ("<path:object_id>", things.thread_id),
+            ("<path:rest>", "nothing"),
+            ("<slug:app_label>", "inbox"),
+        ):
+            path = path.replace(part, value)
         return f"/{path}"
 
     @property
@@ -195,6 +325,11 @@ class Route:
         if str(self) in _WHOLE:
             return _WHOLE[str(self)]
         bodies: dict[str, dict[str, Any]] = {
+            "role": {"role": "reviewer"},
+            "teams": {"slug": "new", "name": "New"},
+            "<slug:team>": {"name": "Tests", "grace_seconds": 10},
+            "<int:user>": {"role": "viewer"},
+            "keys": {"name": "ci", "scopes": ["admin"]},
             "add": {"name": "new", "url": "https://agents.example.com/"},
             "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
             "decide": {
@@ -202,6 +337,7 @@ class Route:
                 "view_digest": digest,
                 "item": f"{things.interrupt_id}:{digest}",
             },
+            "name": {"name": "Somebody Else"},
             "withdraw": {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
             "comments": {"text": "a word among reviewers"},
@@ -224,11 +360,38 @@ def _parse(table: str) -> list[Route]:
     ]
 
 
+@dataclass(frozen=True)
+class Family:
+    """One method of all addresses below a prefix, and the status that each caller gets there."""
+
+    method: str
+    prefix: str
+    statuses: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.prefix}/**"
+
+    def has(self, pattern: str) -> bool:
+        return pattern == self.prefix or pattern.startswith(f"{self.prefix}/")
+
+    def routes(self) -> list[Route]:
+        found = sorted(pattern for pattern in _site_patterns() if self.has(pattern))
+        return [Route(self.method, pattern, self.statuses) for pattern in found]
+
+
 SITE = _parse(_SITE)
 STREAMS = _parse(_STREAMS)
+FAMILIES = [Family(row.method, row.pattern, row.statuses) for row in _parse(_FAMILIES)]
+#: The addresses that are about something of one team.
+GUARDED_IN_TEAMS = [route for route in SITE if route.statuses["stranger"] == 404]
 
 
 def site_patterns() -> set[str]:
+    """The addresses that have lines of their own to have."""
+    return {one for one in _site_patterns() if not any(family.has(one) for family in FAMILIES)}
+
+
+def _site_patterns() -> set[str]:
     return set(_walk(get_resolver(settings.ROOT_URLCONF).url_patterns))
 
 

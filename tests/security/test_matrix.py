@@ -16,10 +16,12 @@ TELLTALES = (
     "send_email",
     "Alice",
     "Bob",
-    "127.0.0.1",
+    "127.0.0.1:1/",
     "X-Key",
     "a-secret-path",
 )
+#: Otherwise every answer would differ by the name of its request.
+SAME_NAME = {"X-Request-ID": "matrix"}
 GUARDED = [route for route in SITE if route.names_a_thing]
 
 
@@ -34,6 +36,11 @@ def undone(function, *arguments):
 
 def test_every_address_of_the_site_is_declared():
     assert routes.site_patterns() == {route.pattern for route in SITE}
+
+
+@pytest.mark.parametrize("family", routes.FAMILIES, ids=str)
+def test_no_line_of_a_family_is_left_over(family):
+    assert family.routes()
 
 
 def test_every_address_that_streams_is_declared():
@@ -79,8 +86,14 @@ def test_an_outsider_cannot_tell_what_is_there_from_what_is_not(route, callers, 
 
 def as_asked(answer, asked, things):
     """All of an answer; where it repeats what was asked for, as if the same thing had been."""
-    whole = f"{answer.status_code} {dict(answer.headers)} {answer.content.decode()}"
-    for name in ("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"):
+    # One is a digest of the body, which is compared; the other counts what was asked before.
+    aside = ("etag", "ratelimit")
+    headers = {name: text for name, text in answer.headers.items() if name.lower() not in aside}
+    whole = f"{answer.status_code} {headers} {answer.content.decode()}"
+    for name in (
+        *("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"),
+        *("session_id", "passkey_id", "team", "key_id", "user", "invitation_id", "call_id"),
+    ):
         whole = whole.replace(getattr(asked, name) or " ", getattr(things, name) or " ")
     return re.sub(r"\d\d:\d\d:\d\d GMT", "", whole)
 
@@ -89,6 +102,8 @@ def as_asked(answer, asked, things):
 def test_no_answer_tells_an_outsider_anything_of_the_team(route, callers, things):
     for name in OUTSIDERS:
         text = undone(call, route, callers[name], things).content.decode()
+        # Tokens of forms are letters by chance, which make a name now and then.
+        text = re.sub(r'value="\w{64}"', "", text)
         assert not [word for word in TELLTALES if word in text], name
 
 
@@ -123,7 +138,7 @@ def stream_call(product):
                 method or route.method,
                 route.path(things),
                 json=None if (method or route.method) == "GET" else body,
-                headers={**caller.headers, "Cookie": _cookie_header(caller)},
+                headers={**caller.headers, "Cookie": _cookie_header(caller), **SAME_NAME},
             )
 
         yield send

@@ -45,23 +45,26 @@ class Product:
 
 
 @contextmanager
-def embedded_product(directory: Path) -> Iterator[Product]:
+def embedded_product(directory: Path, **settings: str) -> Iterator[Product]:
     """Run the product in one process; its data and log are below `directory`."""
-    environment = embedded_environment(directory)
+    environment = embedded_environment(directory, **settings)
     with start_embedded(environment, log=directory / "log", demo=True) as web:
         yield Product(environment, web, workers=(), database=None, rings=None)
 
 
 @contextmanager
 def scaled_product(
-    directory: Path, *, workers: int = 1, durable: bool = False
+    directory: Path, *, workers: int = 1, durable: bool = False, **settings: str
 ) -> Iterator[Product]:
     """Run one web process and `workers` workers on a PostgreSQL and a Valkey of their own."""
     with ExitStack() as stack:
         database = stack.enter_context(PostgresServer(durable=durable))
         rings = stack.enter_context(ValkeyServer())
         environment = scaled_environment(
-            directory, database_url=database.create_database("signoff"), redis_url=rings.url
+            directory,
+            database_url=database.create_database("signoff"),
+            redis_url=rings.url,
+            **settings,
         )
         manage(environment, "migrate", "--no-input")
         web = stack.enter_context(start_web(environment, log=directory / "web.log", demo=True))

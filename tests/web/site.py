@@ -35,6 +35,8 @@ addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) 
 """
 #: What Chromium says about an answer of 4xx, which is how a refusal looks.
 _REFUSAL = "Failed to load resource: the server responded with a status of 4"
+#: What htmx says when a page whose session is over reads itself again.
+_SIGNED_OUT = "Response Status Error Code 401"
 
 
 class Site:
@@ -42,10 +44,11 @@ class Site:
 
     def __init__(self, process: ProductProcess, data: Path, browser: Browser) -> None:
         self.url = process.url
+        self.elsewhere: tuple[str, ...] = ()  #: where pages may lead to beside
         self._browser = browser
         credentials = json.loads((data / "demo-credentials.json").read_text())
         self._passwords = {item["username"]: item["password"] for item in credentials["accounts"]}
-        self._key = credentials["api_key"]
+        self.key = credentials["api_key"]
         self._signed_in: dict[str, Any] = {}
 
     @contextmanager
@@ -136,7 +139,7 @@ class Site:
             wait_for(is_idle)
 
     def call(self, path: str, body: Any = None) -> dict[str, Any]:
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         with urlopen(Request(self.url + path, data=data, headers=headers)) as response:
             found: dict[str, Any] = json.load(response)
@@ -165,11 +168,13 @@ class Site:
 
     def _watch(self, page: Page, failures: list[str]) -> None:
         def hear(said: Any) -> None:
-            if said.type in ("error", "warning") and not said.text.startswith(_REFUSAL):
+            if said.type in ("error", "warning") and not said.text.startswith(
+                (_REFUSAL, _SIGNED_OUT)
+            ):
                 failures.append(said.text)
 
         def leaves(request: Any) -> None:
-            if not request.url.startswith((self.url, "data:")):
+            if not request.url.startswith((self.url, "data:", *self.elsewhere)):
                 failures.append(f"a request to {request.url}")
 
         page.on("pageerror", lambda error: failures.append(str(error)))
@@ -249,7 +254,10 @@ def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
 
 def _leave(page: Page) -> None:
     """One that is still on its way somewhere can keep its browser from closing for ever."""
-    with suppress(Error):  # it was, and has just arrived
-        page.goto("about:blank")
-        return
-    page.goto("about:blank")
+
+    def is_away() -> bool:
+        with suppress(Error):  # another navigation came in between
+            page.goto("about:blank")
+        return page.url == "about:blank"
+
+    wait_for(is_away)

@@ -304,7 +304,7 @@ def signing_in(site, page):
         other.fill("#id_username", "marco")
         other.fill("#id_password", "not it")
         other.click("button[type=submit]")
-        expect(other.locator("[role=alert]")).to_be_visible()
+        expect(other.locator(".errsum[role=alert]")).to_be_visible()
         assert find_faults(other) == []
 
 

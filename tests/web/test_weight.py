@@ -78,7 +78,8 @@ def test_a_page_weighs_at_most_40_kilobytes(site, path):
         weights = weigh(page, f"{site.url}{path}")
 
     print(f"\n{sum(weights.values())} bytes: {weights}")
-    assert len(weights) == 5
+    # The page, htmx, our script, the icon and a style sheet; some pages have one of their own too.
+    assert len(weights) == (6 if path.startswith(("/review/", "/agents/")) else 5)
     assert sum(weights.values()) <= MOST_BYTES
 
 
@@ -97,13 +98,23 @@ def test_a_page_of_administrators_weighs_no_more(site, path):
     assert sum(weights.values()) <= MOST_BYTES
 
 
-def test_the_style_sheet_says_the_same_after_it_was_minified(site):
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/", "app"),
+        ("/agents/", "manage"),
+        ("/audit/", "audit"),
+        ("/review/?id={id}", "review"),
+    ],
+)
+def test_a_style_sheet_says_the_same_after_it_was_minified(site, path, name):
     """Spaces mean something in selectors, and around the signs of a sum."""
-    plain = (REPOSITORY / "static/css/app.css").read_text()
-    with site.browse() as page:
-        page.goto(f"{site.url}/login/")
+    plain = (REPOSITORY / f"static/css/{name}.css").read_text()
+    (asked, *_) = site.call("/api/interrupts")["results"]
+    with site.browse(storage_state=site.state_of("marco")) as page:
+        page.goto(site.url + path.format(id=asked["id"]))
         served = page.request.get(
-            page.evaluate("document.querySelector('link[rel=stylesheet]').href")
+            page.evaluate(f"document.querySelector(`link[href*='/{name}.']`).href")
         ).text()
         rules = [page.evaluate(_RULES, text) for text in (plain, served)]
 

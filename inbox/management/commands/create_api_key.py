@@ -5,8 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.people import create_api_key
+from inbox.actions.keys import make_key
 from inbox.domain.access import SEED, Permission
+from inbox.domain.errors import Refusal
 from inbox.selectors.teams import team_by_slug
 
 
@@ -22,6 +23,12 @@ class Command(BaseCommand):
             required=True,
             choices=[permission.value for permission in Permission],
         )
+        parser.add_argument(
+            "--agent", default="", help="whose own key it is: then it only reads and runs"
+        )
+        parser.add_argument(
+            "--expires-days", type=int, help="how long it works, in days (default: for ever)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         team = team_by_slug(options["team"])
@@ -29,6 +36,15 @@ class Command(BaseCommand):
             raise CommandError(
                 f"There is no team {options['team']!r}; `manage.py create_member` makes one."
             )
-        scopes = {Permission(scope) for scope in options["scope"]}
-        token = create_api_key(team=team, name=options["name"], scopes=scopes, actor=SEED)
+        try:
+            _, token = make_key(
+                team_id=team.pk,
+                name=options["name"],
+                scopes={Permission(scope) for scope in options["scope"]},
+                agent=options["agent"],
+                days=options["expires_days"],
+                actor=SEED,
+            )
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
         self.stdout.write(token)

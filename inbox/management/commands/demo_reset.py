@@ -14,7 +14,10 @@ class Command(BaseCommand):
         if settings.DATABASE_URL:
             raise CommandError("DATABASE_URL is set: this resets only the embedded demo.")
         connection.close()
-        names = ("signoff.sqlite3", "demo-credentials.json", "rehearsal-ledger.sqlite3")
+        names = (
+            *("signoff.sqlite3", "demo-credentials.json", "rehearsal-ledger.sqlite3"),
+            *("checkpoints", "audit-key"),
+        )
         removed = 0
         for name in names:
             for path in settings.DATA_DIR.glob(f"{name}*"):

@@ -16,8 +16,8 @@ from inbox.management.server import DRAIN_SECONDS, Site, Worker
 
 log = structlog.get_logger(__name__)
 
-#: REST framework's browsable pages, which nobody is shown.
-UNUSED_STATIC = ["rest_framework"]
+#: REST framework's browsable pages, and the selects of the admin that nobody is shown.
+UNUSED_STATIC = ["rest_framework", "select2"]
 
 
 class Command(BaseCommand):

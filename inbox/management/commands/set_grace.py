@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.people import set_grace
+from inbox.actions.members import change_team
 from inbox.domain.access import SEED
 from inbox.domain.errors import Refusal
 from inbox.selectors.teams import team_by_slug
@@ -23,6 +23,6 @@ class Command(BaseCommand):
         if team is None:
             raise CommandError(f"There is no team {options['team']!r}.")
         try:
-            set_grace(team_id=team.pk, seconds=options["seconds"], actor=SEED)
+            change_team(team_id=team.pk, grace_seconds=options["seconds"], actor=SEED)
         except Refusal as refusal:
             raise CommandError(refusal.message) from refusal
