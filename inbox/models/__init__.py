@@ -18,6 +18,7 @@ from inbox.models.invitations import Invitation
 from inbox.models.keys import ApiKey
 from inbox.models.orders import Order
 from inbox.models.people import Membership, Team, User
+from inbox.models.sightings import Sighting
 from inbox.models.threads import Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
@@ -46,6 +47,7 @@ __all__ = [
     "Order",
     "Run",
     "SavedView",
+    "Sighting",
     "Team",
     "Thread",
     "ToolCall",

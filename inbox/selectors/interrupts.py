@@ -13,7 +13,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
 from inbox.domain.schemas import APPROVAL
 from inbox.domain.states import InterruptStatus, Reason
-from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Thread
+from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Sighting, Thread
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
 from inbox.selectors.access import permissions_in, require
@@ -41,6 +41,7 @@ class InterruptDetail:
     comments: Sequence[Comment]  #: between reviewers, the latest of them
     may_withdraw: bool  #: the standing decision is the actor's, and the run has not gone on
     withdraw_until: datetime | None  #: None also as long as other answers of the set are missing
+    is_seen: bool  #: whether the trail has it that the actor has opened it as it is shown now
 
     @property
     def is_approval(self) -> bool:
@@ -122,7 +123,13 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         comments=comments_on(row),
         may_withdraw=until is not None and now < until,
         withdraw_until=None if until == NEVER else until,
+        is_seen=_is_seen(actor, row),
     )
+
+
+def _is_seen(actor: Actor, row: Interrupt) -> bool:
+    seen = Sighting.objects.filter(interrupt=row, user=actor.user_id, view_digest=row.shown_digest)
+    return seen.exists()
 
 
 def _decisions() -> "Prefetch[Any]":

@@ -14,6 +14,7 @@ from inbox import engine
 from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.comments import comment_on
 from inbox.actions.runs import cancel_run
+from inbox.actions.sightings import record_sighting
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
 from inbox.domain.access import Actor
@@ -57,6 +58,19 @@ def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespons
         renew_claim(interrupt_id=interrupt_id, actor=actor)
     except _SAID_ON_THE_PAGE as refusal:
         return _refuse(request, actor, interrupt_id, refusal)
+    return HttpResponse(status=204)
+
+
+@require_POST
+@page
+def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    """For the page of a request, once somebody has it before their eyes: nothing is shown."""
+    try:
+        record_sighting(
+            interrupt_id=interrupt_id, view_digest=request.POST.get("view_digest", ""), actor=actor
+        )
+    except errors.ViewChanged as refusal:
+        return HttpResponse(say(refusal.message), status=409, content_type="text/plain")
     return HttpResponse(status=204)
 
 

@@ -35,6 +35,7 @@ urlpatterns = [
     path("interrupts/<uuid:interrupt_id>/claim", teamwork.claim, name="claim"),
     path("interrupts/<uuid:interrupt_id>/release", teamwork.release, name="release"),
     path("interrupts/<uuid:interrupt_id>/renew", teamwork.renew, name="renew"),
+    path("interrupts/<uuid:interrupt_id>/viewed", teamwork.viewed, name="viewed"),
     path("interrupts/<uuid:interrupt_id>/withdraw", teamwork.withdraw, name="withdraw"),
     path("interrupts/<uuid:interrupt_id>/comment", teamwork.comment, name="comment"),
     path("similar/<uuid:interrupt_id>/", bulk.similar, name="similar"),

@@ -150,7 +150,7 @@ async function draft(form, operation, parts) {
     const response = await fetch(form.getAttribute("action"), {
       method: "POST",
       body,
-      headers: { "HX-Request": "true", "X-CSRFToken": csrfToken() },
+      headers: postHeaders(),
       signal: drafting.signal,
     });
     if (!response.ok) return report(response.status);
@@ -413,6 +413,10 @@ function csrfToken() {
   return document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? "";
 }
 
+function postHeaders() {
+  return { "HX-Request": "true", "X-CSRFToken": csrfToken() };
+}
+
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb === "post" && csrfToken()) {
     delete event.detail.parameters.csrfmiddlewaretoken;
@@ -456,6 +460,7 @@ document.addEventListener("htmx:afterSwap", (event) => {
   showButtons();
   showPresence();
   document.querySelector("#banner > *")?.focus();
+  tellViewed();
 });
 
 for (const name of ["htmx:responseError", "htmx:sendError"]) {
@@ -660,8 +665,7 @@ async function renew() {
   if (!address || !isAtWork) return;
   isAtWork = false;
   try {
-    const headers = { "X-CSRFToken": csrfToken(), "HX-Request": "true" };
-    const answer = await fetch(address, { method: "POST", headers });
+    const answer = await fetch(address, { method: "POST", headers: postHeaders() });
     if (!answer.ok) refresh();
   } catch {
     // The connection is down: the claim outlasts two more tries.
@@ -669,6 +673,23 @@ async function renew() {
 }
 
 setInterval(renew, RENEW_MS);
+
+/** The trail says who has seen what; a tab that was opened behind this one shows nothing yet. */
+async function tellViewed() {
+  const form = document.querySelector("[data-viewed]");
+  if (!form || document.hidden) return;
+  const address = form.dataset.viewed;
+  delete form.dataset.viewed;
+  const body = new URLSearchParams({ view_digest: form.elements.view_digest.value });
+  try {
+    await fetch(address, { method: "POST", headers: postHeaders(), body, keepalive: true });
+  } catch {
+    // The connection is down: whoever comes back to the tab is told of then.
+    form.dataset.viewed = address;
+  }
+}
+
+document.addEventListener("visibilitychange", tellViewed);
 
 function say(state, text) {
   const live = document.querySelector("#live");
@@ -754,6 +775,7 @@ showTimes();
 showButtons();
 noteRows();
 offerNotifications();
+tellViewed();
 setInterval(showTimes, 1000);
 document.querySelector(".row[aria-current]")?.scrollIntoView({ block: "nearest" });
 document.querySelector("[data-follow]")?.scrollTo({ top: Number.MAX_SAFE_INTEGER });

@@ -7,6 +7,7 @@ import pytest
 from inbox.actions.decisions import decide
 from inbox.actions.people import ensure_team
 from inbox.actions.runs import accept_run
+from inbox.actions.sightings import record_sighting
 from inbox.actions.views import save_view, share_view
 from inbox.domain.access import SEED, Role
 from inbox.domain.errors import ContractRefusal, ViewChanged
@@ -47,6 +48,20 @@ def test_refused_answers_are_all_written_down(committed_world, race_bob, erin, a
     assert AuditEntry.objects.filter(action="interrupt.refused").count() == 8
     numbers = chain_of(asked.thread)
     assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_a_view_is_written_down_once_in_however_many_tabs_it_is_opened(
+    committed_world, race_bob, erin, asked
+):
+    def look(actor):
+        return partial(
+            record_sighting, interrupt_id=asked.pk, view_digest=asked.view_digest, actor=actor
+        )
+
+    outcomes = at_once([look(race_bob), look(erin)] * 4)
+
+    assert failures(outcomes) == []
+    assert AuditEntry.objects.filter(action="interrupt.viewed").count() == 2
 
 
 def test_rejected_resumes_are_all_written_down(committed_world, race_bob, asked):

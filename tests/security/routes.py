@@ -126,6 +126,7 @@ POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302
 POST interrupts/<uuid:interrupt_id>/claim        302 404 403 303 303 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
@@ -338,6 +339,7 @@ class Route:
                 "item": f"{things.interrupt_id}:{digest}",
             },
             "name": {"name": "Somebody Else"},
+            "viewed": {"view_digest": digest},
             "withdraw": {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
             "comments": {"text": "a word among reviewers"},
