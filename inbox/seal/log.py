@@ -2,10 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -69,16 +70,35 @@ def export(
     Raises:
         NotFound: there is no such checkpoint.
     """
+    point = checkpoint_of(size)
+    if entries is None:
+        return _signed(point, "log", trail.log_lines(point.size))
+    return export_part(point, trail.places_of(entries, point.size))
+
+
+def export_part(point: AuditCheckpoint, places: Sequence[int]) -> Iterator[bytes]:
+    """The lines of an export of the entries at these places, which the checkpoint has."""
+    return _signed(point, "part", trail.part_lines(places, point.size))
+
+
+def checkpoint_of(size: int | None) -> AuditCheckpoint:
+    """
+    The checkpoint of this size, or the newest.
+
+    Raises:
+        NotFound: there is no such checkpoint.
+    """
     found = AuditCheckpoint.objects.order_by("-size")
     point = (found if size is None else found.filter(size=size)).first()
     if point is None:
         raise NotFound("The log has no such checkpoint; there is one within a minute of any entry.")
+    return point
+
+
+def _signed(point: AuditCheckpoint, scope: str, lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
+    """A head, the lines, and the signed note about all of these."""
     whole, count = hashlib.sha256(), 0
-    scope = "log" if entries is None else "part"
     head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
-    lines = (
-        trail.log_lines(point.size) if entries is None else trail.part_lines(entries, point.size)
-    )
     for count, line in enumerate(chain([head], lines)):  # noqa: B007 - counted for the end
         text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
         whole.update(text)

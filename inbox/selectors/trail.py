@@ -1,6 +1,7 @@
 """The audit trail as its verifier reads it: one mapping an entry, as exports have it a line."""
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -16,6 +17,8 @@ _FIELDS = (
 )
 _IDS = ("chain", "team", "thread", "run", "interrupt", "tool_call")
 _CHUNK = 5_000
+#: So many lines of a part are read at once, between which no query is open.
+_PART_CHUNK = 500
 
 
 def log_lines(size: int | None = None) -> Iterator[dict[str, Any]]:
@@ -32,12 +35,30 @@ def log_lines(size: int | None = None) -> Iterator[dict[str, Any]]:
     yield from unsealed.values()
 
 
-def part_lines(entries: "QuerySet[AuditEntry]", size: int) -> Iterator[dict[str, Any]]:
-    """Those of the entries that are among the first `size` of the log, each with its path there."""
-    paths = Paths(size)
+def places_of(entries: "QuerySet[AuditEntry]", size: int) -> Sequence[int]:
+    """Where those of the entries are that are among the first `size` of the log, in its order."""
     sealed = entries.filter(leaf__position__lt=size).order_by("leaf__position")
-    for line in _lines(sealed):
-        yield {**line, "path": [node.hex() for node in paths.to(line["position"])]}
+    # As numbers of eight bytes: there may be a million of them.
+    return array("q", sealed.values_list("leaf__position", flat=True).iterator(chunk_size=_CHUNK))
+
+
+def at_places(places: Sequence[int]) -> "Iterator[QuerySet[AuditEntry]]":
+    """The entries at these places in the log, in its order and a bounded number at a time."""
+    for first in range(0, len(places), _PART_CHUNK):
+        some = list(places[first : first + _PART_CHUNK])
+        yield AuditEntry.objects.filter(leaf__position__in=some).order_by("leaf__position")
+
+
+def part_lines(places: Sequence[int], size: int) -> Iterator[dict[str, Any]]:
+    """
+    The entries at these places among the first `size` of the log, each with its path there.
+
+    Between two lines no query is open, so that whoever gets them may take their time.
+    """
+    paths = Paths(size)
+    for entries in at_places(places):
+        for line in list(_lines(entries)):
+            yield {**line, "path": [node.hex() for node in paths.to(line["position"])]}
 
 
 class Paths:
