@@ -8,10 +8,10 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from inbox.actions import audit
-from inbox.domain.access import Actor, ActorKind, Role
+from inbox.domain.access import Actor, ActorKind
 from inbox.domain.errors import InvalidInput, NotFound
 from inbox.domain.sentences import Sentence
-from inbox.models import Membership, Team, User
+from inbox.models import Membership, User
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
 
@@ -93,38 +93,6 @@ def end_other_sessions(*, actor: Actor) -> None:
     """End all sessions of the actor's own but the one they act in."""
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
         _record(actor.user_id, "session.ended", actor, count=count)
-
-
-@transaction.atomic(durable=True)
-def admit_from_elsewhere(
-    *, email: str, full_name: str, team_slug: str, role: Role, provider_id: str
-) -> User:
-    """
-    Make an account for somebody whom an identity provider vouches for, as a member of a team.
-
-    Raises:
-        IntegrityError: the address or the name is somebody's already.
-        NotFound: there is no such team.
-    """
-    team = Team.objects.filter(slug=team_slug).first()
-    if team is None:
-        raise NotFound()
-    name = " ".join(full_name.split())[:_LONGEST_NAME]
-    first, _, last = name.partition(" ")
-    # The address is theirs alone, which the part before the @ need not be.
-    user = User.objects.create_user(email[:_LONGEST_NAME], first_name=first, last_name=last)
-    EmailAddress.objects.create(user=user, email=email, verified=True, primary=True)
-    Membership.objects.create(team=team, user=user, role=role)
-    audit.record(
-        action="member.added",
-        actor=_GUARD,
-        now=database_now(),
-        team_id=team.pk,
-        username=user.username,
-        role=role.value,
-        by=f"oidc:{provider_id}",
-    )
-    return user
 
 
 def seal_seed(seed: str) -> str:

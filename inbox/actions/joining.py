@@ -1,4 +1,4 @@
-"""Joining a team by an invitation: with the account that one has, or with a new one."""
+"""Joining a team: by an invitation, or because an identity provider vouches for somebody."""
 
 from datetime import datetime
 
@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
 from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.domain.invitations import MailState, check_is_open
+from inbox.domain.access import Actor, ActorKind, Role
+from inbox.domain.invitations import InvitationState, MailState, check_is_open
 from inbox.domain.sentences import Sentence
 from inbox.models import Invitation, Membership, Team, User
 from inbox.models.clock import database_now
@@ -17,6 +17,7 @@ from inbox.selectors.invitations import open_invitation, state_of
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.tokens import key_digest
 
+_GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150
 
 
@@ -74,6 +75,58 @@ def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User
     EmailAddress.objects.create(user=user, email=row.email, verified=by_mail, primary=True)
     _admit(row, user, actor_of_user(user), now)
     return user
+
+
+@transaction.atomic(durable=True)
+def join_from_elsewhere(
+    *, email: str, full_name: str, provider_id: str, team_slug: str, role: Role
+) -> User | None:
+    """
+    Make an account for somebody whose address an identity provider vouches for.
+
+    They come into the teams that have invited the address, and if there is none into the team
+    named, which may be "" for nobody else; None without either.
+
+    Raises:
+        IntegrityError: the address or the name is somebody's already.
+        NotFound: there is no such team.
+    """
+    invitations, now = _locked_for(email)
+    if not invitations and not team_slug:
+        return None
+    name = " ".join(full_name.split())[:_LONGEST_NAME]
+    first, _, last = name.partition(" ")
+    # The address is theirs alone, which the part before the @ need not be.
+    user = User.objects.create_user(email[:_LONGEST_NAME], first_name=first, last_name=last)
+    EmailAddress.objects.create(user=user, email=email, verified=True, primary=True)
+    for row in invitations:
+        _admit(row, user, actor_of_user(user), now)
+    if not invitations:
+        team = Team.objects.filter(slug=team_slug).first()
+        if team is None:
+            raise errors.NotFound()
+        Membership.objects.create(team=team, user=user, role=role)
+        audit.record(
+            action="member.added",
+            actor=_GUARD,
+            now=now,
+            team_id=team.pk,
+            username=user.username,
+            role=role.value,
+            by=f"oidc:{provider_id}",
+        )
+    return user
+
+
+def _locked_for(email: str) -> tuple[list[Invitation], datetime]:
+    """The open invitations of an address, under the locks of their teams."""
+    found = Invitation.objects.filter(email=email, accepted_at=None, withdrawn_at=None)
+    teams = sorted(found.values_list("team_id", flat=True))
+    # In one order, so that nobody waits for somebody who waits for them.
+    list(Team.objects.filter(pk__in=teams).order_by("pk").select_for_update(no_key=True))
+    now = database_now()
+    rows = found.filter(team__in=teams).select_related("team").order_by("pk")
+    return [row for row in rows if state_of(row, now) is InvitationState.OPEN], now
 
 
 def _locked(token: str) -> tuple[Invitation, datetime]:

@@ -14,7 +14,7 @@ from inbox.domain.invitations import (
 )
 from inbox.models import Invitation, Team
 from inbox.models.clock import database_now
-from inbox.selectors.access import require
+from inbox.selectors.access import permissions_in, require
 from inbox.selectors.tokens import key_digest
 
 
@@ -61,6 +61,13 @@ def open_invitation(token: str) -> Invitation:
         raise NotFound()
     check_is_open(state_of(row, database_now()))
     return row
+
+
+def team_joined(actor: Actor, token: str) -> Team | None:
+    """The team that a link was for, if the actor belongs to it."""
+    row = Invitation.objects.filter(digest=key_digest(token)).select_related("team").first()
+    is_member = row is not None and bool(permissions_in(actor, row.team_id))
+    return row.team if row is not None and is_member else None
 
 
 def state_of(row: Invitation, now: datetime) -> InvitationState:

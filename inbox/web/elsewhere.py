@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
-from inbox.actions.accounts import admit_from_elsewhere
+from inbox.actions.joining import join_from_elsewhere
 from inbox.domain.access import Role
 from inbox.domain.errors import NotFound
 from inbox.selectors.accounts import person_with_address
@@ -78,28 +78,27 @@ class ElsewhereAdapter(DefaultSocialAccountAdapter):
 
 
 def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
-    """Whoever has this address, or somebody new if the operator lets them in; None for nobody."""
+    """Whoever has this address; somebody new if a team or the operator lets them in; or None."""
     email = str(claims.get("email", "")).lower()
     # Some providers write "true"; "false" is a text that is not empty.
     if not email or claims.get("email_verified") not in (True, "true"):
         return None
     user = person_with_address(email)
-    provider = next(one for one in settings.OIDC_PROVIDERS if one["id"] == provider_id)
-    if user is not None or "team" not in provider:
+    if user is not None:
         return user
-    domains = provider.get("domains")
-    if domains is not None and email.rpartition("@")[2] not in domains:
-        return None
+    provider = next(one for one in settings.OIDC_PROVIDERS if one["id"] == provider_id)
+    domain = email.rpartition("@")[2]
+    team = provider.get("team", "") if domain in provider.get("domains", [domain]) else ""
     try:
-        return admit_from_elsewhere(
+        return join_from_elsewhere(
             email=email,
             full_name=str(claims.get("name", "")),
-            team_slug=provider["team"],
-            role=Role(provider.get("role", "viewer")),
             provider_id=provider_id,
+            team_slug=team,
+            role=Role(provider.get("role", "viewer")),
         )
     except NotFound:
-        log.warning("provider names no team", provider=provider_id, team=provider["team"])
+        log.warning("provider names no team", provider=provider_id, team=team)
         return None
     except IntegrityError:
         # Somebody was faster, probably the same person in another tab.

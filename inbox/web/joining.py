@@ -5,6 +5,7 @@ from typing import Any
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.auth.validators import UnicodeUsernameValidator
@@ -20,7 +21,8 @@ from inbox.actions.joining import join_as_new, join_team
 from inbox.domain import errors
 from inbox.domain.access import Actor, Role
 from inbox.domain.shown import visible
-from inbox.selectors.invitations import open_invitation
+from inbox.selectors.invitations import open_invitation, team_joined
+from inbox.selectors.keys import actor_of_user
 from inbox.web.pages import page
 from inbox.web.saying import say
 from inbox.web.teams import ROLES
@@ -55,6 +57,10 @@ class NewAccount(forms.Form):
 @never_cache
 def invited(request: HttpRequest, token: str) -> HttpResponse:
     """Show who invites to what; only a click changes anything, for programs open links as well."""
+    user: Any = request.user
+    # Who signs in at an identity provider has joined by that, and comes back here.
+    if user.is_authenticated and (team := team_joined(actor_of_user(user), token)):
+        return HttpResponseRedirect(reverse("team", args=[team.slug]))
     return _show(request, token)
 
 
@@ -126,6 +132,7 @@ def _show(
         "form": form or NewAccount(),
         "notice": notice,
         "here": reverse("invited", args=[token]),
+        "providers": settings.OIDC_PROVIDERS,
     }
     return render(request, "join.html", context, status=status)
 

@@ -9,7 +9,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 
 from inbox.actions import invitations
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.actions.joining import join_as_new, join_team
+from inbox.actions.joining import join_as_new, join_from_elsewhere, join_team
 from inbox.actions.keys import make_key
 from inbox.domain.access import SEED, Permission, Role
 from inbox.domain.errors import (
@@ -65,7 +65,11 @@ def mailed_token():
 
 
 def role_of(world, user):
-    return Membership.objects.get(team=world.team, user=user).role
+    return role_of_in(world.team, user)
+
+
+def role_of_in(team, user):
+    return Membership.objects.get(team=team, user=user).role
 
 
 # -- asking ---------------------------------------------------------------------------------------
@@ -351,3 +355,41 @@ def test_everything_is_written_down_and_no_token(world, ana, by_mail):
     assert [action for action, _ in found[3:]] == ["invitation.sent", "invitation.withdrawn"]
     assert audited("member")[-1] == ("member.added", {"username": "nora", "role": "reviewer"})
     assert mailed_token() not in str(audited(""))
+
+
+# -- whom an identity provider vouches for --------------------------------------------------------
+
+
+def come_from_elsewhere(email="nora@example.com", team_slug=""):
+    return join_from_elsewhere(
+        email=email,
+        full_name="Nora New",
+        provider_id="corp",
+        team_slug=team_slug,
+        role=Role.VIEWER,
+    )
+
+
+def test_somebody_invited_comes_into_each_team_that_asked_them(world, ana):
+    row, _ = ask(world, ana)
+    other = Team.objects.create(slug="ops", name="Ops")
+    invite(team_id=other.pk, email=row.email, role=Role.ADMIN, actor=SEED, site=SITE)
+
+    nora = come_from_elsewhere(team_slug="tests")
+
+    assert (role_of(world, nora), role_of_in(other, nora)) == ("reviewer", "admin")
+    assert EmailAddress.objects.get(user=nora).verified
+    assert not nora.has_usable_password()
+    assert [action for action, _ in audited("invitation.accepted")] == ["invitation.accepted"] * 2
+
+
+def test_an_invitation_counts_for_its_own_address_while_it_is_open(world, ana):
+    row, _ = ask(world, ana)
+    assert come_from_elsewhere("eve@example.com") is None
+
+    Invitation.objects.update(expires_at=row.sent_at)
+    assert come_from_elsewhere() is None
+    again(row, ana)
+    withdraw(row, ana)
+    assert come_from_elsewhere() is None
+    assert not User.objects.filter(username__contains="@").exists()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,8 +30,12 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Iterator[Site]:
-    data = tmp_path_factory.mktemp("elsewhere")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def site(data: Path, provider: Provider) -> Iterator[Site]:
     setting = provider.setting(team="demo", domains=["example.com"])
     with open_site(data, SIGNOFF_OIDC=setting) as site:
         environment = embedded_environment(data, SIGNOFF_OIDC=setting)
@@ -43,6 +48,19 @@ def site(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Iterat
         manage(environment, "shell", "-c", command)
         site.elsewhere = (provider.url,)
         yield site
+
+
+@pytest.fixture(scope="module")
+def invited(site: Site, data: Path) -> str:
+    """The address of an invitation to ida@elsewhere.example."""
+    code = (
+        "from inbox.actions.invitations import invite; from inbox.models import Team;"
+        "from inbox.domain.access import SEED, Role;"
+        "team = Team.objects.get(slug='demo');"
+        "print(invite(team_id=team.pk, email='ida@elsewhere.example', role=Role.REVIEWER,"
+        " actor=SEED, site='')[1])"
+    )
+    return manage(embedded_environment(data), "shell", "-c", code).splitlines()[-1]
 
 
 def come_from(site: Site, page: Page, provider: Provider, claims: dict[str, Any]) -> None:
@@ -91,6 +109,17 @@ def test_nobody_else_gets_in(site, provider, claims):
         expect(page.get_by_text("Nobody here is known by this account.")).to_be_visible()
         page.goto(f"{site.url}/account/")
         expect(page.locator("#id_username")).to_be_visible()
+
+
+@browser
+def test_who_is_invited_joins_by_signing_in_there(site, provider, invited):
+    with site.browse() as page:
+        provider.claims = {**NEW, "sub": "16", "email": "ida@elsewhere.example", "name": "Ida"}
+        page.goto(f"{site.url}{invited}")
+        page.get_by_role("link", name="Sign in with Example Corp").click()
+
+        expect(page.locator(".me-name")).to_have_text("Ida")
+        expect(page.locator("h1")).to_contain_text("Demo")
 
 
 @browser
