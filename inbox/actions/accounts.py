@@ -1,6 +1,6 @@
 """What people do with their own accounts, written down in each of their teams."""
 
-from typing import Any
+from typing import Any, Literal
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
@@ -17,6 +17,7 @@ from inbox.models.sealed import Unreadable, seal, unseal
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150
+AddressChange = Literal["added", "confirmed", "removed", "first"]
 
 
 @transaction.atomic(durable=True)
@@ -40,6 +41,12 @@ def record_lockout(*, typed: str, address: str) -> None:
 def record_factor(*, user_id: int, kind: str, added: bool, actor: Actor) -> None:
     """Write down, in the transaction that does it, that a factor was added or removed."""
     _record(user_id, "factor.added" if added else "factor.removed", actor, factor=kind)
+
+
+@transaction.atomic
+def record_address(*, user_id: int, email: str, change: AddressChange, actor: Actor) -> None:
+    """Write down, in the transaction that does it, what became of an e-mail address."""
+    _record(user_id, f"address.{change}", actor, email=email)
 
 
 @transaction.atomic(durable=True)

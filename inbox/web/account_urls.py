@@ -61,8 +61,12 @@ urlpatterns = [
     ),
     path("account/name", account.rename, name="rename_self"),
     path("account/password/", _form(passwords.Change.as_view()), name="account_change_password"),
-    path("account/email/", _form(account.Addresses.as_view()), name="account_email"),
-    path("account/email/<str:key>/", _form(allauth.confirm_email), name="account_confirm_email"),
+    path("account/email/", _form(written_down(account.Addresses.as_view())), name="account_email"),
+    path(
+        "account/email/<str:key>/",
+        _form(written_down(allauth.confirm_email)),
+        name="account_confirm_email",
+    ),
     path("account/app/", _form(written_down(factors.AddApp.as_view())), name="mfa_activate_totp"),
     path(
         "account/app/remove/", _form(written_down(totp.deactivate_totp)), name="mfa_deactivate_totp"

@@ -8,6 +8,13 @@ from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.models import EmailAddress
+from allauth.account.signals import (
+    email_added,
+    email_changed,
+    email_confirmed,
+    email_removed,
+)
 from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
@@ -183,6 +190,36 @@ def _record_factor(factor: Authenticator, *, added: bool) -> None:
         accounts.record_factor(
             user_id=factor.user_id, kind=str(factor.type), added=added, actor=actor
         )
+
+
+@receiver(email_added)
+def _address_added(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "added")
+
+
+@receiver(email_confirmed)
+def _address_confirmed(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "confirmed")
+
+
+@receiver(email_removed)
+def _address_removed(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "removed")
+
+
+@receiver(email_changed)
+def _other_address_first(to_email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(to_email_address, "first")
+
+
+def _record_address(address: EmailAddress, change: accounts.AddressChange) -> None:
+    request: Any = context.request
+    is_their_own = request.user == address.user
+    # The link in a mail is opened wherever that is read.
+    actor = actor_of_user(address.user, request.session if is_their_own else None)
+    accounts.record_address(
+        user_id=address.user_id, email=address.email, change=change, actor=actor
+    )
 
 
 @receiver(user_locked_out)

@@ -44,7 +44,7 @@ def confirmed(client):
 def written_down(world):
     """What stands in the audit trail of Bob's team about accounts, with its details."""
     rows = AuditEntry.objects.filter(team=world.team, thread=None).order_by("pk")
-    about = ("person", "factor", "password", "session")
+    about = ("person", "factor", "password", "session", "address")
     return [
         (row.action, row.told["detail"]) for row in rows if row.action.partition(".")[0] in about
     ]
@@ -370,6 +370,30 @@ def test_an_address_counts_once_it_is_confirmed(
     link = re.search(r"http://testserver(/account/email/\S+)", message.body)[1]
     assert client.post(link).url == "/account/email/"
     assert "Not confirmed" not in words(client.get("/account/"))
+
+
+def test_what_becomes_of_an_address_is_written_down(
+    world, bob_browses, django_capture_on_commit_callbacks
+):
+    EmailAddress.objects.create(
+        user=world.bob, email="bob@old.example", verified=True, primary=True
+    )
+    client = confirmed(bob_browses)
+    new, old = {"email": "bob@example.com"}, {"email": "bob@old.example"}
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/account/email/", {**new, "action_add": ""})
+    (message,) = wait_for(lambda: mail.outbox)
+    # Whoever reads the mail may be signed in nowhere.
+    Client().post(re.search(r"http://testserver(/account/email/\S+)", message.body)[1])
+    client.post("/account/email/", {**new, "action_primary": ""})
+    client.post("/account/email/", {**old, "action_remove": ""})
+
+    assert written_down(world)[-4:] == [
+        ("address.added", new),
+        ("address.confirmed", new),
+        ("address.first", new),
+        ("address.removed", old),
+    ]
 
 
 def test_a_mail_that_cannot_be_sent_fails_no_page(
