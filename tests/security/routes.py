@@ -79,6 +79,8 @@ GET  login/                                      200 302 302 302 302 302 200 200
 POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
 GET  login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
 POST login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/                   302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/back/              302 302 302 302 302 302 302 302 302 302 302 302 302
 GET  login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
 POST login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
 POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302
@@ -222,6 +224,7 @@ class Things:
     call_id: str = ""
     user: str = ""  #: the id of a viewer
     invitation_id: str = ""
+    provider: str = "corp"  #: an identity provider, which everybody knows
 
     @classmethod
     def missing(cls, **more: str) -> "Things":
@@ -294,6 +297,7 @@ class Route:
         for part, value in (
             ("<int:session_id>", things.session_id),
             ("<int:pk>", things.passkey_id),
+            ("<slug:provider_id>", things.provider),
             # Keys of mails, which nobody can know.
             ("<base36:uidb36>", "1"),
             ("<str:key>", "no-key"),
