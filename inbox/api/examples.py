@@ -308,7 +308,7 @@ EXAMPLES: dict[str, Any] = {
     "MadeWebhook": {**_WEBHOOK, "secret": "whsec_c2lnbm9mZi1leGFtcGxlLW5vdC1hLXNlY3JldA=="},
     "DeliveryPage": {"results": [_DELIVERY], "next_after": None},
     "Delivery": _DELIVERY,
-    "TeamListed": {"results": [_TEAM]},
+    "TeamPage": {"results": [_TEAM], "next_after": None},
     "Team": _TEAM,
     "MemberPage": {"results": [_MEMBER], "next_after": None},
     "Member": _MEMBER,

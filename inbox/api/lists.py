@@ -12,6 +12,8 @@ from inbox.domain.errors import InvalidInput
 
 PAGE = 50
 LONGEST_PAGE = 200
+#: The JSON Schema of a name in an address, and of a cursor that is one.
+SLUG = {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$", "maxLength": 50}
 #: The JSON Schema of a cursor that is a number: what Window.after_number takes.
 NUMBER_CURSOR = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
 

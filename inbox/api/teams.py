@@ -8,10 +8,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inbox.actions.members import change_role, change_team, make_team, remove_member
-from inbox.api.answers import Listed, Member, Page, Team
+from inbox.api.answers import Member, Page, Team
 from inbox.api.description import operation, page_parameters
 from inbox.api.inputs import checked
-from inbox.api.lists import NUMBER_CURSOR, Window
+from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
 from inbox.domain.access import Permission, Role
 from inbox.domain.errors import AddressTaken, LastAdmin, MoreThanOwn, NotFound
@@ -49,11 +49,13 @@ class Teams(Caller, APIView):
         "List one's teams",
         tag="teams",
         scope=Permission.READ,
-        answers={200: Listed[Team]},
+        answers={200: Page[Team]},
+        parameters=page_parameters(SLUG),
     )
     def get(self, request: Request) -> Response:
-        rows = members.standings_in(self.actor(request))
-        return Response({"results": [team_json(row) for row in rows]})
+        actor, window = self.actor(request), Window.of(request.query_params)
+        rows = members.some_standings_in(actor, limit=window.one_more, after=window.after_name)
+        return window.page(rows, team_json, lambda row: row.team.slug)
 
     @operation(
         "makeTeam",

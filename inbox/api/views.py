@@ -31,7 +31,7 @@ from inbox.api.answers import (
 )
 from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, page_parameters, query
 from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, checked
-from inbox.api.lists import Window
+from inbox.api.lists import SLUG, Window
 from inbox.api.resources import Caller, idempotency_key, made
 from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
 from inbox.domain.access import Permission
@@ -58,7 +58,6 @@ from inbox.engine.agents import try_connection
 from inbox.selectors import agents, interrupts, lists, threads
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
-_SLUG = {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$", "maxLength": 50}
 _WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
 _FLAG = {"type": "string", "enum": ["1"]}
 _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
@@ -88,7 +87,7 @@ class Runs(Caller, APIView):
         refuses=(NotFound,),
         parameters=[
             query("status", "Those in one of these states only.", _STATES),
-            query("agent", "Of this agent.", _SLUG),
+            query("agent", "Of this agent.", SLUG),
             query("thread", "Of this thread.", {"type": "string", "format": "uuid"}),
         ],
     )
@@ -184,7 +183,7 @@ class Agents(Caller, APIView):
         tag="agents",
         scope=Permission.READ,
         answers={200: Page[Agent]},
-        parameters=page_parameters(_SLUG),
+        parameters=page_parameters(SLUG),
     )
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
@@ -285,7 +284,7 @@ class Threads(Caller, APIView):
         tag="threads",
         scope=Permission.READ,
         answers={200: Page[Thread]},
-        parameters=[query("agent", "Of this agent.", _SLUG)],
+        parameters=[query("agent", "Of this agent.", SLUG)],
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)

@@ -31,6 +31,12 @@ def standings_in(actor: Actor) -> Sequence[Standing]:
     return [Standing(team, _role(may), may) for team, may in memberships_of(actor)]
 
 
+def some_standings_in(actor: Actor, *, limit: int, after: str = "") -> Sequence[Standing]:
+    """The teams that the actor reads by slug, from the one behind the slug `after` on."""
+    rows = sorted(standings_in(actor), key=lambda row: row.team.slug)
+    return [row for row in rows if row.team.slug > after][:limit]
+
+
 def standing_in(actor: Actor, slug: str) -> Standing:
     """
     One team.

@@ -36,6 +36,21 @@ def test_members_are_read_a_page_at_a_time(admin, world):
     assert (names, second["next_after"]) == (["alice", "bob"], None)
 
 
+def test_teams_are_read_a_page_at_a_time(client, world):
+    client.force_login(world.bob)
+    for slug in ("zoo", "ops"):
+        Membership.objects.create(
+            team=Team.objects.create(slug=slug, name=slug), user=world.bob, role="viewer"
+        )
+    seen, after = [], ""
+    while after is not None:
+        page = client.get(f"/api/teams?limit=1&after={after}").json()
+        seen += [one["slug"] for one in page["results"]]
+        after = page["next_after"]
+
+    assert seen == ["ops", "tests", "zoo"]
+
+
 def test_a_team_is_changed(admin, world):
     changed = admin.patch("/api/teams/tests", {"name": "Testers", "grace_seconds": 30})
 
