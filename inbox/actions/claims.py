@@ -9,6 +9,7 @@ from inbox import notify
 from inbox.actions import audit
 from inbox.actions.decisions import refuse_if_closed
 from inbox.actions.locking import lock_thread
+from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.sentences import Sentence
@@ -17,7 +18,6 @@ from inbox.models import Claim, Interrupt, Thread
 from inbox.selectors.access import require_person
 
 
-@transaction.atomic(durable=True)
 def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False) -> Claim:
     """
     Take an open interrupt for CLAIM_LEASE; claiming what one holds already renews it.
@@ -29,6 +29,12 @@ def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False
         Claimed: another person's lease runs, and `take_over` was not asked for.
         AlreadyDecided, InterruptExpired: there is nothing left to work on.
     """
+    with refusals_written_down("claim", actor=actor, interrupt_id=interrupt_id):
+        return _claim(interrupt_id, actor, take_over=take_over)
+
+
+@transaction.atomic(durable=True)
+def _claim(interrupt_id: UUID, actor: Actor, *, take_over: bool) -> Claim:
     thread, interrupt, user_id, now = _open_interrupt(interrupt_id, actor)
     before: Claim | None = getattr(interrupt, "claim", None)
     held = before if before and before.holder.holds(now) else None

@@ -12,6 +12,7 @@ from inbox.actions import audit, outbox
 from inbox.actions.approvals import apply_answers
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import entry_of, question, queue_resume_if_complete
+from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
@@ -52,13 +53,8 @@ def decide(
         ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
             not shown (R3).
     """
-    try:
+    with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
         return _decide(interrupt_id, status, actor, view_digest, payload)
-    except errors.NotFound:
-        raise
-    except errors.Refusal as refusal:
-        _record_refusal(interrupt_id, actor, refusal)
-        raise
 
 
 @transaction.atomic(durable=True)
@@ -90,22 +86,6 @@ def _decide(
     )
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
-
-
-@transaction.atomic(durable=True)
-def _record_refusal(interrupt_id: UUID, actor: Actor, refusal: errors.Refusal) -> None:
-    """Write down that somebody tried: what they tried has left nothing."""
-    thread, now = lock_thread(interrupts=interrupt_id)
-    interrupt = Interrupt.objects.get(pk=interrupt_id)
-    audit.record(
-        action="interrupt.refused",
-        actor=actor,
-        now=now,
-        thread=thread,
-        run=Run(pk=interrupt.run_id),
-        interrupt=interrupt,
-        code=refusal.code,
-    )
 
 
 def record_decisions(

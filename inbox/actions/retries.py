@@ -11,6 +11,7 @@ from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_run
 from inbox.actions.recovery import put_doubt_to_a_person
+from inbox.actions.refusals import refusals_written_down
 from inbox.actions.runs import Accepted, latest_run, new_external_id
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
@@ -20,7 +21,6 @@ from inbox.models import Run, Thread, ToolCall
 from inbox.selectors.access import require
 
 
-@transaction.atomic(durable=True)
 def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
     """
     Queue a run that does a failed one's work once more.
@@ -37,6 +37,12 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
         RetryRefused: the run has not failed, another one came after it, or an agent that would
             start anew has made a call that must not be made twice.
     """
+    with refusals_written_down("retry", actor=actor, run_id=run_id):
+        return _retry(run_id, actor, restartable=restartable)
+
+
+@transaction.atomic(durable=True)
+def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
     thread, now = lock_thread(runs=run_id)
     require(actor, thread.team_id, Permission.RUN, thread.agent_id)
     failed = Run.objects.select_related("retried_by").get(pk=run_id)

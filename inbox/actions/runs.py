@@ -17,6 +17,7 @@ from inbox.actions.decisions import record_decisions
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import input_without_conversation, load_questions, queue_run
+from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
@@ -265,7 +266,6 @@ def _record_rejection(
     )
 
 
-@transaction.atomic(durable=True)
 def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
     """
     End an active run with the cancelled outcome; its worker is told at its next write.
@@ -276,6 +276,12 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
         NotFound, Forbidden.
         RunEnded: the run ended in another way.
     """
+    with refusals_written_down("cancel", actor=actor, run_id=run_id):
+        return _cancel(run_id, actor)
+
+
+@transaction.atomic(durable=True)
+def _cancel(run_id: UUID, actor: Actor) -> Run:
     thread, now = lock_thread(runs=run_id)
     require(actor, thread.team_id, Permission.RUN, thread.agent_id)
     run = Run.objects.get(pk=run_id)

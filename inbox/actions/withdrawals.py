@@ -8,6 +8,7 @@ from inbox import notify
 from inbox.actions import audit, outbox
 from inbox.actions.approvals import unapply_answer
 from inbox.actions.locking import lock_thread
+from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.sentences import Sentence
@@ -17,7 +18,6 @@ from inbox.models import Decision, Interrupt
 from inbox.selectors.access import require
 
 
-@transaction.atomic(durable=True)
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
     """
     Take back the actor's standing answer, and open the interrupt again.
@@ -32,6 +32,12 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         AlreadyResumed.
         InterruptExpired: open again, nobody could answer it any more.
     """
+    with refusals_written_down("withdraw", actor=actor, interrupt_id=interrupt_id):
+        return _withdraw(interrupt_id, actor)
+
+
+@transaction.atomic(durable=True)
+def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id)
     require(actor, thread.team_id, Permission.DECIDE, thread.agent_id)
     interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(

@@ -73,6 +73,25 @@ _SAYS |= {
         gettext_noop("You revealed what is masked"),
     ),
 }
+#: What was refused, by what was tried; an answer, if the entry does not say.
+_REFUSED = {
+    "withdraw": (
+        gettext_noop("{who} wanted to take an answer back, and was refused"),
+        gettext_noop("You wanted to take an answer back, and were refused"),
+    ),
+    "claim": (
+        gettext_noop("{who} wanted to take this, and was refused"),
+        gettext_noop("You wanted to take this, and were refused"),
+    ),
+    "retry": (
+        gettext_noop("{who} wanted to try the run again, and was refused"),
+        gettext_noop("You wanted to try the run again, and were refused"),
+    ),
+    "cancel": (
+        gettext_noop("{who} wanted to cancel the run, and was refused"),
+        gettext_noop("You wanted to cancel the run, and were refused"),
+    ),
+}
 _APPROVED = (gettext_noop("{who} approved"), gettext_noop("You approved"))
 _APPROVED_WITH_CHANGES = (
     gettext_noop("{who} approved with changes"),
@@ -107,7 +126,7 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     who = agent if is_agent else name
     reason = answer.get("reason")
     return Line(
-        sentence=_sentence(entry.action, answer, who=who, is_me=is_me),
+        sentence=_sentence(entry.action, told["detail"], who=who, is_me=is_me),
         note=visible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(name) if is_person else "",
@@ -115,8 +134,8 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     )
 
 
-def _sentence(action: str, answer: dict[str, Any], *, who: str, is_me: bool) -> str:
-    by_others, by_me = _pair(action, answer)
+def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool) -> str:
+    by_others, by_me = _pair(action, detail)
     # The pattern is ours and may be trusted; the name is not.
     return format_html(
         gettext(by_me if is_me and by_me else by_others),
@@ -124,7 +143,11 @@ def _sentence(action: str, answer: dict[str, Any], *, who: str, is_me: bool) -> 
     )
 
 
-def _pair(action: str, answer: dict[str, Any]) -> tuple[str, str]:
+def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:
+    payload = detail.get("payload")
+    answer = payload if isinstance(payload, dict) else {}
+    if detail.get("tried") in _REFUSED:
+        return _REFUSED[detail["tried"]]
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
         if not answer["approved"]:
             return _REJECTED

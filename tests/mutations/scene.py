@@ -53,7 +53,8 @@ select 'decisions', status, count(*), sum(length(payload)), 0, 0
 select 'calls', state, count(*), count(edited_args), count(result), sum(length(edited_args))
   from inbox_toolcall group by state union all
 select 'audit', action, count(*), 0, 0, 0
-  from inbox_auditentry where action not in ('resume.rejected', 'interrupt.refused') group by action
+  from inbox_auditentry
+  where action not in ('resume.rejected', 'interrupt.refused', 'run.refused') group by action
 """
 
 

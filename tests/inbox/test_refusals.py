@@ -1,0 +1,67 @@
+"""What somebody tried, and was refused, is in the trail with its code; for strangers nothing is."""
+
+import pytest
+
+from inbox.actions.claims import claim_interrupt
+from inbox.actions.retries import retry_run
+from inbox.actions.runs import cancel_run
+from inbox.actions.withdrawals import withdraw_decision
+from inbox.domain import errors
+from tests.inbox.helpers import audited
+from tests.steps import approve, open_interrupts, start
+
+
+def claim(asked, actor):
+    claim_interrupt(interrupt_id=asked.pk, actor=actor)
+
+
+def withdraw(asked, actor):
+    withdraw_decision(interrupt_id=asked.pk, actor=actor)
+
+
+def cancel(asked, actor):
+    cancel_run(run_id=asked.run_id, actor=actor)
+
+
+def retry(asked, actor):
+    retry_run(run_id=asked.run_id, actor=actor, restartable=True)
+
+
+ATTEMPTS = {
+    claim: ("interrupt.refused", "claim", "CLAIMED"),
+    withdraw: ("interrupt.refused", "withdraw", "FORBIDDEN"),
+    cancel: ("run.refused", "cancel", "RUN_ENDED"),
+    retry: ("run.refused", "retry", "RETRY_REFUSED"),
+}
+
+
+@pytest.fixture
+def asked(world):
+    """A question of a run that has paused, and so can be neither cancelled nor tried again."""
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_an_attempt_that_is_refused_is_written_down(attempt, asked, bob, dora):
+    claim(asked, bob)
+
+    with pytest.raises(errors.Refusal):
+        attempt(asked, dora)
+
+    action, tried, code = ATTEMPTS[attempt]
+    assert audited(action) == [(action, {"tried": tried, "code": code})]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_stranger_leaves_no_entry(attempt, asked, carol):
+    with pytest.raises(errors.NotFound):
+        attempt(asked, carol)
+
+    assert audited("interrupt.refused") == audited("run.refused") == []
+
+
+def test_what_is_done_already_is_no_refusal(asked, bob):
+    approve(asked, bob)
+    approve(asked, bob)
+
+    assert audited("interrupt.refused") == []
