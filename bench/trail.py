@@ -112,7 +112,7 @@ class _Stage:
             self._record([audit.entry(**what, number=number) for number in range(5_000)])
         seal.seal()
         begun = time.perf_counter()
-        verifier = Verifier(Key.parse(seal.signing_key().verifier))
+        verifier = Verifier(Key(seal.signing_key().verifier))
         verifier.trust(trail.notes())
         for line in trail.log_lines():
             verifier.feed(line)

@@ -19,11 +19,18 @@ TABLES = {
 }
 #: A payload stays as it is, until an entry further down its chain says that it is gone.
 PAYLOADS = "inbox_auditpayload"
-_IS_ERASED = (
-    "EXISTS (SELECT 1 FROM inbox_auditentry AS gone JOIN inbox_auditentry AS told"
-    " ON told.chain = gone.chain AND told.seq > gone.seq"
-    " AND gone.seq BETWEEN told.erases_from AND told.erases_to WHERE gone.id = OLD.entry_id)"
-)
+#: A leaf stays as soon as a checkpoint commits to it; what is behind the last is in nobody's log.
+LEAVES = "inbox_auditleaf"
+#: Rows that may be deleted, if this holds.
+_MAY_GO = {
+    PAYLOADS: (
+        "EXISTS (SELECT 1 FROM inbox_auditentry AS gone JOIN inbox_auditentry AS told"
+        " ON told.chain = gone.chain AND told.seq > gone.seq"
+        " AND gone.seq BETWEEN told.erases_from AND told.erases_to WHERE gone.id = OLD.entry_id)"
+    ),
+    LEAVES: "NOT EXISTS (SELECT 1 FROM inbox_auditcheckpoint WHERE size > OLD.position)",
+}
+_PROTECTED = (*TABLES, PAYLOADS)
 
 
 class Trigger(NamedTuple):
@@ -36,19 +43,21 @@ class Protection(NamedTuple):
     """What a database does against those who would change history."""
 
     triggers: frozenset[Trigger]
-    functions: frozenset[tuple[str, str]]  #: names and bodies; none on SQLite
+    functions: frozenset[tuple[str, str, str]]  #: names, bodies, settings; none on SQLite
 
 
-def wanted(vendor: str) -> Protection:
+def wanted(connection: BaseDatabaseWrapper) -> Protection:
     """What should be installed."""
-    if vendor == "sqlite":
+    if connection.vendor == "sqlite":
         return Protection(frozenset(_sqlite_triggers()), frozenset())
-    return Protection(frozenset(_postgresql_triggers()), frozenset(_FUNCTIONS.items()))
+    setting = f"search_path={_search_path(connection)}"
+    functions = frozenset((name, body, setting) for name, body in _FUNCTIONS.items())
+    return Protection(frozenset(_postgresql_triggers()), functions)
 
 
 def installed(connection: BaseDatabaseWrapper) -> Protection:
     """What is installed, under the names that ours have."""
-    ours = [*TABLES, PAYLOADS]
+    ours = list(_PROTECTED)
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
@@ -63,7 +72,8 @@ def installed(connection: BaseDatabaseWrapper) -> Protection:
         )
         triggers = frozenset(Trigger(*row) for row in cursor.fetchall())
         cursor.execute(
-            "SELECT proname, prosrc FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace "
+            "SELECT proname, prosrc, coalesce(array_to_string(proconfig, ';'), '') "
+            "FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace "
             "WHERE nspname = current_schema() AND proname = ANY(%s)",
             [list(_FUNCTIONS)],
         )
@@ -74,7 +84,7 @@ def differences(connection: BaseDatabaseWrapper) -> list[tuple[str, str]]:
     """What is not as it should be, as a code and a sentence; [] also before the first migration."""
     if "inbox_auditpayload" not in connection.introspection.table_names():
         return []
-    now, should = installed(connection), wanted(connection.vendor)
+    now, should = installed(connection), wanted(connection)
     missing = sorted(f"{one.table}: {one.name}" for one in should.triggers - now.triggers)
     added = sorted(f"{one.table}: {one.name}" for one in now.triggers - should.triggers)
     found = [("signoff.E001", f"A trigger is missing or changed: {one}.") for one in missing]
@@ -86,11 +96,11 @@ def differences(connection: BaseDatabaseWrapper) -> list[tuple[str, str]]:
 
 def install(connection: BaseDatabaseWrapper) -> None:
     """Make what should be there, unless it is."""
-    if installed(connection) == wanted(connection.vendor):
+    if installed(connection) == wanted(connection):
         return
     remove(connection)
     with connection.cursor() as cursor:
-        for statement in _statements(connection.vendor):
+        for statement in _statements(connection):
             cursor.execute(statement)
 
 
@@ -102,17 +112,18 @@ def remove(connection: BaseDatabaseWrapper) -> None:
             cursor.execute(f"DROP TRIGGER {trigger.name}{on}")
 
 
-def _statements(vendor: str) -> Collection[str]:
-    triggers = [trigger.definition for trigger in wanted(vendor).triggers]
-    if vendor == "sqlite":
-        return triggers
+def _statements(connection: BaseDatabaseWrapper) -> Collection[str]:
+    if connection.vendor == "sqlite":
+        return [trigger.definition for trigger in wanted(connection).triggers]
+    path = _search_path(connection)
     functions = [
-        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
+        f"SET search_path = {path} AS $${body}$$"
         for name, body in _FUNCTIONS.items()
     ]
     made = [
         statement
-        for trigger in wanted(vendor).triggers
+        for trigger in wanted(connection).triggers
         for statement in (
             trigger.definition.removesuffix(" A"),
             # Also where `session_replication_role` switches other triggers off.
@@ -129,7 +140,7 @@ def grant_application(connection: BaseDatabaseWrapper, role: str, password: str 
     The role is made if there is none, to log in with this password. Safe to replay; to be run by
     the owner of the tables, after every migration that adds one.
     """
-    name, history = connection.ops.quote_name(role), ", ".join(TABLES)
+    name = connection.ops.quote_name(role)
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_roles WHERE rolname = %s", [role])
         if not cursor.fetchone()[0]:
@@ -138,18 +149,37 @@ def grant_application(connection: BaseDatabaseWrapper, role: str, password: str 
             f"GRANT USAGE ON SCHEMA public TO {name};"
             f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO {name};"
             f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO {name};"
-            f"REVOKE UPDATE, DELETE, TRUNCATE ON {history} FROM {name};"
-            f"REVOKE UPDATE, TRUNCATE ON {PAYLOADS} FROM {name};"
+            f"REVOKE UPDATE, TRUNCATE ON {', '.join(_PROTECTED)} FROM {name};"
+            f"REVOKE DELETE ON {', '.join(_never_deleted())} FROM {name};"
         )
 
 
 def may_change_history(connection: BaseDatabaseWrapper) -> bool:
-    """Whether the role of this connection could take the triggers away, or needs no such thing."""
+    """
+    Whether the role of this connection could change history, or take away what protects it.
+
+    On PostgreSQL: by a privilege on a table, or on one of its columns, or because it is, or may
+    become, the owner of a table, of a function that triggers call, or of the schema.
+    """
     if connection.vendor != "postgresql":
         return False  # whoever can write the file of SQLite can do everything
     with connection.cursor() as cursor:
-        cursor.execute("SELECT has_table_privilege('inbox_auditentry', 'UPDATE, DELETE, TRUNCATE')")
+        cursor.execute(
+            "SELECT bool_or(has_table_privilege(c.oid, 'TRUNCATE, TRIGGER')"
+            " OR has_any_column_privilege(c.oid, 'UPDATE')"
+            " OR relname = ANY(%s) AND has_table_privilege(c.oid, 'DELETE')"
+            " OR pg_has_role(relowner, 'MEMBER') OR pg_has_role(nspowner, 'MEMBER')"
+            " OR EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid AND proname = ANY(%s)"
+            "  AND pg_has_role(proowner, 'MEMBER')))"
+            " FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace"
+            " WHERE nspname = current_schema() AND relname = ANY(%s)",
+            [_never_deleted(), list(_FUNCTIONS), list(_PROTECTED)],
+        )
         return bool(cursor.fetchone()[0])
+
+
+def _never_deleted() -> list[str]:
+    return [table for table in _PROTECTED if table not in _MAY_GO]
 
 
 # -- SQLite ----------------------------------------------------------------------------------------
@@ -160,6 +190,7 @@ def _sqlite_triggers() -> list[Trigger]:
         _sqlite(table, f"no_{verb.lower()}", f"BEFORE {verb}")
         for table in TABLES
         for verb in ("UPDATE", "DELETE")
+        if verb == "UPDATE" or table not in _MAY_GO
     ]
     found += [
         _sqlite(table, f"no_replace_{number}", "BEFORE INSERT", _is_there(table, columns))
@@ -167,7 +198,10 @@ def _sqlite_triggers() -> list[Trigger]:
         for number, columns in enumerate(keys)
     ]
     found.append(_sqlite(PAYLOADS, "no_update", "BEFORE UPDATE"))
-    found.append(_sqlite(PAYLOADS, "no_delete", "BEFORE DELETE", f"NOT {_IS_ERASED}"))
+    found += [
+        _sqlite(table, "no_delete", "BEFORE DELETE", f"NOT {may_go}")
+        for table, may_go in _MAY_GO.items()
+    ]
     return found
 
 
@@ -189,28 +223,49 @@ def _is_there(table: str, columns: Collection[str]) -> str:
 
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
-_FUNCTIONS = {
-    "signoff_append_only": (" BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END "),
-    "signoff_erased_only": (
-        f" BEGIN IF NOT {_IS_ERASED} THEN"
+
+def _unless(may_go: str) -> str:
+    return (
+        f" BEGIN IF NOT {may_go} THEN"
         " RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END IF; RETURN OLD; END "
-    ),
+    )
+
+
+_FUNCTIONS = {
+    "signoff_append_only": " BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END ",
+    "signoff_erased_only": _unless(_MAY_GO[PAYLOADS]),
+    "signoff_unsigned_only": _unless(_MAY_GO[LEAVES]),
 }
+_DELETED_BY = {PAYLOADS: "signoff_erased_only", LEAVES: "signoff_unsigned_only"}
+
+
+def _search_path(connection: BaseDatabaseWrapper) -> str:
+    """
+    Where the functions look for tables: not first among the temporary ones of whoever deletes.
+
+    PostgreSQL looks there first unless it is told otherwise, and everybody may make some.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT quote_ident(current_schema())")
+        return f"pg_catalog, {cursor.fetchone()[0]}, pg_temp"
 
 
 def _postgresql_triggers() -> list[Trigger]:
     found = [
         _postgresql(table, "append_only", "DELETE OR UPDATE OR TRUNCATE", "STATEMENT")
-        for table in TABLES
+        for table in _never_deleted()
     ]
-    found.append(_postgresql(PAYLOADS, "append_only", "UPDATE OR TRUNCATE", "STATEMENT"))
-    found.append(_postgresql(PAYLOADS, "erased_only", "DELETE", "ROW"))
+    for table, function in _DELETED_BY.items():
+        suffix = function.removeprefix("signoff_")
+        found.append(_postgresql(table, "append_only", "UPDATE OR TRUNCATE", "STATEMENT"))
+        found.append(_postgresql(table, suffix, "DELETE", "ROW", function))
     return found
 
 
-def _postgresql(table: str, suffix: str, events: str, each: str) -> Trigger:
+def _postgresql(
+    table: str, suffix: str, events: str, each: str, function: str = "signoff_append_only"
+) -> Trigger:
     name = f"{table}_{suffix}"
-    function = "signoff_append_only" if each == "STATEMENT" else "signoff_erased_only"
     # In the words of pg_get_triggerdef, with its order of events; then `tgenabled`: always.
     return Trigger(
         name,

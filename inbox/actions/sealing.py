@@ -1,16 +1,19 @@
 """Putting audit entries into the log, and signing what it is then."""
 
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from inbox.actions import audit
-from inbox.domain.access import Actor
-from inbox.domain.merkle import BLOCK, Frontier, leaf_hash
+from inbox.domain.access import SWEEPER, Actor
+from inbox.domain.merkle import BLOCK, Frontier, leaf_hash, root_of
 from inbox.domain.notes import SigningKey, checkpoint, read_checkpoint
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
+from inbox.selectors import trail
+from inbox.selectors.tree import has_right_blocks, leaves_of
 
 AT_ONCE = 20_000
 #: Ids are given before a transaction commits: whoever has one for so long has been thrown out.
@@ -20,18 +23,53 @@ SINK_AT_ONCE = 20
 SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 
+class NotOurLog(Exception):
+    """What would be sealed does not follow from the last checkpoint, or with another key."""
+
+
 @transaction.atomic(durable=True)
-def seal(*, key: SigningKey) -> AuditCheckpoint | None:
+def seal(*, key: SigningKey, thoroughly: bool = False) -> AuditCheckpoint | None:
     """
     Add the entries that are not in the log, AT_ONCE of them at most, and sign a checkpoint.
 
     Returns None, and signs nothing, if there are none. One process seals; a second one that tries
-    at the same time fails at the constraints, and changes nothing.
+    at the same time fails at the constraints, and changes nothing. Leaves that somebody else has
+    left are taken away, which an entry tells. Only `thoroughly` are all entries looked at: most of
+    the time it is those of the last minutes.
 
     Raises:
         NotOurLog.
     """
-    return _seal(key)
+    return _seal(key, thoroughly=thoroughly)
+
+
+@transaction.atomic(durable=True)
+def mend_blocks() -> bool:
+    """
+    Make the roots of blocks anew where they are not those of the log; return whether any was.
+
+    Raises:
+        NotOurLog.
+    """
+    if has_sound_blocks():
+        return False
+    size = AuditCheckpoint.objects.order_by("-size").values_list("size", flat=True)[0]
+    _keep_blocks(
+        AuditBlock(number=number, root=root_of(leaves_of(number, size)).hex())
+        for number in range(size // BLOCK)
+    )
+    return True
+
+
+def has_sound_blocks() -> bool:
+    """
+    Whether the roots of blocks that the database keeps are those of the log.
+
+    Raises:
+        NotOurLog: the last checkpoint does not say what they should be.
+    """
+    last = AuditCheckpoint.objects.order_by("-size").first()
+    return last is None or has_right_blocks(_frontier_of(last))
 
 
 @transaction.atomic(durable=True)
@@ -86,24 +124,14 @@ def record_sent(*, address: str, size: int, problem: str) -> None:
     sink.save(update_fields=["size", "problem", "tried_at", "not_before"])
 
 
-class NotOurLog(Exception):
-    """What would be sealed does not follow from the last checkpoint, or with another key."""
-
-
-def _seal(key: SigningKey, next_key: SigningKey | None = None) -> AuditCheckpoint | None:
+def _seal(
+    key: SigningKey, next_key: SigningKey | None = None, *, thoroughly: bool = False
+) -> AuditCheckpoint | None:
     now = database_now()
     last = AuditCheckpoint.objects.order_by("-size").first()
-    frontier = Frontier.from_text(last.frontier) if last else Frontier()
-    if last is not None:
-        told = read_checkpoint(last.note)
-        # A log that two keys sign by turns, or that begins anew, convinces nobody ever again.
-        if not (told.next == key.verifier if told.next else key.has_signed(last.note)):
-            raise NotOurLog("the last checkpoint was signed with another key, or names another one")
-        if (told.size, told.root) != (frontier.size, frontier.root()) or last.size != told.size:
-            raise NotOurLog("the last checkpoint is not what it says it is")
-    long_ago = AuditCheckpoint.objects.filter(at__lt=now - LATEST_COMMIT).order_by("-size").first()
-    unsealed = AuditEntry.objects.filter(pk__gt=long_ago.newest_entry if long_ago else 0, leaf=None)
-    fresh = list(unsealed.order_by("pk").values_list("pk", "hash")[:AT_ONCE])
+    frontier = _frontier_of(last, key) if last else Frontier()
+    _take_strays_away(now)
+    fresh = _unsealed(now, thoroughly=thoroughly)
     if not fresh:
         return None
     leaves, blocks = [], []
@@ -113,7 +141,7 @@ def _seal(key: SigningKey, next_key: SigningKey | None = None) -> AuditCheckpoin
         if root is not None:
             blocks.append(AuditBlock(number=frontier.size // BLOCK - 1, root=root.hex()))
     AuditLeaf.objects.bulk_create(leaves, batch_size=5_000)
-    AuditBlock.objects.bulk_create(blocks)
+    _keep_blocks(blocks)
     return AuditCheckpoint.objects.create(
         size=frontier.size,
         frontier=frontier.to_text(),
@@ -122,4 +150,45 @@ def _seal(key: SigningKey, next_key: SigningKey | None = None) -> AuditCheckpoin
         ),
         newest_entry=max([pk for pk, _ in fresh] + [last.newest_entry if last else 0]),
         at=now,
+    )
+
+
+def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Frontier:
+    """Where the log goes on behind its last checkpoint; with a key, if that may sign there."""
+    try:
+        told, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
+    except ValueError as error:
+        raise NotOurLog("the last checkpoint cannot be read") from error
+    # A log that two keys sign by turns, or that begins anew, convinces nobody ever again.
+    if key and not (key.has_signed(last.note) and told.next in ("", key.verifier)):
+        raise NotOurLog("the last checkpoint was signed with another key, or names another one")
+    if (told.size, told.root) != (frontier.size, frontier.root()) or last.size != told.size:
+        raise NotOurLog("the last checkpoint is not what it says it is")
+    return frontier
+
+
+def _take_strays_away(now: datetime) -> None:
+    """Make room where somebody has put leaves of their own: they would stop sealing for ever."""
+    found = trail.strays()
+    if found:
+        AuditLeaf.objects.filter(position__in=[position for position, _ in found]).delete()
+        audit.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=found)
+
+
+def _unsealed(now: datetime, *, thoroughly: bool) -> list[tuple[int, str]]:
+    """Entries that have no leaf, the oldest first, as (id, hash)."""
+    point = None
+    if not thoroughly:
+        long_ago = AuditCheckpoint.objects.filter(at__lt=now - LATEST_COMMIT)
+        point = long_ago.order_by("-size").first()
+    later = AuditEntry.objects.filter(pk__gt=point.newest_entry) if point else AuditEntry.objects
+    sealed = AuditLeaf.objects.filter(entry=OuterRef("pk"))
+    fresh = later.filter(~Exists(sealed)).order_by("pk")
+    return list(fresh.values_list("pk", "hash")[:AT_ONCE])
+
+
+def _keep_blocks(blocks: Iterable[AuditBlock]) -> None:
+    """Keep them, in the place of what somebody else may have left under their numbers."""
+    AuditBlock.objects.bulk_create(
+        blocks, update_conflicts=True, unique_fields=["number"], update_fields=["root"]
     )

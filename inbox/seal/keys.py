@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +24,18 @@ def signing_key() -> SigningKey:
     if settings.AUDIT_KEY:
         return SigningKey.from_text(settings.AUDIT_KEY)
     return _kept_in(Path(settings.AUDIT_KEY_FILE), f"signoff-{secrets.token_hex(4)}")
+
+
+def existing_key() -> SigningKey:
+    """
+    The key of SIGNOFF_AUDIT_KEY, or the one that is beside the data: whoever only reads makes none.
+
+    Raises:
+        ValueError: there is none, or what is given is no such key.
+    """
+    if not settings.AUDIT_KEY and not Path(settings.AUDIT_KEY_FILE).exists():
+        raise ValueError("There is no key here that signs the audit log.")
+    return signing_key()
 
 
 def rotate(actor: Actor) -> SigningKey:
@@ -50,11 +63,16 @@ def rotate(actor: Actor) -> SigningKey:
 
 def _kept_in(path: Path, name: str) -> SigningKey:
     """The key of a file, which is made if it is not there, for its owner to read."""
-    with suppress(FileExistsError):
-        made = SigningKey.new(name)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(made.to_text() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+    if not path.exists():
+        # Whole under its name, or not there: an empty file would stop all sealing for ever.
+        descriptor, made = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "w") as file:
+                file.write(SigningKey.new(name).to_text() + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):  # another process was faster
+                os.link(made, path)
+        finally:
+            Path(made).unlink()
     return SigningKey.from_text(path.read_text())

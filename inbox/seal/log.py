@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -12,27 +13,39 @@ import structlog
 from django.conf import settings
 from django.db.models import QuerySet
 
-from inbox.actions.sealing import AT_ONCE, NotOurLog
+from inbox.actions.sealing import AT_ONCE, NotOurLog, mend_blocks
 from inbox.actions.sealing import seal as seal_entries
 from inbox.domain.errors import NotFound
 from inbox.domain.notes import signed_export
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.seal import sinks
-from inbox.seal.keys import signing_key
+from inbox.seal.keys import existing_key, signing_key
 from inbox.selectors import trail
+from inbox.selectors.erased import with_erasures
 
 log = structlog.get_logger(__name__)
 
+#: So often entries are looked for that are not where new ones are.
+LOOK_EVERY_SECONDS = 900.0
 
-def seal() -> int:
-    """Seal what is new, and keep every checkpoint outside; return how many entries are sealed."""
+
+def seal(*, thoroughly: bool | None = None) -> int:
+    """
+    Seal what is new, and keep every checkpoint outside; return how many entries are sealed.
+
+    Now and then it looks `thoroughly`: at all entries, and at what is kept of the log beside them.
+    """
     key = signing_key()
+    if thoroughly is None:
+        thoroughly = _looks.are_due()
     before = size = _size()
     if not _goes_on(Path(settings.AUDIT_CHECKPOINTS)):
         log.error("the file of checkpoints is not of this audit log: docs/audit.md says what to do")
         return 0
     try:
-        while (made := seal_entries(key=key)) is not None:
+        if thoroughly and mend_blocks():
+            log.warning("the blocks of the audit log were made anew: they were not its own")
+        while (made := seal_entries(key=key, thoroughly=thoroughly)) is not None:
             done, size = made.size - size, made.size
             if done < AT_ONCE:
                 break  # what has come since waits for the next time
@@ -45,6 +58,23 @@ def seal() -> int:
     finally:
         sinks.ring_those_behind(size)
     return size - before
+
+
+class _Looks:
+    """When this process has to look at everything again; only the one that sweeps ever does."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def are_due(self) -> bool:
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + LOOK_EVERY_SECONDS
+        return True
+
+
+_looks = _Looks()
 
 
 def _size() -> int:
@@ -98,12 +128,14 @@ def checkpoint_of(size: int | None) -> AuditCheckpoint:
 def _signed(point: AuditCheckpoint, scope: str, lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
     """A head, the lines, and the signed note about all of these."""
     whole, count = hashlib.sha256(), 0
+    key = existing_key()
     head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
-    for count, line in enumerate(chain([head], lines)):  # noqa: B007 - counted for the end
+    head["keys"] = trail.rotations()
+    for count, line in enumerate(chain([head], with_erasures(lines))):  # noqa: B007 - for the end
         text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
         whole.update(text)
         yield text
-    end = signed_export(entries=count, digest=whole.digest(), key=signing_key())
+    end = signed_export(entries=count, digest=whole.digest(), key=key)
     yield json.dumps({"end": end}).encode() + b"\n"
 
 

@@ -2,13 +2,15 @@
 
 from array import array
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from inbox.domain.merkle import BLOCK, inclusion_path, leaf_hash, root_of
-from inbox.domain.trail import moment
-from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.domain.trail import SYSTEM_CHAIN, moment
+from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.selectors.tree import Paths
 
 _REPEATED = ("chain", "seq", "action", "at", "team", "thread", "run", "interrupt", "tool_call")
 _FIELDS = (
@@ -25,11 +27,11 @@ def log_lines(size: int | None = None) -> Iterator[dict[str, Any]]:
     """Every entry: those that are in the log by their position, then the others, if no `size`."""
     entries = AuditEntry.objects.all()
     if size is not None:
-        yield from _lines(entries.filter(leaf__position__lt=size).order_by("leaf__position"))
+        yield from lines_of(entries.filter(leaf__position__lt=size).order_by("leaf__position"))
         return
     # First, because one that is sealed while the others are read would be among neither.
-    unsealed = {line["hash"]: line for line in _lines(entries.filter(leaf=None).order_by("pk"))}
-    for line in _lines(entries.filter(leaf__isnull=False).order_by("leaf__position")):
+    unsealed = {line["hash"]: line for line in lines_of(entries.filter(leaf=None).order_by("pk"))}
+    for line in lines_of(entries.filter(leaf__isnull=False).order_by("leaf__position")):
         unsealed.pop(line["hash"], None)
         yield line
     yield from unsealed.values()
@@ -57,38 +59,8 @@ def part_lines(places: Sequence[int], size: int) -> Iterator[dict[str, Any]]:
     """
     paths = Paths(size)
     for entries in at_places(places):
-        for line in list(_lines(entries)):
+        for line in list(lines_of(entries)):
             yield {**line, "path": [node.hex() for node in paths.to(line["position"])]}
-
-
-class Paths:
-    """Inclusion paths in the log of a size, of which little is read."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._blocks = self._roots()
-        self._of_block: tuple[int, list[bytes], list[bytes]] = (-1, [], [])
-
-    def to(self, position: int) -> list[bytes]:
-        """The siblings on the way from a leaf to the root, the lowest first."""
-        block, place = divmod(position, BLOCK)
-        if self._of_block[0] != block:
-            above = inclusion_path(block, self._blocks)
-            self._of_block = (block, self._leaves(block), above)
-        _, leaves, above = self._of_block
-        return inclusion_path(place, leaves) + above
-
-    def _roots(self) -> list[bytes]:
-        whole, rest = divmod(self._size, BLOCK)
-        blocks = AuditBlock.objects.filter(number__lt=whole).order_by("number")
-        roots = [bytes.fromhex(root) for root in blocks.values_list("root", flat=True)]
-        return [*roots, root_of(self._leaves(whole))] if rest else roots
-
-    def _leaves(self, block: int) -> list[bytes]:
-        first, behind = block * BLOCK, min((block + 1) * BLOCK, self._size)
-        leaves = AuditLeaf.objects.filter(position__gte=first, position__lt=behind)
-        hashes = leaves.order_by("position").values_list("entry__hash", flat=True)
-        return [leaf_hash(one) for one in hashes]
 
 
 def notes() -> list[str]:
@@ -96,7 +68,28 @@ def notes() -> list[str]:
     return list(AuditCheckpoint.objects.order_by("size").values_list("note", flat=True))
 
 
-def _lines(entries: "QuerySet[AuditEntry]") -> Iterator[dict[str, Any]]:
+def strays() -> list[tuple[int, int]]:
+    """
+    Leaves that no checkpoint commits to, as (position, entry), 100 at most: sealing leaves none.
+
+    In one query: between two, a checkpoint and its leaves may come.
+    """
+    last = AuditCheckpoint.objects.order_by("-size").values("size")[:1]
+    behind = AuditLeaf.objects.filter(position__gte=Coalesce(Subquery(last), 0))
+    return list(behind.order_by("position").values_list("position", "entry")[:100])
+
+
+def rotations() -> list[str]:
+    """The checkpoints that name another key, by which the first key leads to the last."""
+    changed = AuditEntry.objects.filter(chain=SYSTEM_CHAIN, action="audit.key_rotated")
+    if not changed.exists():  # a million checkpoints are read else, for nothing
+        return []
+    found = AuditCheckpoint.objects.filter(note__contains="\nnext ").order_by("size")
+    return list(found.values_list("note", flat=True))
+
+
+def lines_of(entries: "QuerySet[AuditEntry]") -> Iterator[dict[str, Any]]:
+    """The lines of these entries, in the order of the query."""
     for values in entries.values_list(*_FIELDS).iterator(chunk_size=_CHUNK):
         yield _line(*values)
 
@@ -114,7 +107,8 @@ def _line(
     for name in _IDS:
         if columns[name] is not None:
             columns[name] = str(columns[name])
-    columns["at"] = moment(columns["at"])
+    if isinstance(columns["at"], datetime):  # SQLite keeps whatever somebody has put there
+        columns["at"] = moment(columns["at"])
     return {
         "position": position,
         "hash": entry_hash,

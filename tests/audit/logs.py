@@ -60,11 +60,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
 
 def verify(kept: Kept) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
-    from inbox.domain.verifier import Key, Verifier
-    from inbox.selectors import trail
+    from inbox.domain.verifier import Key
+    from inbox.seal.verification import verify_all
 
-    verifier = Verifier(Key.parse(kept.key))
-    verifier.trust([*kept.notes, *trail.notes()])
-    for line in trail.log_lines():
-        verifier.feed(line)
-    return verifier.report()
+    return verify_all(Key(kept.key), kept.notes)

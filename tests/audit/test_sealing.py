@@ -69,7 +69,7 @@ def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_
     for run in (log[3], log[0]):
         entries = AuditEntry.objects.filter(chain=run.thread_id)
         path = export(tmp_path / "part", entries)
-        report = script.verify_export(path, script.Key.parse(kept.key), kept.notes)
+        report = script.verify_export(path, script.Key(kept.key), kept.notes)
 
         assert (report["verdict"], report["entries"]) == ("intact", entries.count())
         assert report["sealed"] == entries.count()
@@ -201,7 +201,7 @@ def test_the_script_stands_alone(log, kept, tmp_path):
 def test_no_mutated_export_is_called_intact(log, kept, tmp_path):
     whole = export(tmp_path / "export").read_bytes()
     part = export(tmp_path / "part", AuditEntry.objects.filter(chain=log[3].thread_id)).read_bytes()
-    dice, key = random.Random(7), script.Key.parse(kept.key)
+    dice, key = random.Random(7), script.Key(kept.key)
     path = tmp_path / "mutated"
     for number in range(MUTATIONS):
         data = mutated(dice, whole if number % 2 else part)

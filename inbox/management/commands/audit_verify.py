@@ -5,13 +5,15 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any, NoReturn
+from uuid import UUID
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError
 
-from inbox.domain.verifier import EXIT, UNREADABLE, Key, Verifier, notes_in, verify_export
-from inbox.seal import signing_key
-from inbox.selectors import trail
+from inbox import seal
+from inbox.domain.verifier import EXIT, UNREADABLE, Key, notes_in, verify_export
+from inbox.seal import verification
 
 
 class Command(BaseCommand):
@@ -27,33 +29,59 @@ class Command(BaseCommand):
         return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--export", type=Path, help="verify this file, not the database")
+        what = parser.add_mutually_exclusive_group()
+        what.add_argument("--export", type=Path, help="verify this file, not the database")
+        what.add_argument("--thread", type=UUID, help="verify the entries of this thread or team")
+        what.add_argument(
+            "--range", type=_range, metavar="FIRST-LAST", help="verify these places in the log"
+        )
         parser.add_argument("--key", help="the public key; without it, that of this installation")
         parser.add_argument(
             "--checkpoints", type=Path, help="the file they were written to outside the database"
+        )
+        parser.add_argument(
+            "--latest", action="store_true", help="an export is to rest on the newest checkpoint"
         )
         parser.add_argument("--json", action="store_true", help="say everything, as JSON")
 
     def handle(self, **options: Any) -> None:
         path: Path = options["checkpoints"] or Path(settings.AUDIT_CHECKPOINTS)
         try:
-            key = Key.parse(options["key"] or signing_key().verifier)
+            key = self._key(options["key"])
             notes = notes_in(path) if options["checkpoints"] or path.exists() else []
-            report = self._report(options["export"], key, notes)
-        except (OSError, *UNREADABLE) as error:
-            self.stderr.write(str(error))
+            report = _report(options, key, notes)
+        except (OSError, DatabaseError, *UNREADABLE) as error:
+            self.stderr.write(ascii(str(error))[1:-1])
             sys.exit(3)
         self.stdout.write(json.dumps(report, indent=2) if options["json"] else _words(report))
         sys.exit(EXIT[report["verdict"]])
 
-    def _report(self, export: Path | None, key: Key, notes: list[str]) -> dict[str, Any]:
-        if export is not None:
-            return verify_export(export, key, notes)
-        verifier = Verifier(key)
-        verifier.trust([*notes, *trail.notes()])
-        for line in trail.log_lines():
-            verifier.feed(line)
-        return verifier.report()
+    def _key(self, given: str | None) -> Key | None:
+        if given:
+            return Key(given)
+        try:
+            return Key(seal.existing_key().verifier)
+        except ValueError as problem:
+            self.stderr.write(f"{problem} Name the public one by --key.")
+            return None
+
+
+def _report(options: dict[str, Any], key: Key | None, notes: list[str]) -> dict[str, Any]:
+    if options["export"] is not None:
+        return verify_export(options["export"], key, notes, latest=options["latest"])
+    if options["thread"] is not None:
+        return verification.verify_chain(key, notes, chain=options["thread"])
+    if options["range"] is not None:
+        first, last = options["range"]
+        return verification.verify_range(key, notes, first=first, last=last)
+    return verification.verify_all(key, notes)
+
+
+def _range(text: str) -> tuple[int, int]:
+    first, last = map(int, text.split("-"))
+    if not 0 <= first <= last < 2**63:
+        raise ValueError(text)
+    return first, last
 
 
 def _usage(parser: ArgumentParser) -> Any:
@@ -65,5 +93,14 @@ def _usage(parser: ArgumentParser) -> Any:
 
 def _words(report: dict[str, Any]) -> str:
     counts = ", ".join(f"{report[name]} {name}" for name in ("entries", "sealed", "unsealed"))
-    problems = [f"  {one['where']}: {one['problem']}" for one in report["findings"]]
-    return "\n".join([f"{report['verdict']}: {counts}", *problems])
+    lines = [f"{report['verdict']}: {counts}"]
+    if point := report["checkpoint"]:
+        lines.append(f"It rests on the checkpoint of {point['size']} entries, {point['time']}.")
+    if report["outside"]:
+        lines.append(f"Checkpoints outside of the database vouch for {report['outside']} of them.")
+    else:
+        lines.append("No checkpoint from outside of the database vouches for it.")
+    if report["newer"]:
+        lines.append(f"There is a newer checkpoint, of {report['newer']} entries.")
+    problems = [*report["findings"], *report["doubts"]]
+    return "\n".join([*lines, *(f"  {one['where']}: {one['problem']}" for one in problems)])

@@ -1,0 +1,83 @@
+"""Verifying the audit trail of this database, and what keeps it besides its entries."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db import DataError, OperationalError
+from django.db.models import Max
+
+from inbox.actions.sealing import NotOurLog, has_sound_blocks
+from inbox.domain.verifier import UNREADABLE, Key, Verifier
+from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.models.clock import database_now
+from inbox.selectors import trail
+from inbox.selectors.erased import with_erasures
+
+Report = dict[str, Any]
+
+
+def verify_all(key: Key | None, outside: Iterable[str] = ()) -> Report:
+    """
+    Verify every entry; `outside` are checkpoints that were kept elsewhere.
+
+    The report is that of the verifier (docs/audit.md): its `verdict` is intact, tampered, or
+    unknown; `findings` say where and what, `doubts` why it cannot be told.
+    """
+    verifier = Verifier(key)
+    verifier.trust(trail.notes(), outside)
+    _feed(verifier, trail.log_lines())
+    for position, entry in trail.strays():
+        verifier.find(f"log {position}", f"nobody has sealed entry {entry}, and it is there")
+    try:
+        if not has_sound_blocks():
+            verifier.find(
+                "blocks", "they are not those of the log, and made anew when it is sealed"
+            )
+    except NotOurLog as problem:
+        verifier.find("checkpoints", f"nothing can be sealed: {problem}")
+    return verifier.report(database_now())
+
+
+def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Report:
+    """Verify the entries of a thread or a team, as far as they are in the log."""
+    entries = AuditEntry.objects.filter(chain=chain)
+    verifier = _verify_part(key, outside, entries)
+    if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
+        verifier.find(str(chain), "entries of it are missing")
+    return verifier.report(database_now())
+
+
+def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: int) -> Report:
+    """Verify the entries from one position of the log to another, both included, from 0."""
+    entries = AuditEntry.objects.filter(leaf__position__range=(first, last))
+    verifier = _verify_part(key, outside, entries)
+    own = verifier.own
+    if own and verifier.sealed < min(last + 1, own.size) - first:
+        verifier.find(f"log {first} to {last}", f"{verifier.sealed} of these are there")
+    return verifier.report(database_now())
+
+
+def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verifier:
+    point = AuditCheckpoint.objects.order_by("-size").first()
+    verifier = Verifier(key, is_whole=False, checkpoint=point.note if point else "")
+    if point is not None:
+        verifier.trust([point.note, *trail.rotations()], outside)
+        places = trail.places_of(entries, point.size)
+        _feed(verifier, with_erasures(trail.part_lines(places, point.size)))
+    if verifier.newer:
+        verifier.find("log", f"{verifier.newer} entries were signed, and that checkpoint is gone")
+    return verifier
+
+
+def _feed(verifier: Verifier, lines: Iterable[Any]) -> None:
+    """Check the lines, of which somebody may have made some that no row can be read from."""
+    try:
+        for line in lines:
+            verifier.feed(line)
+    except (*UNREADABLE, DataError) as error:
+        verifier.find(f"behind entry {verifier.entries}", f"the rest cannot be read: {error!r}")
+    except OperationalError as error:
+        if "decode" not in str(error):  # so SQLite says that a text is none; else it is not there
+            raise
+        verifier.find(f"behind entry {verifier.entries}", f"the rest cannot be read: {error!r}")
