@@ -13,6 +13,7 @@ from inbox.domain import errors
 from inbox.domain.access import agent_actor
 from inbox.domain.consent import canonical, view_digest
 from inbox.domain.likeness import search_text_of, shape_of
+from inbox.domain.masks import Secrets
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
@@ -87,7 +88,7 @@ def _interrupt(
         title=title,
         tool=tool,
         shape=_shape(thread, item, tool, args),
-        search_text=search_text_of(title, item.message or "", tool, args=args),
+        search_text=search_text_of(title, item.message or "", tool, args=_searchable(item, args)),
         # In the agent's order, which is that of the form's fields; only the digest is canonical.
         body=json.dumps(asked, ensure_ascii=False),
         view_digest=view_digest(
@@ -102,6 +103,11 @@ def _interrupt(
         due_at=expires_at or NEVER,
         created_at=now,
     )
+
+
+def _searchable(item: WireInterrupt, args: Any) -> Any:
+    """The arguments without their secrets: nobody finds out one by searching for it."""
+    return Secrets(item.response_schema, at="editedArgs").masked(args)
 
 
 def _shape(thread: Thread, item: WireInterrupt, tool: str, args: Any) -> str:

@@ -1,5 +1,6 @@
 """Deciding: one answer to one interrupt, whoever it comes from."""
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -18,6 +19,7 @@ from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
 from inbox.domain.keys import check_is_no_agent
+from inbox.domain.masks import check_no_masks, texts_in
 from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
@@ -76,6 +78,8 @@ def _decide(
     if view_digest != interrupt.shown_digest:
         raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
     check_payload(asked, entry, now)
+    call = interrupt.tool_call
+    check_no_masks(payload, texts_in(json.loads(call.approved_args)) if call else ())
     (decision,) = record_decisions(
         thread=thread,
         run=interrupt.run,

@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from inbox.admin.pages import Page, column
 from inbox.admin.site import site
+from inbox.domain.masked import masked_detail
 from inbox.domain.shown import json_text
 from inbox.models import (
     AuditCheckpoint,
@@ -151,7 +152,8 @@ class AuditEntryPage(Page):
 
     def told(self, row: AuditEntry) -> str:
         """What can be erased; the salt stays where it is."""
-        return json_text(row.told)
+        told = row.told
+        return json_text({**told, "detail": masked_detail(told["detail"])})
 
 
 @admin.register(AuditCheckpoint, site=site)

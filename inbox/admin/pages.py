@@ -19,7 +19,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 from inbox.admin.site import site
 from inbox.domain.access import Actor
 from inbox.domain.errors import Refusal
-from inbox.domain.shown import pretty, visible
+from inbox.domain.masks import NAMES
+from inbox.domain.shown import visible
 from inbox.selectors.keys import actor_of_superuser
 from inbox.web.saying import say
 
@@ -42,7 +43,7 @@ def column(of: str, title: str = "", *, as_json: bool = False) -> Callable[[Any]
         found = attrgetter(of)(row)
         if not isinstance(found, str):
             return found
-        return (pretty(found) if as_json else visible(found))[:_MOST_CHARACTERS]
+        return (NAMES.text(found) if as_json else visible(found))[:_MOST_CHARACTERS]
 
     value.__name__ = of.replace(".", "_")
     return admin.display(description=title or of.replace(".", " ").replace("_", " "))(value)

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from inbox.actions.orders import Once
 from inbox.api.lists import chosen
-from inbox.domain.access import Actor
+from inbox.domain.access import Actor, sees_secrets
 from inbox.domain.errors import InvalidInput, NotFound, PreconditionFailed
 
 
@@ -34,6 +34,9 @@ class Caller(APIView):
     def actor(self, request: Request) -> Actor:
         actor: Actor = request.user.actor  # type: ignore[union-attr]
         return actor
+
+    def sees_secrets(self, request: Request) -> bool:
+        return sees_secrets(self.actor(request))
 
     @method_decorator(conditional_page)
     def dispatch(self, *args: Any, **kwargs: Any) -> Any:

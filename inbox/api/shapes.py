@@ -7,10 +7,20 @@ from typing import Any, cast
 from inbox.actions.bulk import Result
 from inbox.api import answers
 from inbox.api.errors import body_of
+from inbox.domain.access import Actor, sees_secrets
 from inbox.domain.connections import sentence_of
+from inbox.domain.masked import (
+    masked_event,
+    masked_message,
+    masked_question,
+    secrets_of_answers,
+    secrets_of_arguments,
+)
 from inbox.domain.states import InterruptStatus
 from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
+from inbox.selectors.threads import Hydration
+from inbox.selectors.veils import asked_by_call
 
 
 def agent_json(agent: Any, place: Place) -> answers.Agent:
@@ -66,7 +76,15 @@ def thread_json(thread: Any) -> answers.Thread:
     }
 
 
-def run_json(run: Any, terminal: str = "") -> answers.Run:
+def messages_json(known: Hydration, whole: bool) -> list[Any]:
+    """The messages of a thread, with masks in calls and results unless as a `whole`."""
+    if whole:
+        return known.messages
+    asked = asked_by_call(known.thread)
+    return [masked_message(one, asked) for one in known.messages]
+
+
+def run_json(run: Any, terminal: str = "", *, whole: bool = False) -> answers.Run:
     return {
         "id": str(run.pk),
         "run_id": run.external_id,
@@ -82,13 +100,18 @@ def run_json(run: Any, terminal: str = "") -> answers.Run:
         "queued_at": run.queued_at,
         "started_at": run.started_at,
         "finished_at": run.finished_at,
-        "terminal_event": json.loads(terminal) if terminal else None,
+        "terminal_event": _event(json.loads(terminal), whole) if terminal else None,
     }
 
 
-def interrupt_json(row: Any) -> answers.Interrupt:
+def _event(event: dict[str, Any], whole: bool) -> dict[str, Any]:
+    return event if whole else masked_event(event)
+
+
+def interrupt_json(row: Any, *, whole: bool) -> answers.Interrupt:
+    """An interrupt; secrets in it are masked, unless it is asked for as a `whole`."""
     standing = next(iter(row.standing), None)
-    call = row.tool_call
+    call, asked = row.tool_call, json.loads(row.body)
     return {
         "id": str(row.pk),
         "interrupt_id": row.interrupt_id,
@@ -100,28 +123,29 @@ def interrupt_json(row: Any) -> answers.Interrupt:
         "reason": row.reason,
         "title": row.title,
         "tool": call.name if call else None,
-        "args": _args(row),
-        "interrupt": json.loads(row.body),
+        "args": _args(row, whole),
+        "interrupt": asked if whole else masked_question(asked),
         "view_digest": row.shown_digest,
         "expires_at": row.expires_at,
         "created_at": row.created_at,
         "closed_at": row.closed_at,
-        "decision": decision_json(standing) if standing else None,
+        "decision": decision_json(standing, None if whole else row.body) if standing else None,
     }
 
 
-def _args(row: Any) -> Any:
+def _args(row: Any, whole: bool) -> Any:
     """What an approval lets run: another answer may have changed it since this was asked."""
     if row.args is None:
         return None
-    return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
+    args = json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
+    return args if whole else secrets_of_arguments(row.body).masked(args)
 
 
-def detail_json(detail: InterruptDetail) -> answers.InterruptWithSiblings:
+def detail_json(detail: InterruptDetail, *, whole: bool) -> answers.InterruptWithSiblings:
     row = detail.interrupt
     row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
     return {
-        **interrupt_json(row),
+        **interrupt_json(row, whole=whole),
         "siblings": [
             {"id": str(item.pk), "title": item.title, "status": InterruptStatus(item.status)}
             for item in detail.siblings
@@ -146,16 +170,25 @@ def result_json(result: Result) -> answers.Result:
     """What became of one of many: a decision, or the error that one alone would have been."""
     return {
         "id": str(result.interrupt_id),
-        "decision": decision_json(result.decision) if result.decision else None,
+        "decision": decision_json(result.decision, "{}") if result.decision else None,
         "error": cast("answers.Problem", body_of(result.refusal)) if result.refusal else None,
     }
 
 
-def decision_json(decision: Any) -> answers.Decision:
+def told_decision_json(decision: Any, actor: Actor) -> answers.Decision:
+    """A decision as an answer of its own."""
+    return decision_json(decision, None if sees_secrets(actor) else decision.interrupt.body)
+
+
+def decision_json(decision: Any, asked: str | None) -> answers.Decision:
+    """A decision; its payload masked as `asked` for, an AG-UI Interrupt, or whole without that."""
+    payload = None if decision.payload is None else json.loads(decision.payload)
+    if asked is not None:
+        payload = secrets_of_answers(asked).masked(payload)
     return {
         "id": str(decision.pk),
         "status": decision.status,
-        "payload": None if decision.payload is None else json.loads(decision.payload),
+        "payload": payload,
         "by": decision.actor_label,
         "at": decision.created_at,
         "withdrawn_at": decision.withdrawn_at,

@@ -47,9 +47,8 @@ class InterruptWithdraw(Caller, APIView):
     )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         actor = self.actor(request)
-        return Response(
-            shapes.decision_json(withdraw_decision(interrupt_id=interrupt_id, actor=actor))
-        )
+        decision = withdraw_decision(interrupt_id=interrupt_id, actor=actor)
+        return Response(shapes.told_decision_json(decision, actor))
 
 
 class InterruptClaim(Caller, APIView):

@@ -1,6 +1,7 @@
 """REST about what belongs to one thread."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +15,10 @@ from inbox.api.lists import NUMBER_CURSOR, Window
 from inbox.api.resources import Caller
 from inbox.domain.access import Permission
 from inbox.domain.errors import NotFound
+from inbox.domain.masked import masked_detail, secrets_of_arguments
+from inbox.domain.masks import NAMES
 from inbox.selectors import parts, threads
+from inbox.selectors.veils import about_entry, asked_in
 
 
 class ThreadMessages(Caller):
@@ -32,7 +36,8 @@ class ThreadMessages(Caller):
         window = Window.of(request.query_params)
         first = window.after_number
         # A snapshot of the agent's may replace all of them: their places are all that they keep.
-        numbered = list(enumerate(threads.hydration_of(thread).messages, start=1))
+        messages = shapes.messages_json(threads.hydration_of(thread), self.sees_secrets(request))
+        numbered = list(enumerate(messages, start=1))
         found = numbered[first : first + window.one_more]
         return window.page(found, lambda one: one[1], lambda one: one[0])
 
@@ -48,7 +53,8 @@ class ThreadStateDetail(Caller):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        return Response({"state": threads.hydration_of(thread).state})
+        state = threads.hydration_of(thread).state
+        return Response({"state": state if self.sees_secrets(request) else NAMES.masked(state)})
 
 
 class ThreadToolCalls(Caller):
@@ -64,7 +70,8 @@ class ThreadToolCalls(Caller):
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
         found = parts.some_tool_calls_of(thread, limit=window.one_more, after=window.after_id)
-        return window.page(found, tool_call_json)
+        whole = self.sees_secrets(request)
+        return window.page(found, lambda call: tool_call_json(call, whole=whole))
 
 
 class ThreadRuns(Caller):
@@ -99,13 +106,24 @@ class ThreadAudit(Caller):
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
         found = parts.some_entries_of(thread, limit=window.one_more, after=window.after_number)
-        return window.page(found, entry_json, lambda entry: entry.seq)
+        asked = None if self.sees_secrets(request) else asked_in(found)
+        return window.page(found, lambda entry: entry_json(entry, asked), lambda entry: entry.seq)
 
 
-def tool_call_json(call: Any) -> dict[str, Any]:
-    """A call with its arguments as they were proposed, approved and executed, each null if not."""
-    decisions = [one for asked in call.interrupts.all() for one in asked.standing]
-    is_approved = any(_approves(one) for one in decisions)
+def tool_call_json(call: Any, *, whole: bool) -> dict[str, Any]:
+    """
+    A call with its arguments as they were proposed, approved and executed, each null if not.
+
+    Unless it is asked for as a `whole`, secrets are masked.
+    """
+    asked = list(call.interrupts.all())
+    decisions = [(one, decision) for one in asked for decision in one.standing]
+    is_approved = any(_approves(decision) for _, decision in decisions)
+    secrets = secrets_of_arguments(*(one.body for one in asked))
+    args, approved = (
+        json.loads(text if whole else secrets.json(text))
+        for text in (call.args, call.approved_args)
+    )
     return {
         "id": str(call.pk),
         "tool_call_id": call.tool_call_id,
@@ -113,12 +131,15 @@ def tool_call_json(call: Any) -> dict[str, Any]:
         "tool": call.name,
         "state": call.state,
         "effect": call.effect or None,
-        "proposed_args": json.loads(call.args),
-        "approved_args": json.loads(call.approved_args) if is_approved else None,
+        "proposed_args": args,
+        "approved_args": approved if is_approved else None,
         # The executor takes no others than the approved ones.
-        "executed_args": json.loads(call.approved_args) if call.started_at else None,
-        "decisions": [shapes.decision_json(one) for one in decisions],
-        "result": call.result,
+        "executed_args": approved if call.started_at else None,
+        "decisions": [
+            shapes.decision_json(decision, None if whole else one.body)
+            for one, decision in decisions
+        ],
+        "result": call.result if whole or call.result is None else NAMES.json(call.result),
         "proposed_at": call.proposed_at,
         "started_at": call.started_at,
         "settled_at": call.settled_at,
@@ -130,10 +151,13 @@ def _approves(decision: Any) -> bool:
     return isinstance(payload, dict) and payload.get("approved") is True
 
 
-def entry_json(entry: Any) -> dict[str, Any]:
-    """An entry; names and texts that were erased are null."""
+def entry_json(entry: Any, asked: Mapping[UUID, Sequence[str]] | None) -> dict[str, Any]:
+    """An entry, masked if there is what was `asked`; names and texts that were erased are null."""
     is_kept = hasattr(entry, "payload")
     told = entry.told
+    detail = told["detail"]
+    if asked is not None:
+        detail = masked_detail(detail, *about_entry(entry, asked))
     return {
         "seq": entry.seq,
         "hash": entry.hash,
@@ -146,6 +170,6 @@ def entry_json(entry: Any) -> dict[str, Any]:
         "run": str(entry.run_id) if entry.run_id else None,
         "interrupt": str(entry.interrupt_id) if entry.interrupt_id else None,
         "tool_call": str(entry.tool_call_id) if entry.tool_call_id else None,
-        "detail": told["detail"] if is_kept else None,
+        "detail": detail if is_kept else None,
         "at": entry.at,
     }

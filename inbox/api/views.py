@@ -34,7 +34,7 @@ from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, che
 from inbox.api.lists import SLUG, Window
 from inbox.api.resources import Caller, idempotency_key, made
 from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
-from inbox.domain.access import Permission
+from inbox.domain.access import Permission, sees_secrets
 from inbox.domain.errors import (
     AddressTaken,
     AlreadyDecided,
@@ -53,6 +53,7 @@ from inbox.domain.errors import (
     ViewChanged,
 )
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH, Filter, Sort, State
+from inbox.domain.masks import NAMES
 from inbox.domain.states import EntryStatus, RunStatus
 from inbox.engine.agents import try_connection
 from inbox.selectors import agents, interrupts, lists, threads
@@ -141,8 +142,10 @@ class RunDetail(Caller, APIView):
     )
     def get(self, request: Request, run_id: UUID) -> Response:
         check_wait(request.query_params.get("wait", "0"))
-        run = threads.run_for(self.actor(request), run_id)
-        return Response(shapes.run_json(run, threads.terminal_of(run)))
+        actor = self.actor(request)
+        run = threads.run_for(actor, run_id)
+        terminal = threads.terminal_of(run)
+        return Response(shapes.run_json(run, terminal, whole=sees_secrets(actor)))
 
 
 class RunCancel(Caller, APIView):
@@ -308,12 +311,12 @@ class ThreadDetail(Caller, APIView):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        hydration = threads.hydration_of(thread)
+        hydration, whole = threads.hydration_of(thread), sees_secrets(self.actor(request))
         return Response(
             {
                 **shapes.thread_json(thread),
-                "messages": hydration.messages,
-                "state": hydration.state,
+                "messages": shapes.messages_json(hydration, whole),
+                "state": hydration.state if whole else NAMES.masked(hydration.state),
                 "active_run": str(hydration.active.pk) if hydration.active else None,
             }
         )
@@ -340,7 +343,7 @@ class Interrupts(Caller, APIView):
             # The list may be in the order of what only the row itself says.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
-        results = [shapes.interrupt_json(row) for row in found.rows]
+        results = [shapes.interrupt_json(row, whole=sees_secrets(actor)) for row in found.rows]
         following = str(found.rows[-1].pk) if found.more else None
         return Response({"results": results, "next_after": following})
 
@@ -355,8 +358,9 @@ class InterruptDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, interrupt_id: UUID) -> Response:
-        detail = interrupts.detail_for(self.actor(request), interrupt_id)
-        return Response(shapes.detail_json(detail))
+        actor = self.actor(request)
+        detail = interrupts.detail_for(actor, interrupt_id)
+        return Response(shapes.detail_json(detail, whole=sees_secrets(actor)))
 
 
 class InterruptDecide(Caller, APIView):
@@ -372,14 +376,15 @@ class InterruptDecide(Caller, APIView):
     )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         given = checked(DecisionInput, request)
+        actor = self.actor(request)
         decision = decide(
             interrupt_id=interrupt_id,
             status=EntryStatus(given["status"]),
             payload=given.get("payload"),
             view_digest=given["view_digest"],
-            actor=self.actor(request),
+            actor=actor,
         )
-        return Response(shapes.decision_json(decision))
+        return Response(shapes.told_decision_json(decision, actor))
 
 
 def _filter(request: Request) -> Filter:

@@ -71,6 +71,15 @@ class Actor:
         return str(self.user_id or self.key_id or self.label)
 
 
+def sees_secrets(actor: Actor) -> bool:
+    """
+    Whether secrets stand unmasked in what REST answers: for machines that decide.
+
+    People who decide reveal them one by one, and the audit trail says so.
+    """
+    return actor.kind is ActorKind.KEY and Permission.DECIDE in actor.scopes
+
+
 def agent_actor(agent_id: UUID) -> Actor:
     """An agent as the audit trail names it; nothing is permitted to it."""
     return Actor(kind=ActorKind.AGENT, label=str(agent_id))

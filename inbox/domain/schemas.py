@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,6 +11,7 @@ import jsonschema_rs
 
 from inbox.domain.consent import canonical
 from inbox.domain.errors import InvalidPayload
+from inbox.domain.masks import Secrets
 from inbox.domain.schema_patterns import (
     LINEAR,
     is_pattern_checked,
@@ -194,12 +195,21 @@ def problems_of(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]
     if errors is None:
         return [("", TOO_LARGE_TO_SAY)]
     found = []
+    places = Secrets(schema).places(payload) if errors else frozenset()
     for error in errors:
         pointer = "".join(f"/{part}" for part in error.instance_path)
-        found.append((pointer, error.message[:300]))
+        found.append((pointer, _told(error, places)))
         if len(found) == MAX_PROBLEMS:
             break
     return found
+
+
+def _told(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
+    """What the validator says; about a secret, or what holds one, without its words: they quote."""
+    path = tuple(error.instance_path)
+    if any(place[: len(path)] == path[: len(place)] for place in places):
+        return f"does not fit `{error.kind.name}`"
+    return str(error.message[:300])
 
 
 @lru_cache(maxsize=512)

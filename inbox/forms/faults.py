@@ -61,7 +61,9 @@ def _blame(reader: Reader, fault: Fault, level: int) -> None:
     node = nodes[-1]
     if any(at == path for at, _ in reader.wrong):
         return  # one thing at a time: what could not be read is not judged as well
-    text = wording.fault_text(fault.keyword, fault.detail, fault.message)
+    text = wording.fault_text(
+        fault.keyword, fault.detail, fault.message if reader.tells_values else ""
+    )
     if path != fault.path:
         text = wording.inside(visible(pointer_of(fault.path[len(path) :])), text)
     reader.blame(node, path, text)

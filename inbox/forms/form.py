@@ -8,6 +8,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from agents.agui import strict_json
+from inbox.domain.errors import InvalidPayload
+from inbox.domain.masks import NAMES, Numbered, Secrets
 from inbox.domain.schema_work import SchemaRefused
 from inbox.domain.schemas import check_schema
 from inbox.domain.shown import has_hidden, json_text, visible
@@ -34,6 +36,22 @@ class _Source:
     value: Any
     name: str
     leave_out: Collection[str]
+    masks: Numbered | None = None  #: of what is secret in the value
+
+    def veiled(self, value: Any) -> Any:
+        """The value, of what the form starts from or of what it says, with the masks in it."""
+        if self.masks is None or value is ABSENT:
+            return value
+        return self.masks.hidden_again(value)
+
+    def unveiled(self, reader: Reader, root: Node, value: Any) -> Any:
+        """What was read, with secrets in the places of masks."""
+        if self.masks is None or value is ABSENT:
+            return value
+        try:
+            return self.masks.restored(value)
+        except InvalidPayload:
+            return reader.blame(root, (), gettext(wording.MASK_MOVED))
 
     def plan(self, posted: Posted | None, base: Any) -> Node:
         return Planner(self.schema, posted, names_facts=self.value is not ABSENT).plan(
@@ -43,16 +61,18 @@ class _Source:
             label=gettext(wording.ROOT),
             required=True,
             leave_out=self.leave_out,
+            veiled=self.veiled(base),
         )
 
     def json_node(self, text: str | None = None) -> Node:
-        shown = _json_text(self.value)
+        shown = _json_text(self.veiled(self.value))
         node = Node(
             "json",
             f"{self.name}.json",
             gettext(wording.AS_JSON),
             required=True,
             original=self.value,
+            veiled=self.value,
         )
         node.shown = shown
         node.text = shown if text is None else text
@@ -81,7 +101,9 @@ class Form:
     @property
     def base_text(self) -> str:
         """The base, for the next post."""
-        return AS_WRITTEN if same(self.base, self.source.value) else _json_text(self.base)
+        if same(self.base, self.source.value):
+            return AS_WRITTEN
+        return _json_text(self.source.veiled(self.base))
 
     @property
     def folded(self) -> Sequence[str]:
@@ -107,17 +129,23 @@ def build_form(
     name: str,
     leave_out: Collection[str] = (),
     posted: QueryDict | None = None,
+    secrets: Secrets = NAMES,
 ) -> Form:
     """
     The form for one value of a schema; one that does not pass the gate is not used at all.
 
-    `value` is what the agent wrote, ABSENT where an answer is asked for. `leave_out` names members
+    `value` is what the agent wrote, ABSENT where an answer is asked for; what is secret in it is
+    masked, and comes out as it was unless somebody writes another value. `leave_out` names members
     that the page asks for in another place. With `posted` the form shows what was typed: after a
     button that changes the form (`draft`) changed by it, otherwise with what is wrong.
     """
     if isinstance(value, Mapping) and leave_out:
         value = {key: member for key, member in value.items() if key not in leave_out}
-    source = _Source(_usable(schema), value, name, frozenset(leave_out))
+    masks = None
+    if value is not ABSENT:
+        masks = Numbered(secrets)
+        masks.hidden(value)
+    source = _Source(_usable(schema), value, name, frozenset(leave_out), masks)
     post = Posted(posted) if posted is not None else None
     if post is None or post.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)
@@ -170,10 +198,10 @@ def _is_switch(draft: str, tab: str, source: _Source) -> bool:
 def _to_json(source: _Source, post: Posted, base: Any) -> Form:
     root = source.plan(post, base)
     reader = Reader(post)
-    value = reader.read(root)
+    value = source.unveiled(reader, root, reader.read(root))
     if reader.wrong:  # what cannot be read cannot be written down either
         return Form(source, FORM_TAB, root, base, _problems(root, reader))
-    text = "" if value is ABSENT or root.is_empty else json_text(value)
+    text = "" if value is ABSENT or root.is_empty else json_text(source.veiled(value))
     return Form(source, JSON_TAB, source.json_node(text), base)
 
 
@@ -198,7 +226,7 @@ def _read(source: _Source, post: Posted) -> tuple[Form, Reading]:
             value = _read_json_node(reader, root, source, base)
         case "form":
             root = source.plan(post, base)
-            value = reader.read(root)
+            value = source.unveiled(reader, root, reader.read(root))
         case _:
             return _not_arrived(source)
     _check(reader, root, source, value)
@@ -216,6 +244,7 @@ def _check(reader: Reader, root: Node, source: _Source, value: Any) -> None:
         if not reader.wrong and not source.leave_out:
             reader.blame(root, (), wording.enter(root))
     elif source.value is ABSENT or not same(value, source.value):
+        reader.tells_values = source.masks is None or source.masks.is_empty
         probe = reader.with_empty_groups(value)
         blame_faults(reader, schema=source.schema, value=probe, leave_out=source.leave_out)
         if not root.is_empty:
@@ -224,10 +253,10 @@ def _check(reader: Reader, root: Node, source: _Source, value: Any) -> None:
 
 def _read_json_node(reader: Reader, node: Node, source: _Source, base: Any) -> Any:
     """What the text area of the JSON tab says; what was left out of the form has no place in it."""
-    if plain_newlines(node.text) == plain_newlines(_json_text(base)):
+    if plain_newlines(node.text) == plain_newlines(_json_text(source.veiled(base))):
         reader.places[()] = [node]
         return base
-    value = reader.read(node)
+    value = source.unveiled(reader, node, reader.read(node))
     taken = sorted(source.leave_out & value.keys()) if isinstance(value, dict) else []
     if taken:
         return reader.blame(node, (), wording.asked_elsewhere(visible(taken[0])))
@@ -241,7 +270,13 @@ def _base(source: _Source, post: Posted) -> Any:
         raise strict_json.JsonRejected(gettext(wording.FORM_NOT_ARRIVED))
     if text == AS_WRITTEN:
         return source.value
-    return strict_json.loads(text) if text else ABSENT
+    if not text:
+        return ABSENT
+    base = strict_json.loads(text)
+    try:
+        return base if source.masks is None else source.masks.restored(base)
+    except InvalidPayload as error:
+        raise strict_json.JsonRejected(error.message) from error
 
 
 def _json_text(value: Any) -> str:

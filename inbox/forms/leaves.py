@@ -56,7 +56,7 @@ def plan_number(planner: "Planner", node: Node) -> None:
 def plan_choice(planner: "Planner", node: Node, flat: Mapping[str, Any], value: Any) -> None:
     """One of the values of an enum; they are posted by their place, so their types are kept."""
     values = flat["enum"]
-    if len(values) > planner.options_left:
+    if len(values) > planner.options_left or node.hides:  # an option would be written out
         raise NotPlain
     planner.options_left -= len(values)
     # An option of which one sees only the beginning could not be told from its like.

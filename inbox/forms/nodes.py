@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from inbox.domain.masks import is_mask
 from inbox.domain.shown import has_hidden, is_long, visible
 from inbox.forms.values import ABSENT, field_id
 
@@ -53,6 +54,9 @@ class Node:
     label: str
     required: bool
     original: Any  #: what the agent wrote, or ABSENT
+    veiled: Any = ABSENT  #: the same with masks in the places of secrets
+    is_masked: bool = False  #: whether all of it is a secret
+    is_secret: bool = False  #: whether it is asked for as one
     key: str = ""  #: of the property that it is
     real_name: str = ""  #: of that property, where the label is another and does not say it
     schema: dict[str, Any] = field(default_factory=dict)
@@ -82,6 +86,17 @@ class Node:
     def id(self) -> str:
         return field_id(self.name)
 
+    @property
+    def is_veiled(self) -> bool:
+        """Whether a mask stands for the whole value."""
+        is_mask_there = isinstance(self.veiled, str) and is_mask(self.veiled)
+        return is_mask_there and self.veiled is not self.original
+
+    @property
+    def hides(self) -> bool:
+        """Whether a mask stands for it, or somewhere in it."""
+        return self.veiled is not self.original and bool(self.veiled != self.original)
+
     @cached_property
     def folds(self) -> bool:
         """Whether it holds more than one sees at a glance of what the agent wrote."""
@@ -90,6 +105,8 @@ class Node:
     @cached_property
     def hidden(self) -> str:
         """The agent's text with what cannot be seen spelled out, if there is such."""
+        if self.is_masked:
+            return ""
         if self.kind in ("text", "area") and isinstance(self.original, str):
             return visible(self.original) if has_hidden(self.original) else ""
         return ""

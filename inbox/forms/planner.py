@@ -5,6 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from inbox.domain.masks import MASK, is_secret_name
+from inbox.domain.schema_marks import is_marked
 from inbox.domain.shown import json_text, visible
 from inbox.forms import wording
 from inbox.forms.leaves import plan_choice, plan_many, plan_number, plan_text
@@ -50,20 +52,33 @@ class Planner:
         depth: int = 0,
         leave_out: Collection[str] = (),
         in_branch: bool = False,
+        veiled: Any = ABSENT,
+        is_secret: bool = False,
     ) -> Node:
-        """The node for one value; `label` is used where the schema has no title."""
-        node = Node("json", name, label, required, value, is_in_branch=in_branch)
+        """
+        The node for one value; `label` is used where the schema has no title.
+
+        `veiled` is the value with masks in it, if there are some.
+        """
+        veiled = value if veiled is ABSENT else veiled
+        node = Node("json", name, label, required, value, veiled, is_in_branch=in_branch)
         try:
             flat = self.schemas.flat(schema)
             node.schema = flat
             node.label = title_of(flat) or label
-            self._shape(node, flat, depth, leave_out)
+            if not node.is_veiled:
+                self._shape(node, flat, depth, leave_out)
         except NotPlain:
-            node = Node("json", name, node.label, required, value, schema=node.schema)
-        node.help = wording.help_for(node)
-        if node.kind == "json":
-            node.shown = "" if value is ABSENT else json_text(value)
+            node = Node("json", name, node.label, required, value, veiled, schema=node.schema)
+        node.is_secret = is_secret or is_marked(node.schema)
+        if node.is_veiled:
+            self._plan_masked(node)
+        elif node.kind == "json":
+            node.shown = "" if value is ABSENT else json_text(veiled)
             node.text = self.typed(node)
+        elif node.kind == "fixed" and node.is_secret and node.shown:
+            node.shown = MASK
+        node.help = wording.help_for(node)
         return node
 
     def typed(self, node: Node) -> str:
@@ -129,9 +144,21 @@ class Planner:
         if self.posted:
             node.is_null = self.posted.has(f"{node.name}@null")
 
+    def _plan_masked(self, node: Node) -> None:
+        """A field that holds a mask: as long as it does, it stands for what the agent wrote."""
+        node.is_masked = True
+        node.shown = MASK
+        if node.schema.get("readOnly") is True or "const" in node.schema:
+            node.kind = "fixed"
+        elif isinstance(node.original, str):
+            node.kind = "area" if "\n" in node.original else "text"
+        elif isinstance(node.original, int | float):
+            node.kind = "number"
+        node.text = self.typed(node)
+
     def _plan_fixed(self, node: Node, flat: dict[str, Any]) -> None:
         node.kind = "fixed"
-        value = flat.get("const", ABSENT) if node.original is ABSENT else node.original
+        value = flat.get("const", ABSENT) if node.original is ABSENT else node.veiled
         if value is not ABSENT:
             node.shown = visible(value) if isinstance(value, str) else json_text(value)
 
@@ -206,6 +233,7 @@ class Planner:
             depth=depth + 1,
             leave_out=leave_out,
             in_branch=True,
+            veiled=node.veiled if node.chosen == fitting else ABSENT,
         )
         node.fields = [child]
 
@@ -272,6 +300,8 @@ class Planner:
                     # Nobody knows whether a property that no schema names may be left out.
                     required=name in required or name not in known,
                     depth=depth + 1,
+                    veiled=_member(node.veiled, name),
+                    is_secret=is_secret_name(name),
                 )
             )
             node.fields[-1].key = name
@@ -301,13 +331,14 @@ class Planner:
                 label=wording.value_label(visible(key_node.text)),
                 required=True,
                 depth=depth + 1,
+                veiled=ABSENT if key is ABSENT else node.veiled[key],
             )
             child.in_row = True
             node.rows.append(Row(token, child, key_node))
         node.can_add = self.fields_left > 2
 
     def _plan_array(self, node: Node, flat: dict[str, Any], value: Any, depth: int) -> None:
-        if plan_many(self, node, flat, value):
+        if not node.hides and plan_many(self, node, flat, value):
             return
         items = flat.get("items", flat.get("unevaluatedItems", {}))
         if items is False:
@@ -333,6 +364,7 @@ class Planner:
                 label=gettext(wording.ITEM),
                 required=True,
                 depth=depth + 1,
+                veiled=node.veiled[token] if token < len(originals) else ABSENT,
             )
             child.label = wording.item_label(child.label, place)
             child.in_row = True

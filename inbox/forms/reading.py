@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from agents.agui import strict_json
+from inbox.domain.masks import MASK
 from inbox.forms import wording
 from inbox.forms.leaves import UNSET
 from inbox.forms.nodes import Node
@@ -29,6 +30,7 @@ class Reader:
     wrong: list[tuple[Path, Node]] = field(default_factory=list)
     #: Groups that have to be there and of which nothing was said: not sent, but asked about.
     empty: list[tuple[Path, Any]] = field(default_factory=list)
+    tells_values: bool = True  #: whether what is wrong may be said with the values themselves
 
     def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
         self.places.setdefault(path, []).append(node)
@@ -69,6 +71,8 @@ class Reader:
             return self.blame(node, path, gettext(wording.UNTICK)) if is_typed else None
         if untouched and (node.original is not None or node.kind == "json"):
             return node.original
+        if node.is_masked and MASK[:2] in text:
+            return self.blame(node, path, gettext(wording.PART_OF_MASK))
         if text == "" or (not text.strip() and node.kind not in _TEXTS):
             return self._emptied(node)
         return self._parsed(node, path, text)

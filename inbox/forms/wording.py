@@ -36,6 +36,12 @@ LEFT_OUT = gettext_noop(
 )
 NO_KEY = gettext_noop("Enter a name, or remove this pair.")
 SAME_KEY = gettext_noop("There is another field of this name already.")
+MASKED = gettext_noop("Masked: what the agent wrote is sent unless you write something else.")
+PART_OF_MASK = gettext_noop("Write the whole value: a part of the mask is still there.")
+MASK_MOVED = gettext_noop(
+    "A mask stands where a value should. Write the value, or leave it as it was."
+)
+_DOES_NOT_FIT = gettext_noop("This does not fit what is asked for.")
 NOT_OFFERED = gettext_noop("Choose one of the values that are offered.")
 FULL = gettext_noop("No more fields fit into this form. Add the rest as JSON.")
 
@@ -57,7 +63,9 @@ def help_for(node: "Node") -> list[str]:
     if isinstance(pattern, str) and node.kind in ("text", "area", "json"):
         text = _PATTERN if is_pattern_checked(pattern) else _UNCHECKED_PATTERN
         sentences.append(gettext(text).format(pattern=visible(pattern[:300])))
-    if "default" in schema and node.original is ABSENT:
+    if node.is_masked:
+        sentences.append(gettext(MASKED))
+    if "default" in schema and node.original is ABSENT and not node.is_secret:
         default = schema["default"]
         if isinstance(default, str | int | float) and default != "":
             text = value_text(default, mixed=False, is_boolean=isinstance(default, bool))
@@ -233,7 +241,7 @@ def fault_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
         return _kind_sentence(detail)
     names = ", ".join(visible(str(name)) for name in detail.get("unexpected", ()))
     if keyword not in _FAULTS:
-        return visible(message)
+        return visible(message) or gettext(_DOES_NOT_FIT)
     return gettext(_FAULTS[keyword]).format(
         pattern=visible(str(detail.get("pattern", ""))[:300]),
         property=visible(str(detail.get("property", ""))[:300]),

@@ -11,6 +11,8 @@ from django.db.models import Prefetch, Q, QuerySet
 from inbox.domain.access import Actor, Permission
 from inbox.domain.callfilters import UNDECIDED, CallFilter, first_id_after, first_id_of
 from inbox.domain.errors import NotFound
+from inbox.domain.masked import secrets_of_arguments
+from inbox.domain.masks import NAMES
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
 from inbox.selectors.access import permissions_in, reach_of, require
 from inbox.selectors.latest import latest
@@ -40,6 +42,7 @@ class Known:
     interrupts: Sequence[Interrupt]  #: each with the `standing` decision in a list
     entries: Sequence[AuditEntry]  #: what the trail says of it, in order
     may_export: bool
+    may_reveal: bool  #: whether masks can be taken away for this actor
 
 
 def calls_for(
@@ -52,9 +55,10 @@ def calls_for(
     if bound is not None:
         parts = [part.filter(pk__gte=bound) for part in parts]
     ids = latest([part.filter(rest) for part in parts], limit=limit + 1, after=after)
+    rows = [row for row in _shown(ids[:limit]) if _says(row, wanted.words)]
     if len(ids) > limit:
-        return Calls(_shown(ids[:limit]), after=ids[limit - 1], is_cut=False)
-    return Calls(_shown(ids), after=bound, is_cut=bound is not None)
+        return Calls(rows, after=ids[limit - 1], is_cut=False)
+    return Calls(rows, after=bound, is_cut=bound is not None)
 
 
 def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
@@ -81,11 +85,13 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
     asked = list(_asked(Interrupt.objects.filter(tool_call=call)))
     about = Q(tool_call=call) | Q(interrupt__in=[one.pk for one in asked])
     entries = AuditEntry.objects.filter(about, chain=call.thread_id).select_related("payload")
+    allowed = permissions_in(actor, call.team_id)
     return Known(
         call=call,
         interrupts=asked,
         entries=list(entries.order_by("seq")[:ENTRIES]),
-        may_export=Permission.ADMIN in permissions_in(actor, call.team_id),
+        may_export=Permission.ADMIN in allowed,
+        may_reveal=Permission.DECIDE in allowed and actor.user_id is not None,
     )
 
 
@@ -148,6 +154,18 @@ def _holds(word: str) -> Q:
     """That a word occurs, in capitals or not (on SQLite as far as it is ASCII)."""
     columns = ("name", "tool_call_id", "args", "edited_args", "result")
     return reduce(or_, (Q(**{f"{column}__icontains": word}) for column in columns))
+
+
+def _says(call: ToolCall, words: Sequence[str]) -> bool:
+    """Whether the words are in what is shown: nobody finds out a secret by searching for it."""
+    if not words:
+        return True
+    args = secrets_of_arguments(*(one.body for one in call.interrupts.all()))
+    texts = [call.name, call.tool_call_id, args.json(call.args)]
+    texts += [args.json(call.edited_args)] if call.edited_args else []
+    texts += [NAMES.json(call.result)] if call.result else []
+    said = "\n".join(texts).casefold()
+    return all(word.casefold() in said for word in words)
 
 
 def _within(

@@ -1,22 +1,26 @@
 """One tool call with all that is known of it, and the whole history of a thread."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor
 from inbox.domain.agreement import Shown, disagreements
 from inbox.domain.consent import digest
-from inbox.domain.shown import json_text, pretty, visible
+from inbox.domain.masks import NAMES, Secrets
+from inbox.domain.shown import visible
 from inbox.selectors import calls, parts, threads
+from inbox.selectors.veils import asked_in, last_start, veiled_in_call
 from inbox.web.audit_rows import call_row, entry_rows, written
 from inbox.web.changes import ShownChange, shown_changes
+from inbox.web.masks import Reveal, reveals_of
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 
@@ -32,6 +36,7 @@ class Arguments:
     note: str  #: why there is none, or what else has to be said
     digest: str
     changes: Sequence[ShownChange]  #: against the set before
+    reveal: Reveal | None = None  #: how it is revealed, None where nothing is masked
 
 
 @require_safe
@@ -39,13 +44,22 @@ class Arguments:
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     known = calls.call_known(actor, call_id)
     row = known.call
+    veiled = veiled_in_call(row, known.interrupts, known.entries)
+    url = reverse("reveal_call", args=[row.pk])
+    reveals = reveals_of(veiled, url, is_allowed=known.may_reveal)
     kept = [written(entry) for entry in known.entries]
     shown = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
     context = {
         "call": call_row(row, known.interrupts),
-        "sets": _sets(row, known.entries),
-        "result": pretty(row.result) if row.result is not None else "",
-        "entries": entry_rows(known.entries, agent=row.agent.slug, me=actor.user_id),
+        "sets": _sets(row, known, veiled["proposed"].secrets, reveals),
+        "result": NAMES.text(row.result) if row.result is not None else "",
+        "reveal_result": reveals.get("result"),
+        "entries": entry_rows(
+            known.entries,
+            agent=row.agent.slug,
+            me=actor.user_id,
+            asked=asked_in(known.entries),
+        ),
         "disagreements": [say(one) for one in disagreements(shown, kept)],
         "is_partly_erased": any(one.text is None for one in kept),
         "questions": [
@@ -69,43 +83,58 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
         "history": thread,
         "title": visible(thread.title) or gettext("Untitled thread"),
         "external_id": visible(thread.external_id),
-        "entries": entry_rows(found[:_ENTRIES], agent=thread.agent.slug, me=actor.user_id),
+        "entries": entry_rows(
+            found[:_ENTRIES],
+            agent=thread.agent.slug,
+            me=actor.user_id,
+            asked=asked_in(found[:_ENTRIES]),
+        ),
         "is_first": place == 0,
         "next_after": found[_ENTRIES - 1].seq if len(found) > _ENTRIES else None,
     }
     return show(request, actor, "audit_history.html", context, section="audit")
 
 
-def _sets(row: Any, entries: Sequence[Any]) -> list[Arguments]:
-    proposed = json.loads(row.args)
-    approved = json.loads(row.approved_args)
+def _sets(
+    row: Any, known: calls.Known, secrets: Secrets, reveals: Mapping[str, Reveal]
+) -> list[Arguments]:
+    proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")
     return [
-        Arguments(gettext("Proposed"), json_text(proposed), "", digest(row.args), ()),
+        Arguments(
+            gettext("Proposed"),
+            secrets.text(row.args),
+            "",
+            digest(row.args),
+            (),
+            reveals.get("proposed"),
+        ),
         Arguments(
             gettext("Approved"),
-            json_text(approved) if is_approved else "",
+            secrets.text(row.approved_args) if is_approved else "",
             "" if is_approved else gettext("Nobody has approved this."),
             digest(row.approved_args) if is_approved else "",
-            shown_changes(proposed, approved) if is_approved else (),
+            shown_changes(proposed, approved, secrets) if is_approved else (),
+            reveals.get("approved"),
         ),
-        _executed(approved, entries),
+        _executed(approved, last_start(known.entries), secrets, reveals.get("executed")),
     ]
 
 
-def _executed(approved: Any, entries: Sequence[Any]) -> Arguments:
+def _executed(
+    approved: Any, start: Mapping[str, Any] | None, secrets: Secrets, reveal: Reveal | None
+) -> Arguments:
     """What the tool was given, by the entry of the last start: the row of the call has no own."""
     title = gettext("Executed")
-    starts = [entry for entry in entries if entry.action == "tool.started"]
-    if not starts:
+    if start is None:
         return Arguments(title, "", gettext("The trail tells of no start."), "", ())
-    told = starts[-1].told
-    known, args = str(told["digests"].get("executed", "")), told["detail"].get("args")
+    known, args = start["digest"], start["args"]
     if not isinstance(args, str):
         note = gettext("Only the digest is kept.") if known else gettext("Erased from the trail.")
         return Arguments(title, "", note, known, ())
     try:
         value = json.loads(args)
     except ValueError:
-        return Arguments(title, visible(args), gettext("This is no JSON."), known, ())
-    return Arguments(title, json_text(value), "", known, shown_changes(approved, value))
+        return Arguments(title, secrets.text(args), gettext("This is no JSON."), known, (), reveal)
+    changes = shown_changes(approved, value, secrets)
+    return Arguments(title, secrets.text(args), "", known, changes, reveal)

@@ -1,17 +1,21 @@
 """Tool calls and entries of the trail as its pages show them."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.domain.agreement import Written, is_as_written
-from inbox.domain.shown import pretty, visible
+from inbox.domain.masked import masked_detail
+from inbox.domain.masks import NAMES, cut_at_secret
+from inbox.domain.shown import json_text, visible
 from inbox.domain.states import ToolCallState, Verdict
+from inbox.selectors.veils import about_entry
 from inbox.web.activity import Line, lines_of
 
 VERDICTS = {
@@ -89,7 +93,8 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
     theirs = [one for one in given if one.ident[:64] == call.decided_by] or given
     decision = theirs[-1] if theirs and call.verdict else None
     words, tone, icon = VERDICTS[Verdict(call.verdict)] if call.verdict else ("", "line", "")
-    result = visible(" ".join((call.result or "")[: 4 * _RESULT_CHARACTERS].split()))
+    told = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
+    result = visible(" ".join(told.split()))
     decided_at = decision.created_at if decision else None
     return CallRow(
         id=call.pk,
@@ -115,10 +120,13 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
     )
 
 
-def entry_rows(entries: Iterable[Any], *, agent: str, me: int | None) -> list[EntryRow]:
+def entry_rows(
+    entries: Iterable[Any], *, agent: str, me: int | None, asked: Mapping[UUID, Sequence[str]]
+) -> list[EntryRow]:
+    """Entries of one chain; `asked` are the questions that they are about (`asked_in`)."""
     rows = list(entries)
     lines = lines_of(rows, agent=agent, me=me)
-    return [_entry_row(entry, line) for entry, line in zip(rows, lines, strict=True)]
+    return [_entry_row(entry, line, asked) for entry, line in zip(rows, lines, strict=True)]
 
 
 def written(entry: Any) -> Written:
@@ -173,7 +181,7 @@ def _text(value: dict[str, Any], name: str) -> str:
     return json.dumps(value[name], sort_keys=True) if name in value else ""
 
 
-def _entry_row(entry: Any, line: Line) -> EntryRow:
+def _entry_row(entry: Any, line: Line, asked: Mapping[UUID, Sequence[str]]) -> EntryRow:
     one, said = written(entry), _said(entry.body)
     method = str(said.get("actor", {}).get("method", ""))
     return EntryRow(
@@ -185,12 +193,21 @@ def _entry_row(entry: Any, line: Line) -> EntryRow:
         request=visible(str(said.get("request", ""))),
         hash=entry.hash,
         state=" → ".join(str(part) for part in said.get("state", ()) if part),
-        payload=pretty(one.text) if one.text is not None else "",
+        payload=_payload(one.text, about_entry(entry, asked)) if one.text is not None else "",
         is_erased=one.text is None,
         is_sound=is_as_written(one),
         call_id=entry.tool_call_id,
         interrupt_id=entry.interrupt_id,
     )
+
+
+def _payload(text: str, asked: Sequence[str]) -> str:
+    """What an entry tells, masked; another text that somebody has put in its place as it is."""
+    try:
+        told = json.loads(text)
+        return json_text({**told, "detail": masked_detail(told["detail"], *asked)})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return NAMES.text(text)
 
 
 def _said(body: str) -> dict[str, Any]:

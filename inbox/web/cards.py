@@ -1,7 +1,7 @@
 """One interrupt as its page shows it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -11,13 +11,17 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.domain.changes import MOST
-from inbox.domain.shown import is_long, json_text, pretty, visible
+from inbox.domain.masked import secrets_of_answers
+from inbox.domain.masks import NAMES
+from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus, ToolCallState
 from inbox.domain.suspicion import Finding
 from inbox.forms import ABSENT
 from inbox.selectors.interrupts import InterruptDetail
+from inbox.selectors.veils import veiled_in_interrupt
 from inbox.web.activity import Line, lines_of
 from inbox.web.changes import ShownChange, shown_changes
+from inbox.web.masks import Reveal, reveals_of
 from inbox.web.rows import urgency
 from inbox.web.sheets import Posted, Sheet
 from inbox.web.together import Notice, Together, together_of
@@ -137,7 +141,7 @@ class Card:
     @property
     def metadata(self) -> str:
         value = self.detail.asked.get("metadata")
-        return json_text(value) if value else ""
+        return json_text(NAMES.masked(value)) if value else ""
 
     @cached_property
     def conversation(self) -> list[Said]:
@@ -154,7 +158,7 @@ class Card:
         if self.verdict and self.posted is None:
             return self._decided_changes
         edited = self.sheet.edited
-        return [] if edited is ABSENT else shown_changes(self.sheet.offered, edited)
+        return [] if edited is ABSENT else self._changes(self.sheet.offered, edited)
 
     @property
     def has_more_changes(self) -> bool:
@@ -171,8 +175,11 @@ class Card:
         """What the reviewer wrote, as JSON to copy: the arguments, or as much of the answer."""
         if self.posted is None:
             return ""
-        edited = self.sheet.edited if self.sheet.args else self._answered(self.posted)
-        return "" if edited is ABSENT else json_text(edited)
+        if self.sheet.args:
+            edited, secrets = self.sheet.edited, self.sheet.secrets
+        else:
+            edited, secrets = self._answered(self.posted), secrets_of_answers(self.row.body)
+        return "" if edited is ABSENT else json_text(secrets.masked(edited))
 
     @property
     def args_are_long(self) -> bool:
@@ -203,19 +210,27 @@ class Card:
     def sent(self) -> str:
         """The answer as the agent gets it."""
         decision = self.detail.decision
-        return pretty(decision.payload) if decision and decision.payload else ""
+        secrets = secrets_of_answers(self.row.body)
+        return secrets.text(decision.payload) if decision and decision.payload else ""
 
     @property
     def result(self) -> str | None:
         """What the tool returned after the decision, None before."""
         call = self.row.tool_call
-        return pretty(call.result) if call and call.result is not None else None
+        return NAMES.text(call.result) if call and call.result is not None else None
 
     @property
     def executed(self) -> str:
         """The arguments that the tool was really called with, "" while it was not."""
         call = self.row.tool_call
-        return pretty(call.approved_args) if call and call.started_at else ""
+        return self.sheet.secrets.text(call.approved_args) if call and call.started_at else ""
+
+    @cached_property
+    def reveals(self) -> Mapping[str, Reveal]:
+        """Those of the values that are shown which have masks in them, by their names."""
+        known = veiled_in_interrupt(self.row, self.detail.decision)
+        url = reverse("reveal", args=[self.row.pk])
+        return reveals_of(known, url, is_allowed=self.detail.may_decide)
 
     @property
     def seconds(self) -> float | None:
@@ -235,7 +250,10 @@ class Card:
         decision = self.detail.decision
         answer = json.loads(decision.payload) if decision and decision.payload else None
         edited = answer.get("editedArgs") if isinstance(answer, dict) else None
-        return [] if edited is None else shown_changes(json.loads(self.row.args), edited)
+        return [] if edited is None else self._changes(json.loads(self.row.args), edited)
+
+    def _changes(self, before: Any, after: Any) -> list[ShownChange]:
+        return shown_changes(before, after, self.sheet.secrets)
 
     @property
     def _message(self) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.domain.changes import Change, Kind, changes_between
+from inbox.domain.masks import MASK, NAMES, Numbered, Secrets, is_mask, plain_masks
 from inbox.domain.shown import json_text, visible
 
 #: Of a longer stretch that stayed, only this much is shown at each of its ends.
@@ -28,17 +29,32 @@ class ShownChange:
     pieces: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; text)
 
 
-def shown_changes(before: Any, after: Any) -> list[ShownChange]:
-    """The changes between two values with everything visible in them."""
-    return [_shown(change) for change in changes_between(before, after)]
+def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ShownChange]:
+    """The changes between two values with everything visible in them but what is secret."""
+    masks = Numbered(secrets)
+    changes = changes_between(masks.hidden(before), masks.hidden(after))
+    return [_shown(change) for change in changes]
 
 
 def _shown(change: Change) -> ShownChange:
     return ShownChange(
         path=" / ".join(visible(str(part)) for part in change.path),
         kind=gettext(_KINDS[change.kind]),
-        pieces=[(piece.tag, _text(piece.tag, piece.text)) for piece in change.pieces],
+        pieces=_masked(change)
+        or [(piece.tag, plain_masks(_text(piece.tag, piece.text))) for piece in change.pieces],
     )
+
+
+def _masked(change: Change) -> list[tuple[str, str]]:
+    """A text that was or became a secret: that it changed, and no word of it."""
+    if not all(isinstance(piece.text, str) for piece in change.pieces):
+        return []
+    before = "".join(piece.text for piece in change.pieces if piece.tag != "ins")
+    after = "".join(piece.text for piece in change.pieces if piece.tag != "del")
+    if not (is_mask(before) or is_mask(after)):
+        return []
+    sides = (("del", before), ("ins", after))
+    return [(tag, MASK if is_mask(text) else visible(text)) for tag, text in sides if text]
 
 
 def _text(tag: str, value: Any) -> str:

@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.domain.likeness import differing, leaves_of
+from inbox.domain.masked import secrets_of_arguments
+from inbox.domain.masks import NAMES, Numbered, plain_masks
 from inbox.domain.schemas import APPROVAL
 from inbox.domain.shown import json_text, visible
 from inbox.domain.states import InterruptStatus, Reason
@@ -100,6 +102,10 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
         ),
         (not _is_plain_approval(row), gettext("This asks for more than yes or no.")),
         (_deceives(row), gettext("Some characters of this deceive: look at it by itself.")),
+        (
+            _is_masked(row),
+            gettext("Some of this is masked: look at it by itself."),
+        ),
         (_is_long(row), gettext("Not everything fits here: open it to read all of it.")),
         (
             _is_changed(row),
@@ -110,7 +116,9 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
 
 
 def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
-    values = [_values(row) for row in rows]
+    # Numbered: those that differ are told apart, as long as it is decided what is the same.
+    masks = Numbered(secrets_of_arguments(rows[0].body))
+    values = [_values(row, masks) for row in rows]
     places = list(dict.fromkeys(place for one in values for place in one))
     columns = differing(values) if len(rows) > 1 else places
     common = [place for place in places if place not in columns]
@@ -156,10 +164,13 @@ def _asked(row: Any) -> dict[str, Any]:
     return asked
 
 
-def _values(row: Any) -> dict[str, Any]:
-    """Everything that differs from request to request, by its place."""
-    found = leaves_of(json.loads(row.args) if row.args else {})
+def _values(row: Any, masks: Numbered | None = None) -> dict[str, Any]:
+    """Everything that differs from request to request, by its place; masked if there are masks."""
+    args = json.loads(row.args) if row.args else {}
     metadata = _asked(row).get("metadata")
+    if masks is not None:
+        args, metadata = masks.hidden(args), NAMES.masked(metadata)
+    found = leaves_of(args)
     return {**found, _METADATA: metadata} if metadata else found
 
 
@@ -170,7 +181,7 @@ def _label(place: str) -> str:
 def _cell(values: dict[str, Any], place: str) -> Cell:
     if place not in values:
         return Cell(_label(place), "", is_absent=True)
-    text = _text(values[place])
+    text = plain_masks(_text(values[place]))
     is_cut = len(text) > LONGEST_VALUE
     return Cell(_label(place), text[:_BEGINNING] if is_cut else text, is_cut=is_cut)
 
@@ -208,6 +219,12 @@ def _is_long(row: Any) -> bool:
     values = _values(row)
     texts = [_asked(row).get("message") or "", *map(_text, values.values()), *values]
     return len(values) > _MOST_PLACES or any(len(text) > LONGEST_VALUE for text in texts)
+
+
+def _is_masked(row: Any) -> bool:
+    args = json.loads(row.args) if row.args else {}
+    beside = _asked(row).get("metadata")
+    return bool(secrets_of_arguments(row.body).places(args) or NAMES.places(beside))
 
 
 def _is_changed(row: Any) -> bool:

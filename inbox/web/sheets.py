@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import QueryDict
 
+from inbox.domain.masked import masked_question, masked_schema, secrets_of_arguments
+from inbox.domain.masks import Secrets
 from inbox.domain.schemas import member_schema
 from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus
@@ -94,9 +96,14 @@ class Sheet:
         is_open = row.status == InterruptStatus.OPEN
         return json.loads(row.tool_call.approved_args if is_open else row.tool_call.args)
 
-    @property
+    @cached_property
+    def secrets(self) -> Secrets:
+        """What is secret in the arguments."""
+        return secrets_of_arguments(self.detail.interrupt.body)
+
+    @cached_property
     def offered_text(self) -> str:
-        return "" if self.offered is ABSENT else json_text(self.offered)
+        return "" if self.offered is ABSENT else json_text(self.secrets.masked(self.offered))
 
     @cached_property
     def args(self) -> Form | None:
@@ -104,7 +111,13 @@ class Sheet:
         if not self.detail.is_approval or self.offered is ABSENT or not self._takes("editedArgs"):
             return None
         schema = member_schema({**(self.detail.schema or {}), **self._schema}, "editedArgs")
-        return build_form(schema=schema, value=self.offered, name="args", posted=self._data)
+        return build_form(
+            schema=schema,
+            value=self.offered,
+            name="args",
+            posted=self._data,
+            secrets=self.secrets,
+        )
 
     @cached_property
     def answer(self) -> Form | None:
@@ -128,7 +141,7 @@ class Sheet:
     def schema_text(self) -> str:
         """What the agent wants the answer to look like, "" where it said nothing."""
         schema = self.detail.asked.get("responseSchema")
-        return "" if schema is None else json_text(schema)
+        return "" if schema is None else json_text(masked_schema(schema))
 
     @cached_property
     def edited(self) -> Any:
@@ -160,9 +173,9 @@ class Sheet:
     def findings(self) -> list[Finding]:
         """Characters that hide, reorder or imitate, in anything that is shown of the question."""
         row = self.detail.interrupt
-        shown: dict[str, Any] = {"request": self.detail.asked}
+        shown: dict[str, Any] = {"request": masked_question(self.detail.asked)}
         if row.tool_call is not None:
-            shown |= {"tool": row.tool_call.name, "arguments": self.offered}
+            shown |= {"tool": row.tool_call.name, "arguments": self.secrets.masked(self.offered)}
         return findings(shown)
 
     @property

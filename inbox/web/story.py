@@ -10,7 +10,9 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.shown import json_text, pretty, visible
+from inbox.domain.masked import masked_message, secrets_of_arguments
+from inbox.domain.masks import NAMES
+from inbox.domain.shown import json_text, visible
 from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
 from inbox.web.verdicts import verdict_of
 
@@ -149,7 +151,7 @@ def _message(number: int, message: Mapping[str, Any], known: Mapping[str, Call])
         who=gettext(speaker) if speaker else message["role"].capitalize(),
         icon=icon,
         role=message["role"],
-        text=visible(label or _text(message.get("content"))),
+        text=visible(label or _text(masked_message(message).get("content"))),
         calls=[
             known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
         ],
@@ -189,22 +191,24 @@ def _text(content: Any) -> str:
 
 def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
     word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
+    about = [(row, ask) for row, ask in asks if row.tool_call_id == call.pk]
+    secrets = secrets_of_arguments(*(row.body for row, _ in about))
     return Call(
         name=visible(call.name),
-        args=pretty(call.args),
-        edited_args="" if call.edited_args is None else pretty(call.edited_args),
-        result=None if call.result is None else pretty(call.result),
+        args=secrets.text(call.args),
+        edited_args="" if call.edited_args is None else secrets.text(call.edited_args),
+        result=None if call.result is None else NAMES.text(call.result),
         word=gettext(word),
         icon=icon,
         tone=tone,
-        asks=[ask for row, ask in asks if row.tool_call_id == call.pk],
+        asks=[ask for _, ask in about],
     )
 
 
 def _unfinished(call: Mapping[str, Any]) -> Call:
     """A call whose arguments are still coming in, or that another server made."""
     function = call["function"]
-    text = visible(function["arguments"])
+    text = visible(NAMES.json(function["arguments"]))
     return Call(visible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet")
 
 

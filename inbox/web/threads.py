@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor, Permission
+from inbox.domain.masks import NAMES
 from inbox.domain.shown import json_text, visible
 from inbox.selectors import interrupts, threads
 from inbox.selectors.access import permissions_in
@@ -56,7 +57,7 @@ def show_thread(
         "title": visible(found.title) or gettext("Untitled thread"),
         "external_id": visible(found.external_id),
         "story": story,
-        "state": "" if state in (None, {}) else json_text(state),
+        "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
         "may_run": Permission.RUN in permissions_in(actor, found.team_id),
         "message": message,

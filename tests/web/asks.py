@@ -48,6 +48,11 @@ MAIL = {
     "schema": approval({"to": TEXT, "subject": TEXT, "body": TEXT}),
     "minutes": 8,
 }
+LOGIN = {
+    "message": "Connect to the customers' database",
+    "tool": "connect",
+    "args": {"host": "db.example.com", "user": "reports", "password": "correct horse"},
+}
 LONG = {
     "message": "Publish the notes of version 4",
     "tool": "publish_post",

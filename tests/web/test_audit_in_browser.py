@@ -41,7 +41,10 @@ def call(site: Site) -> dict[str, str]:
         return found if found["state"] == "settled" else None
 
     found: dict[str, str] = wait_for(settled)
-    return {**found, "thread": refund["thread"]}
+    login, *_ = site.play(asks.LOGIN)
+    (masked,) = site.call(f"/api/threads/{login['thread']}/tool-calls")["results"]
+    more = {"thread": refund["thread"], "asked": login["id"], "masked": masked["id"]}
+    return {**found, **more}
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +96,31 @@ def a_call(site, page, call):
 @screen
 def a_history(site, page, call):
     page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+
+
+@screen
+def a_call_with_a_secret_revealed(site, page, call):
+    page.goto(f"{site.url}/audit/calls/{call['masked']}/")
+    page.click("text=Reveal")
+    expect(page.locator("#reveal-proposed pre")).to_contain_text("correct horse")
+
+
+@screen
+def a_request_with_a_secret_revealed(site, page, call):
+    page.goto(f"{site.url}/interrupts/{call['asked']}/")
+    page.click("text=Reveal")
+    expect(page.locator("#reveal-arguments pre")).to_contain_text("correct horse")
+
+
+def test_a_secret_is_revealed_beside_what_was_typed(site, page, call):
+    page.goto(f"{site.url}/interrupts/{call['asked']}/")
+    page.fill("#f-args-user", "somebody")
+    page.click("text=Reveal")
+
+    expect(page.locator("#reveal-arguments pre")).to_contain_text("correct horse")
+    expect(page.locator("#f-args-user")).to_have_value("somebody")
+    page.reload()
+    expect(page.locator("#detail")).not_to_contain_text("correct horse")
 
 
 @pytest.mark.parametrize("name", SCREENS)

@@ -1,0 +1,101 @@
+"""The values of a request or a call that pages show with masks in them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from inbox.domain.masked import secrets_of_answers, secrets_of_arguments
+from inbox.domain.masks import NAMES, Secrets
+from inbox.domain.states import InterruptStatus
+from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall
+
+
+@dataclass(frozen=True)
+class Veiled:
+    """One set of values: as it is kept, and what of it is secret."""
+
+    text: str  #: JSON text, or what a tool has answered instead
+    secrets: Secrets
+
+    @property
+    def places(self) -> Sequence[str]:
+        """JSON pointers to the secrets in it."""
+        return self.secrets.places_in(self.text)
+
+
+def veiled_in_interrupt(row: Interrupt, decision: Decision | None) -> Mapping[str, Veiled]:
+    """By what the page of the request calls them; only those that there are."""
+    call, args = row.tool_call, secrets_of_arguments(row.body)
+    metadata = json.loads(row.body).get("metadata")
+    found: dict[str, Veiled] = {}
+    if metadata:
+        found["request"] = Veiled(json.dumps(metadata), NAMES)
+    if call is not None:
+        # Closed ones show what was proposed: what was made of it is in the answer.
+        is_open = row.status == InterruptStatus.OPEN
+        found["arguments"] = Veiled(call.approved_args if is_open else call.args, args)
+    if decision is not None and decision.payload:
+        found["answer"] = Veiled(decision.payload, secrets_of_answers(row.body))
+    if call is not None and call.started_at:
+        found["executed"] = Veiled(call.approved_args, args)
+    if call is not None and call.result is not None:
+        found["result"] = Veiled(call.result, NAMES)
+    return found
+
+
+def veiled_in_call(
+    call: ToolCall, asked: Iterable[Interrupt], entries: Iterable[AuditEntry]
+) -> Mapping[str, Veiled]:
+    """By what the page of the call calls them; only those that there are."""
+    args = secrets_of_arguments(*(one.body for one in asked))
+    found = {"proposed": Veiled(call.args, args)}
+    if call.verdict in ("approved", "edited"):
+        found["approved"] = Veiled(call.approved_args, args)
+    executed = last_start(entries)
+    if executed is not None and isinstance(executed.get("args"), str):
+        found["executed"] = Veiled(executed["args"], args)
+    if call.result is not None:
+        found["result"] = Veiled(call.result, NAMES)
+    return found
+
+
+def last_start(entries: Iterable[AuditEntry]) -> dict[str, Any] | None:
+    """What the last entry about a start tells: its digest as `digest`, and `args` if it has any."""
+    starts = [entry for entry in entries if entry.action == "tool.started"]
+    if not starts:
+        return None
+    told = starts[-1].told
+    return {"digest": str(told["digests"].get("executed", "")), "args": told["detail"].get("args")}
+
+
+def asked_in(entries: Iterable[AuditEntry]) -> Mapping[UUID, Sequence[str]]:
+    """The questions that entries are about, as JSON text, by the id of the question or its call."""
+    rows = list(entries)
+    ids = [pk for row in rows for pk in _about(row)]
+    found: dict[UUID, list[str]] = {}
+    asked = Interrupt.objects.filter(tool_call__in=ids) | Interrupt.objects.filter(pk__in=ids)
+    for pk, call, body in asked.values_list("pk", "tool_call_id", "body"):
+        found.setdefault(pk, []).append(body)
+        if call is not None:
+            found.setdefault(call, []).append(body)
+    return found
+
+
+def asked_by_call(thread: Thread) -> Mapping[str, Sequence[str]]:
+    """The questions of a thread about its calls, as JSON text, by the agent's ids of the calls."""
+    found: dict[str, list[str]] = {}
+    asked = Interrupt.objects.filter(thread=thread, tool_call__isnull=False)
+    for call, body in asked.values_list("tool_call__tool_call_id", "body"):
+        found.setdefault(call, []).append(body)
+    return found
+
+
+def about_entry(entry: AuditEntry, asked: Mapping[UUID, Sequence[str]]) -> list[str]:
+    """Those of the questions that one entry is about."""
+    return [body for pk in _about(entry) for body in asked.get(pk, ())]
+
+
+def _about(entry: AuditEntry) -> list[UUID]:
+    return [pk for pk in (entry.interrupt_id, entry.tool_call_id) if pk is not None]

@@ -1,0 +1,37 @@
+"""Which masks of a page can be taken away, and how."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.translation import gettext, gettext_noop
+
+from inbox.selectors.veils import Veiled
+
+TITLES = {
+    "request": gettext_noop("What the agent says beside"),
+    "arguments": gettext_noop("Arguments"),
+    "answer": gettext_noop("Answer sent to the agent"),
+    "proposed": gettext_noop("Proposed"),
+    "approved": gettext_noop("Approved"),
+    "executed": gettext_noop("Executed"),
+    "result": gettext_noop("Result"),
+}
+
+
+@dataclass(frozen=True)
+class Reveal:
+    """One set of values with masks in it."""
+
+    what: str
+    label: str
+    url: str
+    is_allowed: bool
+
+
+def reveals_of(known: Mapping[str, Veiled], url: str, *, is_allowed: bool) -> Mapping[str, Reveal]:
+    """Those with something secret in them, by their names."""
+    return {
+        what: Reveal(what, gettext(TITLES[what]), url, is_allowed)
+        for what, veiled in known.items()
+        if veiled.places
+    }

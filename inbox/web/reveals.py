@@ -1,0 +1,36 @@
+"""What is masked on a page, shown to who asks for it: in its place, or on a page of its own."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from inbox.actions.reveals import reveal_in_call, reveal_in_interrupt
+from inbox.domain.access import Actor
+from inbox.domain.shown import pretty
+from inbox.web.masks import TITLES
+from inbox.web.pages import page, show
+
+
+@require_POST
+@page
+def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    what = request.POST.get("what", "")
+    text = reveal_in_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
+    back = reverse("interrupt", args=[interrupt_id])
+    return _show(request, actor, what, text, back)
+
+
+@require_POST
+@page
+def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
+    what = request.POST.get("what", "")
+    text = reveal_in_call(call_id=call_id, what=what, actor=actor)
+    return _show(request, actor, what, text, reverse("audit_call", args=[call_id]))
+
+
+def _show(request: HttpRequest, actor: Actor, what: str, text: str, back: str) -> HttpResponse:
+    context = {"title": gettext(TITLES[what]), "text": pretty(text), "back": back}
+    return show(request, actor, "revealed.html", context, section="")

@@ -1,0 +1,168 @@
+"""Which keys and marks of a schema make a value secret, and what stands in its place."""
+
+import json
+
+import pytest
+
+from inbox.domain.errors import InvalidPayload
+from inbox.domain.masked import masked_schema
+from inbox.domain.masks import (
+    MASK,
+    NAMES,
+    Numbered,
+    Secrets,
+    check_no_masks,
+    cut_at_secret,
+    is_secret_name,
+)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("password", "Password", "PASSWORD", "db_password", "userPassword", "passwd", "pwd"),
+        *("secret", "client-secret", "clientSecret", "secretValue", "token", "access_token"),
+        *("accessToken", "accesstoken", "api_key", "apiKey", "APIKey", "API-KEY", "X-Api-Key"),
+        *("apikey", "Authorization", "proxy.authorization", "cookie", "Set-Cookie", "cvv"),
+        *("private_key", "privateKey", "card", "card_number", "cardNumber", "credit card"),
+        *("credentials", "session_id", "otp", "pin", "pass phrase 2 secret"),
+    ],
+)
+def test_a_key_of_a_secret_is_known_however_it_is_written(name):
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("user", "amount", "author", "tokens", "max_tokens", "tokenizer", "secretary", "passport"),
+        *("card_title", "discard", "spin", "pinned", "keyboard", "primary_key", "compass", "", "é"),
+    ],
+)
+def test_a_key_that_only_looks_like_one_is_none(name):
+    assert not is_secret_name(name)
+
+
+MARKS = [{"writeOnly": True}, {"x-sensitive": True}, {"type": "string", "format": "password"}]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+@pytest.mark.parametrize(
+    ("schema", "value", "masked"),
+    [
+        (lambda m: m, "x", MASK),
+        (lambda m: {"properties": {"a": m}}, {"a": "x", "b": "y"}, {"a": MASK, "b": "y"}),
+        (lambda m: {"items": m}, ["x", "y"], [MASK, MASK]),
+        (lambda m: {"prefixItems": [{}, m]}, ["x", "y"], ["x", MASK]),
+        (lambda m: {"additionalProperties": m}, {"a": "x"}, {"a": MASK}),
+        (lambda m: {"patternProperties": {"^a": m}}, {"a": "x"}, {"a": MASK}),
+        (lambda m: {"allOf": [{}, {"properties": {"a": m}}]}, {"a": "x"}, {"a": MASK}),
+        (lambda m: {"anyOf": [{"type": "null"}, m]}, "x", MASK),
+        (lambda m: {"oneOf": [{"properties": {"a": m}}, {}]}, {"a": 5}, {"a": MASK}),
+        (lambda m: {"if": {}, "then": {"properties": {"a": m}}}, {"a": "x"}, {"a": MASK}),
+        (
+            lambda m: {"$defs": {"d": m}, "properties": {"a": {"$ref": "#/$defs/d"}}},
+            {"a": {"b": "x"}},
+            {"a": MASK},
+        ),
+    ],
+)
+def test_a_mark_counts_wherever_the_schema_speaks_of_the_value(mark, schema, value, masked):
+    assert Secrets(schema(mark)).masked(value) == masked
+
+
+def test_a_schema_that_refers_to_itself_comes_to_an_end():
+    schema = {"properties": {"next": {"$ref": "#"}, "note": {"writeOnly": True}}}
+
+    assert Secrets(schema).masked({"next": {"next": {"note": "x"}}}) == {
+        "next": {"next": {"note": MASK}}
+    }
+
+
+def test_a_schema_that_costs_too_much_hides_all():
+    branches = [{"properties": {"a": {"type": "string"}}} for _ in range(300)]
+    schema = {"items": {"anyOf": branches}}
+
+    assert Secrets(schema).masked([{"a": str(n)} for n in range(300)]) == MASK
+
+
+@pytest.mark.parametrize("value", [None, True, False, "", [], {}])
+def test_what_keeps_no_secret_is_shown(value):
+    assert NAMES.masked({"password": value}) == {"password": value}
+
+
+def test_the_whole_of_what_is_below_a_secret_key_is_one_secret():
+    value = {"card": {"number": "1", "holder": "Kim"}, "cookies": ["a", "b"]}
+
+    assert NAMES.masked(value) == {"card": MASK, "cookies": MASK}
+    assert NAMES.places(value) == {("card",), ("cookies",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('{"a": 1, "password": "hun', f'{{"a": 1, "password": {MASK} …'),
+        ('{"a": 1, "pass\\u0077ord" : "hun', f'{{"a": 1, "pass\\u0077ord" : {MASK} …'),
+        ('{"a": 1, "b": "hun', '{"a": 1, "b": "hun'),
+        ("done", "done"),
+    ],
+)
+def test_a_text_that_breaks_off_ends_before_its_first_secret(text, shown):
+    assert cut_at_secret(text) == shown
+    assert NAMES.text(text) == shown
+
+
+def test_a_result_nested_deeper_than_anybody_reads_is_text():
+    text = '{"a":' * 100_000
+
+    assert NAMES.text(text) == text
+    assert NAMES.json("[" * 100_000 + "]" * 100_000)
+
+
+def test_text_without_a_secret_stays_as_it_is_written():
+    text = '{"a":1.0, "b" : "x"}'
+
+    assert NAMES.json(text) is text
+
+
+def test_masks_come_back_as_what_they_stand_for_wherever_that_is_secret_too():
+    value = {"password": "one", "list": [{"token": "two"}, {"token": 3}]}
+    masks = Numbered(NAMES)
+    held = masks.hidden(value)
+    moved = {"list": held["list"][::-1], "token": held["password"]}
+
+    assert masks.restored(held) == value
+    assert masks.restored(moved) == {"list": value["list"][::-1], "token": "one"}
+    with pytest.raises(InvalidPayload):
+        masks.restored({**held, "note": held["password"]})
+    with pytest.raises(InvalidPayload):
+        masks.restored({**held, "password": f"{MASK}9"})
+
+
+def test_masks_that_an_agent_wrote_itself_are_its_own_texts():
+    value = {"note": MASK, "password": f"{MASK}2", "token": "real", "secret": f"{MASK}1"}
+    masks = Numbered(NAMES)
+
+    assert masks.restored(masks.hidden(value)) == value
+    assert masks.restored(value) == value
+
+
+def test_a_mask_is_no_value_unless_the_agent_wrote_it():
+    check_no_masks({"a": [MASK]}, allowed=[MASK])
+    check_no_masks({"a": f"not {MASK}"})
+
+    for value in (MASK, f"{MASK}12"):
+        with pytest.raises(InvalidPayload):
+            check_no_masks({"a": [value]})
+
+
+def test_a_schema_is_shown_without_the_examples_of_a_secret():
+    schema = {
+        "properties": {
+            "password": {"type": "string", "default": "hunter2", "minLength": 3},
+            "note": {"writeOnly": True, "examples": ["hunter2"]},
+        }
+    }
+
+    assert "hunter2" not in json.dumps(masked_schema(schema))
+    assert masked_schema(schema)["properties"]["password"]["minLength"] == 3
