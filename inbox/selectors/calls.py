@@ -23,6 +23,8 @@ from inbox.selectors.members import standings_in
 LOOKED_AT = 5_000
 #: The entries about one call that its page shows; the history of the thread has all.
 ENTRIES = 200
+#: The entries that the call is held against; somebody may try what is refused for ever.
+COMPARED = 2_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,9 @@ class Known:
 
     call: ToolCall
     interrupts: Sequence[Interrupt]  #: each with the `standing` decision in a list
-    entries: Sequence[AuditEntry]  #: what the trail says of it, in order
+    entries: Sequence[AuditEntry]  #: the first that the trail says of it, in order
+    compared: Sequence[AuditEntry]  #: the last of them, which are those that count, in order
+    is_all: bool  #: whether there are no others
     may_export: bool
     may_reveal: bool  #: whether masks can be taken away for this actor
 
@@ -85,11 +89,14 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
     asked = list(_asked(Interrupt.objects.filter(tool_call=call)))
     about = Q(tool_call=call) | Q(interrupt__in=[one.pk for one in asked])
     entries = AuditEntry.objects.filter(about, chain=call.thread_id).select_related("payload")
+    last = list(entries.order_by("-seq")[: COMPARED + 1])
     allowed = permissions_in(actor, call.team_id)
     return Known(
         call=call,
         interrupts=asked,
         entries=list(entries.order_by("seq")[:ENTRIES]),
+        compared=last[COMPARED - 1 :: -1],
+        is_all=len(last) <= COMPARED,
         may_export=Permission.ADMIN in allowed,
         may_reveal=Permission.DECIDE in allowed and actor.user_id is not None,
     )

@@ -44,10 +44,10 @@ class Arguments:
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     known = calls.call_known(actor, call_id)
     row = known.call
-    veiled = veiled_in_call(row, known.interrupts, known.entries)
+    veiled = veiled_in_call(row, known.interrupts, known.compared)
     url = reverse("reveal_call", args=[row.pk])
     reveals = reveals_of(veiled, url, is_allowed=known.may_reveal)
-    kept = [written(entry) for entry in known.entries]
+    kept = [written(entry) for entry in known.compared]
     shown = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
     context = {
         "call": call_row(row, known.interrupts),
@@ -67,6 +67,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
             for one in known.interrupts
         ],
         "is_long": len(known.entries) == calls.ENTRIES,
+        "compared": 0 if known.is_all else len(known.compared),
     }
     return show(request, actor, "audit_call.html", context, section="audit")
 
@@ -117,7 +118,7 @@ def _sets(
             shown_changes(proposed, approved, secrets) if is_approved else (),
             reveals.get("approved"),
         ),
-        _executed(approved, last_start(known.entries), secrets, reveals.get("executed")),
+        _executed(approved, last_start(known.compared), secrets, reveals.get("executed")),
     ]
 
 

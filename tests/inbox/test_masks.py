@@ -15,6 +15,7 @@ from inbox.domain.masks import (
     cut_at_secret,
     is_secret_name,
 )
+from inbox.domain.schemas import problems_of
 
 
 @pytest.mark.parametrize(
@@ -166,3 +167,19 @@ def test_a_schema_is_shown_without_the_examples_of_a_secret():
 
     assert "hunter2" not in json.dumps(masked_schema(schema))
     assert masked_schema(schema)["properties"]["password"]["minLength"] == 3
+
+
+@pytest.mark.parametrize(
+    ("schema", "payload"),
+    [
+        ({"properties": {"password": {"maxLength": 3}}}, {"password": "hunter2"}),
+        ({"properties": {"password": {"maxLength": 3}}}, {"password": ["a", "hunter2"] * 9}),
+        ({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"x": {"token": "hunter2"}}),
+        ({"properties": {"x": {"format": "password", "pattern": "^a"}}}, {"x": "hunter2"}),
+    ],
+)
+def test_what_is_wrong_with_a_secret_is_said_without_it(schema, payload):
+    schema["maxProperties"] = 0
+
+    assert problems_of(schema, payload)
+    assert "hunter2" not in str(problems_of(schema, payload))

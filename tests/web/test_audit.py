@@ -181,6 +181,25 @@ def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, s
     assert "agrees with the digests" not in page
 
 
+def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, edited, monkeypatch):
+    monkeypatch.setattr(calls, "ENTRIES", 1)
+    ToolCall.objects.filter(pk=edited.pk).update(result="forged")
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert "the result was another one" in page
+    assert "There is more in the history of the thread." in page
+
+
+def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
+    monkeypatch.setattr(calls, "COMPARED", 2)
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert "agrees with the last 2 entries about it. There are earlier ones" in page
+    assert "agrees with the digests in the trail" not in page
+
+
 @pytest.mark.parametrize("body", ["{", "[]", '{"actor": 1}', '{"actor": {}, "state": 5}'])
 def test_an_entry_that_somebody_changed_is_said_to_be(reads_ana, edited, body):
     from django.db import connection
