@@ -9,7 +9,8 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.doors.client import run_input
-from tests.support.product import embedded_product
+from tests.support.processes import start_web
+from tests.support.product import embedded_product, scaled_product
 
 #: Each is served by another part: REST, a stream, the door, a page of the log.
 ADDRESSES = [
@@ -89,3 +90,19 @@ def test_pages_are_not_counted(strict):
 
     assert {answer.status_code for answer in answers} == {200}
     assert not any("RateLimit" in answer.headers for answer in answers)
+
+
+@pytest.mark.services
+def test_all_servers_of_a_product_count_together(tmp_path):
+    with (
+        scaled_product(tmp_path, workers=0, SIGNOFF_RATE_LIMIT="5/day") as product,
+        start_web(product.environment, log=tmp_path / "second.log") as second,
+    ):
+        key = {"Authorization": f"Bearer {product.create_api_key('read')}"}
+        urls = [product.url, second.url] * 3
+        answers = [httpx.get(f"{url}/api/agents", headers=key, timeout=20) for url in urls]
+
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert [answer.headers["RateLimit"].partition(";t=")[0] for answer in answers] == [
+        f'"caller";r={left}' for left in (4, 3, 2, 1, 0, 0)
+    ]
