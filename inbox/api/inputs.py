@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from inbox.actions.runs import RunRequest
 from inbox.domain.states import EntryStatus
+from inbox.domain.teamwork import COMMENT_CHARACTERS
 from inbox.door.inputs import ID_CHARACTERS
 
 
@@ -97,9 +98,11 @@ class ClaimInput(serializers.Serializer[Any]):
 
 
 class CommentInput(serializers.Serializer[Any]):
-    """The body of POST /api/interrupts/<id>/comments; how long it may be the action says."""
+    """The body of POST /api/interrupts/<id>/comments; spaces alone are no comment."""
 
-    text = serializers.CharField(trim_whitespace=False, allow_blank=True)
+    text = serializers.CharField(
+        trim_whitespace=False, allow_blank=True, max_length=COMMENT_CHARACTERS
+    )
 
 
 class RemoteAgentInput(serializers.Serializer[Any]):

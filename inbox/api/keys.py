@@ -16,7 +16,13 @@ from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
 from inbox.domain.access import Permission
 from inbox.domain.errors import IdempotencyConflict, KeyEnded, MoreThanOwn, NotFound
-from inbox.domain.keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
+from inbox.domain.keys import (
+    LONGEST_NAME,
+    MOST_DAYS,
+    MOST_OVERLAP_HOURS,
+    USUAL_DAYS,
+    USUAL_OVERLAP_HOURS,
+)
 from inbox.selectors import keys
 from inbox.selectors.teams import team_for
 
@@ -26,17 +32,25 @@ _SCOPES = [permission.value for permission in Permission]
 class KeyInput(serializers.Serializer[Any]):
     """The body of POST /api/teams/<slug>/keys; `expires_in_days: null` is a key without an end."""
 
-    name = serializers.CharField()
-    scopes = serializers.ListField(child=serializers.ChoiceField(_SCOPES), max_length=20)
+    name = serializers.CharField(max_length=LONGEST_NAME)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(_SCOPES), min_length=1, max_length=20
+    )
     agent = serializers.SlugField(required=False, default="", allow_null=True)
-    expires_in_days = serializers.IntegerField(required=False, default=USUAL_DAYS, allow_null=True)
+    expires_in_days = serializers.IntegerField(
+        required=False, default=USUAL_DAYS, allow_null=True, min_value=1, max_value=MOST_DAYS
+    )
 
 
 class RotationInput(serializers.Serializer[Any]):
     """The body of POST /api/keys/<id>/rotate; without `expires_in_days` the end stays."""
 
-    overlap_hours = serializers.IntegerField(required=False, default=USUAL_OVERLAP_HOURS)
-    expires_in_days = serializers.IntegerField(required=False, allow_null=True)
+    overlap_hours = serializers.IntegerField(
+        required=False, default=USUAL_OVERLAP_HOURS, min_value=0, max_value=MOST_OVERLAP_HOURS
+    )
+    expires_in_days = serializers.IntegerField(
+        required=False, allow_null=True, min_value=1, max_value=MOST_DAYS
+    )
 
 
 class TeamKeys(Caller, APIView):

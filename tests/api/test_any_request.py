@@ -37,7 +37,6 @@ _RULES = {
     "changeWebhook",
     "setRemoteAgent",
     "makeKey",
-    "rotateKey",
     "addComment",
     "invite",
     "makeTeam",
