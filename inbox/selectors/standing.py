@@ -31,7 +31,7 @@ def standings_of(readers: Sequence[Reader]) -> list[Standing | None]:
     """
     Where each of them stands; None for a session or a key's token that ended.
 
-    Three queries, however many pages are open.
+    Four queries, however many pages are open; the time is one of them on PostgreSQL.
     """
     sessions = live_sessions([one.session_key for one in readers if one.session_key])
     tokens = working({one.actor.token_digest for one in readers if one.actor.key_id})
