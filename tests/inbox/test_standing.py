@@ -68,9 +68,7 @@ def test_a_revoked_key_does_not_stand(world, robot):
     assert standings_of([Reader(robot)]) == [None]
 
 
-def test_a_thousand_pages_cost_four_queries(
-    world, signed_in, robot, django_assert_max_num_queries
-):
+def test_a_thousand_pages_cost_four_queries(world, signed_in, robot, django_assert_max_num_queries):
     readers = [signed_in(world.bob)[1], signed_in(world.alice)[1], Reader(robot)] * 300
 
     with django_assert_max_num_queries(4):
