@@ -1,13 +1,15 @@
 """A few threads for database work of async code; they keep their connections."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from django.core.handlers.asgi import ASGIRequest
 from django.db import close_old_connections
+from django.http import HttpRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,6 +24,22 @@ async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwar
     # A copy: what the call sets is its own, and a thread keeps nothing of one request for another.
     call = partial(copy_context().run, call)
     return await asyncio.get_running_loop().run_in_executor(_executor, call)
+
+
+def in_turns(
+    request: HttpRequest, chunks: Iterator[bytes]
+) -> Iterator[bytes] | AsyncIterator[bytes]:
+    """
+    What is read from the database while it is sent, as the server of this request takes it.
+
+    Each chunk may be read in another thread: between two of them no query may be open.
+    """
+    return _each_in_db_thread(chunks) if isinstance(request, ASGIRequest) else chunks
+
+
+async def _each_in_db_thread(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
+    while (chunk := await in_db_thread(next, chunks, None)) is not None:
+        yield chunk
 
 
 def _with_fresh_connection(call: Callable[[], T]) -> T:

@@ -59,6 +59,10 @@ def check_answer(method: str, path: str, status: int, content_type: str, text: s
 
 def gunzipped(answer: Any) -> str:
     """The text of an answer, however it was sent."""
+    if answer.streaming:  # which can be read once only
+        whole: bytes = answer.getvalue()
+        answer.streaming_content = [whole]
+        return whole.decode()
     is_compressed = answer.headers.get("Content-Encoding") == "gzip"
     content: bytes = gzip.decompress(answer.content) if is_compressed else answer.content
     return content.decode()

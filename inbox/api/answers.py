@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from agents.adapters.reports import Found
 from inbox.domain.access import ActorKind, Permission, Role
 from inbox.domain.invitations import MailState
-from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus, ToolCallState
+from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus, ToolCallState, Verdict
 from inbox.domain.webhooks import DeliveryStatus, DisabledReason, EventType
 
 Item = TypeVar("Item")
@@ -339,6 +339,26 @@ class AuditEntry(TypedDict):
     detail: dict[str, Any] | None
     """Null once it was erased."""
     at: datetime
+
+
+@exact
+class TrailEntry(AuditEntry):
+    id: int
+    """Its place among all, the cursor of the search."""
+    team: str | None
+    thread: Id | None
+    """The thread whose chain it is in; null for what belongs to the team."""
+
+
+@exact
+class TrailCall(ToolCall):
+    agent: str
+    thread: Id
+    thread_id: str
+    decision: Verdict | None
+    """What the answers that stand come to."""
+    decided_by: str | None
+    """The id of the person or key whose they are, or the name of a part of Signoff."""
 
 
 # -- webhooks -------------------------------------------------------------------------------------

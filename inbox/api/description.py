@@ -113,6 +113,7 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
     tag: str,
     scope: Permission | None,
     answers: Mapping[int, Any],
+    also: Permission | None = None,
     takes: Any = None,
     refuses: Iterable[type[errors.Refusal]] = (),
     parameters: Sequence[OpenApiParameter] = (),
@@ -126,8 +127,8 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
     `answers` are shapes of `answers.py` by status, several where `Accept` chooses, and None where
     there is no body; `takes` is the serializer or model of the body. Their examples are those of
     `examples.py`. A Page has its parameters by itself, unless `after` is no id. `refuses` are the
-    errors that not every operation has. `negotiates` is for what REST framework serves: it refuses
-    to answer in another format than JSON.
+    errors that not every operation has. `also` is a second scope that a key needs. `negotiates` is
+    for what REST framework serves: it refuses to answer in another format than JSON.
     """
     kinds = {*refuses, *(_OF_EVERYBODY if scope else ()), *(_OF_A_BODY if takes else ())}
     shape = answers.get(200)
@@ -139,11 +140,12 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
         all_kinds = {*kinds, *_OF_A_METHOD.get(method, ())}
         refused = {(status_of(kind), kind.code, _meaning(kind)) for kind in all_kinds}
         refused |= {_UNAVAILABLE, *((_NOT_ACCEPTABLE,) if negotiates else ())}
+        who = _who_may(scope, also, only_people=only_people)
         found = {**answers, **({304: None} if method == "get" else {})}
         described: View = extend_schema(
             operation_id=name,
             summary=summary,
-            description=" ".join(filter(None, (more, _who_may(scope, only_people=only_people)))),
+            description=" ".join(filter(None, (more, who))),
             tags=[tag],
             parameters=[*parameters, *(_RATES if scope else ())],
             request={_JSON: takes} if takes else None,
@@ -236,13 +238,14 @@ def _meaning(kind: type[errors.Refusal]) -> str:
     return " ".join((kind.__doc__ or "").split()) or f"{kind.code}."
 
 
-def _who_may(scope: Permission | None, *, only_people: bool) -> str:
+def _who_may(scope: Permission | None, also: Permission | None, *, only_people: bool) -> str:
     if scope is None:
         return "For everybody."
     roles = ", ".join(role for role, allowed in ROLE_PERMISSIONS.items() if scope in allowed)
     if only_people:
         return f"For people, not for keys: {roles}."
-    return f"Keys need the scope `{scope}`; of people, these roles have it: {roles}."
+    scopes = f"scopes `{scope}` and `{also}`" if also else f"scope `{scope}`"
+    return f"Keys need the {scopes}; of people, these roles have it: {roles}."
 
 
 def _security(scope: Permission | None, *, only_people: bool) -> list[dict[str, Any]]:

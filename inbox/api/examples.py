@@ -252,6 +252,7 @@ EXAMPLES: dict[str, Any] = {
     "MemberChange": {"role": "reviewer"},
     "KeyInput": {"name": "ci", "scopes": ["read", "run"], "expires_in_days": 90},
     "InvitationInput": {"email": "kim@example.com", "role": "reviewer"},
+    "ExportInput": {"format": "jsonl", "team": "ops", "since": "2026-11-01"},
     "RotationInput": {"overlap_hours": 24},
     "RunAgentInput": {
         "threadId": "order-17",
@@ -290,6 +291,23 @@ EXAMPLES: dict[str, Any] = {
     "ThreadState": {"state": {}},
     "ToolCallPage": {"results": [_CALL], "next_after": None},
     "AuditEntryPage": {"results": [_ENTRY], "next_after": None},
+    "TrailEntryPage": {
+        "results": [{"id": 128, "team": "ops", "thread": _THREAD_ID, **_ENTRY}],
+        "next_after": "128",
+    },
+    "TrailCallPage": {
+        "results": [
+            {
+                **_CALL,
+                "agent": "mailer",
+                "thread": _THREAD_ID,
+                "thread_id": "order-17",
+                "decision": "approved",
+                "decided_by": "3",
+            }
+        ],
+        "next_after": None,
+    },
     "EventPage": {
         "results": [{"seq": 12, "run": _RUN_ID, "event": _FINISHED}],
         "next_after": None,

@@ -7,7 +7,10 @@ from rest_framework.request import Request
 from typing_extensions import TypedDict
 
 from inbox.actions.runs import RunRequest
-from inbox.domain.states import EntryStatus
+from inbox.domain.callfilters import UNDECIDED
+from inbox.domain.exports import Format
+from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.domain.states import EntryStatus, Verdict
 from inbox.domain.teamwork import COMMENT_CHARACTERS
 from inbox.door.inputs import ID_CHARACTERS
 
@@ -120,6 +123,23 @@ class RemoteAgentInput(serializers.Serializer[Any]):
         default=None,
         allow_null=True,
     )
+
+
+class ExportInput(serializers.Serializer[Any]):
+    """The body of POST /api/audit/export: a format, and what GET /api/audit is narrowed by."""
+
+    format = serializers.ChoiceField(choices=[form.value for form in Format])
+    checkpoint = serializers.IntegerField(required=False, min_value=1, max_value=10**15 - 1)
+    team = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    thread = serializers.UUIDField(required=False)
+    agent = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    tool = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    by = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    action = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    decision = serializers.ChoiceField(required=False, choices=[*Verdict, UNDECIDED])
+    since = serializers.DateField(required=False)
+    until = serializers.DateField(required=False)
+    q = serializers.CharField(required=False, max_length=LONGEST_SEARCH)
 
 
 class ConnectInput(TypedDict):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from inbox.api import invitations, keys, teams, teamwork, threads, views, webhooks
+from inbox.api import audit, invitations, keys, teams, teamwork, threads, views, webhooks
 from inbox.api.schema import api_docs, api_schema
 
 urlpatterns = [
@@ -24,6 +24,9 @@ urlpatterns = [
     path("threads/<uuid:thread_id>/tool-calls", threads.ThreadToolCalls.as_view()),
     path("threads/<uuid:thread_id>/runs", threads.ThreadRuns.as_view()),
     path("threads/<uuid:thread_id>/audit", threads.ThreadAudit.as_view()),
+    path("audit", audit.AuditTrail.as_view()),
+    path("audit/export", audit.AuditExport.as_view()),
+    path("tool-calls", audit.ToolCalls.as_view()),
     path("interrupts", views.Interrupts.as_view()),
     path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
     path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),

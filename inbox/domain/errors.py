@@ -142,6 +142,12 @@ class IdempotencyConflict(Refusal):
     code = "IDEMPOTENCY_CONFLICT"
 
 
+class NotSealed(Refusal):
+    """Nothing vouches for the audit trail here; the message says why."""
+
+    code = "NOT_SEALED"
+
+
 class ViewChanged(Refusal):
     """What was shown when the decision was made is not what is asked now (consent)."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
 
 from inbox.domain.errors import InvalidInput
 from inbox.domain.sentences import Sentence
@@ -170,6 +171,14 @@ class Reader:
             return value
         self._note(name, value)
         return ""
+
+    def id(self, name: str) -> UUID | None:
+        value = self._query.get(name, "").strip()
+        try:
+            return UUID(value) if value else None
+        except ValueError:
+            self._note(name, value)
+            return None
 
     def flag(self, name: str) -> bool:
         value = self._query.get(name, "")

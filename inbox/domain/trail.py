@@ -5,6 +5,7 @@ docs/audit.md describes the format for those who check it with a program of thei
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -79,6 +80,16 @@ def body_of(facts: Facts, place: Place, commitment: str) -> str:
 def hash_of(body: str) -> str:
     """The hash of an entry, which the next one of its chain holds and the log of all commits to."""
     return digest(body)
+
+
+def read_body(body: str) -> dict[str, Any]:
+    """What a body says; nothing where somebody has put another text in its place."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    is_ours = isinstance(said, dict) and isinstance(said.get("actor"), dict)
+    return said if is_ours and isinstance(said.get("state", []), list) else {}
 
 
 def commitment_to(payload: str, salt: str) -> str:

@@ -67,8 +67,21 @@ class AuditEntry(models.Model):
     def told(self) -> dict[str, Any]:
         """The `actor`'s name, `digests` and the `detail` of what was done, empty once erased."""
         payload: AuditPayload | None = getattr(self, "payload", None)
-        kept: dict[str, Any] = json.loads(payload.text) if payload else {}
-        return {"actor": "", "on_behalf": "", "digests": {}, "detail": {}, **kept}
+        nothing: dict[str, Any] = {"actor": "", "on_behalf": "", "digests": {}, "detail": {}}
+        kept = _read(payload.text) if payload else {}
+        return {
+            name: kept[name] if isinstance(kept.get(name), type(none)) else none
+            for name, none in nothing.items()
+        }
+
+
+def _read(text: str) -> dict[str, Any]:
+    """A payload; nothing where somebody has put another text in its place."""
+    try:
+        kept = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
 
 
 class AuditPayload(models.Model):

@@ -15,6 +15,7 @@ from inbox.domain.callfilters import PARAMETERS, UNDECIDED, CallFilter
 from inbox.domain.shown import visible
 from inbox.domain.states import Verdict
 from inbox.selectors import calls
+from inbox.selectors.members import standings_in
 from inbox.web.audit_rows import VERDICTS, call_row
 from inbox.web.filters import Chip, Option, Select
 from inbox.web.pages import page, show
@@ -49,6 +50,7 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "selects": _selects(wanted, names),
         "chips": _chips(wanted, names),
         "ignored": [gettext(_LABELS[name]) for name in ignored],
+        "export": _exportable(actor, wanted),
         "is_first": "after" not in request.GET,
         "first_url": _address(wanted),
         "next_url": f"?{chosen}{'&' if chosen else ''}{urlencode({'after': found.after})}"
@@ -57,6 +59,15 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "is_cut": found.is_cut,
     }
     return show(request, actor, "audit.html", context, section="audit")
+
+
+def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
+    """The teams whose trail the actor may export, and what the search narrows it to."""
+    mine = [one.team for one in standings_in(actor) if one.administers]
+    teams = [Option(one.slug, visible(one.name), one.slug == wanted.team) for one in mine]
+    fields = [(name, getattr(wanted, field)) for name, field in PARAMETERS.items()]
+    kept = [(name, str(value)) for name, value in fields if value and name != "team"]
+    return {"teams": teams, "fields": kept} if teams else None
 
 
 def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:

@@ -15,6 +15,7 @@ from inbox.domain.masked import masked_detail
 from inbox.domain.masks import NAMES, cut_at_secret
 from inbox.domain.shown import json_text, visible
 from inbox.domain.states import ToolCallState, Verdict
+from inbox.domain.trail import read_body
 from inbox.selectors.veils import about_entry
 from inbox.web.activity import Line, lines_of
 
@@ -182,7 +183,7 @@ def _text(value: dict[str, Any], name: str) -> str:
 
 
 def _entry_row(entry: Any, line: Line, asked: Mapping[UUID, Sequence[str]]) -> EntryRow:
-    one, said = written(entry), _said(entry.body)
+    one, said = written(entry), read_body(entry.body)
     method = str(said.get("actor", {}).get("method", ""))
     return EntryRow(
         seq=entry.seq,
@@ -208,13 +209,3 @@ def _payload(text: str, asked: Sequence[str]) -> str:
         return json_text({**told, "detail": masked_detail(told["detail"], *asked)})
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return NAMES.text(text)
-
-
-def _said(body: str) -> dict[str, Any]:
-    """What a body says; nothing where somebody has put another text in its place."""
-    try:
-        said = json.loads(body)
-    except ValueError:
-        return {}
-    is_ours = isinstance(said, dict) and isinstance(said.get("actor"), dict)
-    return said if is_ours and isinstance(said.get("state", []), list) else {}

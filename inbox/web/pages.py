@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -31,8 +31,8 @@ P = ParamSpec("P")
 
 
 def page(
-    view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """
     Make a view for people who are signed in; it is called with their actor.
 
@@ -41,7 +41,7 @@ def page(
 
     @wraps(view)
     @never_cache
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         user: Any = request.user
         if not user.is_authenticated:
             # A fragment request would swap the sign-in page into the page that asked.

@@ -5,6 +5,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 
 from inbox.selectors.teams import team_by_slug
+from tests.audit.logs import keep_in
 from tests.described import _only_described_answers
 from tests.doors.conftest import product
 from tests.security.callers import make_callers, print_callers, read_callers
@@ -21,8 +22,9 @@ def callers(world):
 
 
 @pytest.fixture
-def things(world, bob):
+def things(world, bob, settings, tmp_path):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
+    from inbox import seal
     from inbox.actions.deliveries import send_test
     from inbox.actions.invitations import invite
     from inbox.actions.keys import make_key
@@ -56,6 +58,8 @@ def things(world, bob):
         team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
     )
     message = send_test(endpoint_id=hook.pk, actor=SEED)
+    keep_in(settings, tmp_path)
+    seal.seal()
     # Bob's, and nobody else's to see or to end.
     session = UserSession.objects.create(
         pk=47119991, user=world.bob, ip="192.0.2.1", session_key="bobs-session"

@@ -37,6 +37,9 @@ GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200
 GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads/<uuid:thread_id>/runs           401 404 200 200 200 404 401 200 403 403 403 404 401
 GET  api/threads/<uuid:thread_id>/audit          401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/audit                                   401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/audit/export                            401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/tool-calls                              401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
 GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
 POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
@@ -184,6 +187,7 @@ POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302
 POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
 POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+POST audit/export                                302 404 403 403 200 404 302 302 302 302 302 302 302
 GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
 POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302
 GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
@@ -256,7 +260,7 @@ _REMOTE = {
 #: Addresses that get the thing's id in the body.
 _IN_THE_BODY = (
     *("api/runs", "api/webhooks", "webhooks/add", "review/decide", "review/withdraw"),
-    *("api/interrupts/decide", "api/interrupts/withdraw"),
+    *("api/interrupts/decide", "api/interrupts/withdraw", "api/audit/export", "audit/export"),
 )
 
 
@@ -346,6 +350,7 @@ class Route:
             },
             "name": {"name": "Somebody Else"},
             "viewed": {"view_digest": digest},
+            "export": {"team": things.team, "format": "csv"},
             "withdraw": {"id": things.interrupt_id},
             "comment": {"text": "a word among reviewers"},
             "comments": {"text": "a word among reviewers"},

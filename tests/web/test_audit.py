@@ -10,11 +10,12 @@ from inbox.actions.erasure import erase_thread
 from inbox.domain.access import SEED
 from inbox.models import AuditEntry, ToolCall
 from inbox.selectors import calls
+from tests.audit.conftest import kept
 from tests.steps import approve, deny, open_interrupts, resumed_run, start
 from tests.web.pages import words
 from tests.web.test_agents import ana, reads_ana
 
-__all__ = ["ana", "reads_ana"]
+__all__ = ["ana", "kept", "reads_ana"]
 
 
 @pytest.fixture
@@ -231,3 +232,56 @@ def test_threads_and_calls_lead_to_the_history(reads_ana, edited):
 
     assert link in reads_ana.get(f"/threads/{edited.thread_id}/").content.decode()
     assert link in reads_ana.get(path(edited)).content.decode()
+
+
+@pytest.fixture
+def sealed(edited, kept):
+    """A sealed log with a call that was edited."""
+    from inbox import seal
+
+    seal.seal()
+    return edited
+
+
+def exported(reader, **fields):
+    answer = reader.client.post("/audit/export", {"format": "csv", **fields})
+    return answer, answer.getvalue().decode() if answer.status_code == 200 else ""
+
+
+def test_whoever_administers_takes_the_trail_along_and_nobody_else(
+    reads_ana, reads_bob, sealed, world
+):
+    history = f"/audit/threads/{sealed.thread_id}/"
+    for page in ("/audit/", history):
+        assert 'action="/audit/export"' in reads_ana.get(page).content.decode()
+        assert 'action="/audit/export"' not in reads_bob.get(page).content.decode()
+
+    answer, table = exported(reads_ana, team=world.team.slug)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert "Changed by Bob" in table
+    assert exported(reads_bob, team=world.team.slug)[0].status_code == 403
+    assert "You exported this" not in words(reads_ana.get(history))
+    exported(reads_ana, thread=str(sealed.thread_id))
+    assert "You exported this" in words(reads_ana.get(history))
+
+
+def test_an_export_is_narrowed_as_the_list_is(reads_ana, sealed, world):
+    page = reads_ana.get(f"/audit/?tool={sealed.name}&decision=edited").content.decode()
+    assert f'<input type="hidden" name="tool" value="{sealed.name}">' in page
+
+    narrowed = {"team": world.team.slug, "tool": sealed.name, "decision": "edited"}
+    _, table = exported(reads_ana, **narrowed)
+
+    assert "interrupt.resolved" in table
+    assert "run.started" not in table
+    assert exported(reads_ana, **{**narrowed, "decision": "denied"})[1].count("\r\n") == 1
+
+
+@pytest.mark.parametrize("fields", [{"format": "pdf"}, {"since": "yesterday"}, {"thread": "x"}])
+def test_an_export_that_makes_no_sense_says_so(reads_ana, sealed, fields):
+    answer, _ = exported(reads_ana, **fields)
+
+    assert answer.status_code == 422
+    assert "Nothing was exported" in words(answer)

@@ -1,0 +1,166 @@
+"""REST about the audit trail of teams: searching and exporting it."""
+
+from typing import Any
+
+from django.http import HttpResponseBase, StreamingHttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox import seal
+from inbox.api.answers import Page, TrailCall, TrailEntry
+from inbox.api.description import Text, operation, page_parameters, query
+from inbox.api.inputs import ExportInput, checked
+from inbox.api.lists import NUMBER_CURSOR, Window
+from inbox.api.resources import Caller
+from inbox.api.threads import entry_json, tool_call_json
+from inbox.db_threads import in_turns
+from inbox.domain.access import Permission
+from inbox.domain.callfilters import UNDECIDED, CallFilter
+from inbox.domain.entryfilters import EntryFilter
+from inbox.domain.errors import InvalidInput, NotFound, NotSealed
+from inbox.domain.exports import Format
+from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.domain.states import Verdict
+from inbox.selectors.calls import calls_for
+from inbox.selectors.entries import entries_for
+from inbox.selectors.veils import asked_in
+
+_NAME = {"type": "string", "maxLength": LONGEST_NAME}
+_DAY = {"type": "string", "format": "date"}
+_ID = {"type": "string", "format": "uuid"}
+#: The parameters of `inbox.domain.callfilters`.
+_FILTERS = [
+    query("team", "Of this team.", _NAME),
+    query("agent", "Of this agent.", _NAME),
+    query("tool", "About calls of this tool.", _NAME),
+    query("decision", "What was decided.", {"enum": [*Verdict, UNDECIDED]}),
+    query("since", "From this day on (UTC).", _DAY),
+    query("until", "Up to this day (UTC).", _DAY),
+    query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
+]
+_DECIDED_BY = query("by", "Decided by this person or key, or `system:expiry`.", _NAME)
+#: What `inbox.domain.entryfilters` has beside.
+_OF_ENTRIES = [
+    query("thread", "Of this thread.", _ID),
+    query("action", "This action, as `interrupt.resolved`.", _NAME),
+    query("by", "Done by this person, key or agent, or a part of Signoff.", _NAME),
+]
+_LOOKS_ON = "A page may hold less than its limit, even nothing: it goes on at `next_after`."
+
+
+class AuditTrail(Caller):
+    @operation(
+        "searchAudit",
+        "Search the audit trail, the latest entries first",
+        tag="audit",
+        scope=Permission.READ,
+        answers={200: Page[TrailEntry]},
+        parameters=[*_FILTERS, *_OF_ENTRIES, *page_parameters(NUMBER_CURSOR)],
+        more=_LOOKS_ON,
+    )
+    def get(self, request: Request) -> Response:
+        window = Window.of(request.query_params)
+        found = entries_for(
+            self.actor(request),
+            _entries(request.query_params.dict()),
+            limit=window.limit,
+            after=window.after_number or None,
+        )
+        asked = None if self.sees_secrets(request) else asked_in(found.rows)
+        return _page(found, lambda entry: _trail_entry_json(entry, asked))
+
+
+class ToolCalls(Caller):
+    @operation(
+        "searchToolCalls",
+        "Search the tool calls, the latest first",
+        tag="audit",
+        scope=Permission.READ,
+        answers={200: Page[TrailCall]},
+        parameters=[*_FILTERS, _DECIDED_BY],
+        more=_LOOKS_ON,
+    )
+    def get(self, request: Request) -> Response:
+        window = Window.of(request.query_params)
+        wanted, ignored = CallFilter.from_query(request.query_params.dict())
+        _refuse_nonsense(ignored)
+        found = calls_for(self.actor(request), wanted, limit=window.limit, after=window.after_id)
+        whole = self.sees_secrets(request)
+        return _page(found, lambda call: _trail_call_json(call, whole=whole))
+
+
+class AuditExport(Caller):
+    @operation(
+        "exportAudit",
+        "Export the trail of a team or of a thread",
+        tag="audit",
+        scope=Permission.ADMIN,
+        also=Permission.READ,
+        answers={
+            200: (
+                Text(
+                    "application/x-ndjson",
+                    "With proofs, as docs/audit.md has it.",
+                    '{"checkpoint":"signoff-1f\\n128\\n…","scope":"part","signoff_audit":1}\n',
+                ),
+                Text(
+                    "text/csv", "A table; no cell of it is a formula.", "position,team,thread\r\n"
+                ),
+            )
+        },
+        takes=ExportInput,
+        refuses=(NotFound, NotSealed),
+        more="Of the same `checkpoint` it is the same, byte by byte. It is in the trail itself "
+        "that, what and by whom was exported.",
+        negotiates=False,
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        given = dict(checked(ExportInput, request))
+        form, size = Format(given.pop("format")), given.pop("checkpoint", None)
+        wanted = _entries({name: str(value) for name, value in given.items()})
+        export = seal.export_trail(actor=self.actor(request), wanted=wanted, form=form, size=size)
+        return StreamingHttpResponse(
+            in_turns(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
+            content_type=export.kind,
+            headers={"Content-Disposition": f'attachment; filename="{export.name}"'},
+        )
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """What it answers in, the body says."""
+        return super().perform_content_negotiation(request, force=True)
+
+
+def _entries(query: dict[str, str]) -> EntryFilter:
+    wanted, ignored = EntryFilter.from_query(query)
+    _refuse_nonsense(ignored)
+    return wanted
+
+
+def _refuse_nonsense(ignored: list[str]) -> None:
+    if ignored:
+        raise InvalidInput(f"These parameters make no sense: {', '.join(ignored)}.")
+
+
+def _page(found: Any, shape: Any) -> Response:
+    following = str(found.after) if found.after is not None else None
+    return Response({"results": list(map(shape, found.rows)), "next_after": following})
+
+
+def _trail_entry_json(entry: Any, asked: Any) -> dict[str, Any]:
+    return {
+        "id": entry.pk,
+        "team": entry.team.slug if entry.team else None,
+        "thread": str(entry.thread_id) if entry.thread_id else None,
+        **entry_json(entry, asked),
+    }
+
+
+def _trail_call_json(call: Any, *, whole: bool) -> dict[str, Any]:
+    return {
+        "agent": call.agent.slug,
+        "thread": str(call.thread_id),
+        "thread_id": call.thread.external_id,
+        "decision": call.verdict or None,
+        "decided_by": call.decided_by or None,
+        **tool_call_json(call, whole=whole),
+    }

@@ -1,0 +1,151 @@
+"""Exports of a team's trail, or of a thread's: signed lines with proofs, or a table."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inbox.actions.exports import record_export
+from inbox.domain.access import Actor
+from inbox.domain.entryfilters import EntryFilter
+from inbox.domain.errors import NotFound, NotSealed
+from inbox.domain.exports import Format, as_cell, check_number
+from inbox.domain.sentences import Sentence
+from inbox.domain.trail import moment, read_body
+from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.seal.keys import existing_key
+from inbox.seal.log import checkpoint_of, export_part
+from inbox.selectors import trail
+from inbox.selectors.entries import entries_of, whose_trail
+
+_KINDS = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
+_CHUNK_BYTES = 65_536
+_COLUMNS = (
+    *("position", "team", "thread", "seq", "at", "action"),
+    *("actor_kind", "actor_id", "actor", "on_behalf", "signed_in_by"),
+    *("run", "interrupt", "tool_call", "tool", "before", "after", "request"),
+    *("erased", "digests", "detail", "hash"),
+)
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file that is written while it is read."""
+
+    name: str
+    kind: str  #: its content type
+    entries: int
+    size: int  #: of the checkpoint that it rests on
+    chunks: Iterator[bytes]  #: reads the database bit by bit, and leaves no query open in between
+
+
+def export_trail(
+    *, actor: Actor, wanted: EntryFilter, form: Format, size: int | None = None
+) -> Export:
+    """
+    Export what the filter leaves of a team's trail, or of a thread's, and write down that it was.
+
+    It has what the checkpoint of this size has sealed, or the newest one; of the same checkpoint
+    it is the same, byte by byte, as long as nothing in it is erased or decided anew.
+
+    Raises:
+        NotFound: also if there is no such checkpoint.
+        Forbidden, InvalidInput.
+        NotSealed: nothing vouches for it here.
+    """
+    whose, point = whose_trail(actor, wanted), _checkpoint(size)
+    if form is Format.JSONL:
+        _check_key()
+    places = trail.places_of(entries_of(whose, wanted), point.size)
+    check_number(len(places))
+    record_export(
+        team_id=whose.team.pk,
+        thread_id=whose.thread.pk if whose.thread else None,
+        form=form,
+        asked=wanted.asked,
+        entries=len(places),
+        size=point.size,
+        actor=actor,
+    )
+    lines = export_part(point, places) if form is Format.JSONL else _table(places)
+    of_what = whose.thread.pk if whose.thread else whose.team.slug
+    return Export(
+        name=f"signoff-audit-{of_what}-{point.size}.{form.value}",
+        kind=_KINDS[form],
+        entries=len(places),
+        size=point.size,
+        chunks=_in_chunks(lines),
+    )
+
+
+def _checkpoint(size: int | None) -> AuditCheckpoint:
+    try:
+        return checkpoint_of(size)
+    except NotFound:
+        if size is not None:
+            raise
+    raise NotSealed(Sentence("Nothing of the trail is sealed yet: try again in a minute."))
+
+
+def _check_key() -> None:
+    """Raise before the first line is sent: the last one is signed."""
+    try:
+        existing_key()
+    except ValueError as error:
+        problem = Sentence("This machine has not the key that signs the trail (docs/audit.md).")
+        raise NotSealed(problem) from error
+
+
+def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    kept = bytearray()
+    for line in lines:
+        kept += line
+        if len(kept) >= _CHUNK_BYTES:
+            yield bytes(kept)
+            kept.clear()
+    yield bytes(kept)
+
+
+# -- a table --------------------------------------------------------------------------------------
+
+
+class _Line:
+    """A file of one line: what csv has written last."""
+
+    text = ""
+
+    def write(self, text: str) -> None:
+        self.text = text
+
+
+def _table(places: Sequence[int]) -> Iterator[bytes]:
+    """RFC 4180 in UTF-8, with the mark by which spreadsheets know it."""
+    line = _Line()
+    writer = csv.writer(line)
+    writer.writerow(_COLUMNS)
+    yield b"\xef\xbb\xbf" + line.text.encode()
+    for entries in trail.at_places(places):
+        for entry in list(entries.select_related("leaf", "team", "payload", "tool_call")):
+            writer.writerow(map(as_cell, _row(entry)))
+            yield line.text.encode()
+
+
+def _row(entry: AuditEntry) -> Iterable[Any]:
+    said, told = read_body(entry.body), entry.told
+    before, after = [*said.get("state", ()), "", ""][:2]
+    is_erased = not hasattr(entry, "payload")
+    return (
+        *(entry.leaf.position, entry.team.slug if entry.team else "", entry.thread_id, entry.seq),
+        *(moment(entry.at), entry.action, entry.actor_kind, entry.actor_id),
+        *(told["actor"], told["on_behalf"], said.get("actor", {}).get("method", "")),
+        *(entry.run_id, entry.interrupt_id, entry.tool_call_id),
+        *(entry.tool_call.name if entry.tool_call else "", before, after, said.get("request", "")),
+        "yes" if is_erased else "",
+        *("" if is_erased else _json(told[name]) for name in ("digests", "detail")),
+        entry.hash,
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -1,0 +1,173 @@
+"""The audit trail of teams: searching its entries, and what an export of it has."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from heapq import merge
+from itertools import islice
+from operator import and_, or_
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from inbox.domain.access import Actor, Permission
+from inbox.domain.callfilters import UNDECIDED
+from inbox.domain.entryfilters import EntryFilter
+from inbox.domain.masked import masked_detail
+from inbox.domain.sentences import Sentence
+from inbox.models import AuditEntry, Team, Thread
+from inbox.selectors.access import permissions_in, reach_of, require
+from inbox.selectors.teams import team_to_change
+from inbox.selectors.threads import thread_for
+from inbox.selectors.veils import about_entry, asked_in
+
+#: So far one page looks for what no index answers; the next page goes on from there.
+LOOKED_AT = 5_000
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A part of what was found, the latest first; it may be empty, with more behind it."""
+
+    rows: Sequence[AuditEntry]
+    after: int | None  #: the id where the next page goes on, None at the end
+
+
+@dataclass(frozen=True)
+class Whose:
+    """What is exported: the trail of a team, or of one of its threads."""
+
+    team: Team
+    thread: Thread | None
+
+
+def entries_for(
+    actor: Actor, wanted: EntryFilter, *, limit: int = 50, after: int | None = None
+) -> Entries:
+    """The entries about the actor's teams, or an agent of these, that the filter leaves."""
+    teams, only = reach_of(actor)
+    if wanted.team:
+        found = Team.objects.filter(pk__in=teams, slug=wanted.team)
+        teams = list(found.values_list("pk", flat=True))
+    leading, rest = _conditions(wanted)
+    if only is not None:
+        rest &= Q(thread__agent=only)
+    parts = [AuditEntry.objects.filter(one, team=team) for team in teams for one in leading]
+    if after is not None:
+        parts = [part.filter(pk__lt=after) for part in parts]
+    bound = _bound(parts) if rest else None
+    if bound is not None:
+        parts = [part.filter(pk__gte=bound) for part in parts]
+    pages = [
+        part.filter(rest).order_by("-pk").values_list("pk", flat=True)[: limit + 1]
+        for part in parts
+    ]
+    ids = list(islice(merge(*pages, reverse=True), limit + 1))
+    following = ids[limit - 1] if len(ids) > limit else bound
+    return Entries(_saying(wanted.words, _shown(ids[:limit])), following)
+
+
+def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
+    """
+    What the actor may export: they read all of it, and administer the team.
+
+    Raises:
+        NotFound, Forbidden.
+        InvalidInput: neither a thread nor a team is named, and the actor administers several.
+    """
+    if wanted.thread:
+        thread = thread_for(actor, wanted.thread)
+        team = thread.team
+    else:
+        thread, team = None, _team_for(actor, wanted.team)
+    require(actor, team.pk, Permission.READ)
+    require(actor, team.pk, Permission.ADMIN)
+    return Whose(team, thread)
+
+
+def _team_for(actor: Actor, slug: str) -> Team:
+    problem = Sentence("You administer several teams: say whose trail it is to be.")
+    return Team.objects.get(pk=team_to_change(actor, slug, if_several=problem))
+
+
+def may_export(actor: Actor, team_id: UUID) -> bool:
+    return {Permission.READ, Permission.ADMIN} <= set(permissions_in(actor, team_id))
+
+
+def entries_of(whose: Whose, wanted: EntryFilter) -> "QuerySet[AuditEntry]":
+    """The entries of a trail that the filter leaves, in no order."""
+    leading, rest = _conditions(wanted)
+    entries = AuditEntry.objects.filter(reduce(or_, leading), rest, team=whose.team)
+    return entries.filter(chain=whose.thread.pk) if whose.thread else entries
+
+
+# -- what a filter means --------------------------------------------------------------------------
+
+
+def _conditions(wanted: EntryFilter) -> tuple[list[Q], Q]:
+    """What leads into an index beside the team, several where it is in parts; and what is left."""
+    leading, rest = [Q()], reduce(and_, map(_holds, wanted.words), _about(wanted))
+    if wanted.by:
+        leading = [Q(actor_kind=kind, actor_id=wanted.by) for kind in wanted.kinds]
+    if wanted.action:
+        rest &= Q(action=wanted.action) if wanted.by else Q()
+        leading = leading if wanted.by else [Q(action=wanted.action)]
+    if wanted.thread:
+        leading = [one & Q(chain=wanted.thread) for one in leading]
+    return leading, rest
+
+
+def _about(wanted: EntryFilter) -> Q:
+    """The conditions that have no index."""
+    about = Q()
+    if wanted.agent:
+        about &= Q(thread__agent__slug=wanted.agent)
+    if wanted.tool:
+        about &= Q(tool_call__name=wanted.tool) | Q(interrupt__tool_call__name=wanted.tool)
+    if wanted.verdict:
+        verdict = "" if wanted.verdict == UNDECIDED else wanted.verdict
+        about &= Q(tool_call__verdict=verdict) | Q(interrupt__tool_call__verdict=verdict)
+    if wanted.since:
+        about &= Q(at__gte=_begin_of(wanted.since))
+    if wanted.until and wanted.until < date.max:
+        about &= Q(at__lt=_begin_of(wanted.until + timedelta(days=1)))
+    return about
+
+
+def _begin_of(day: date) -> datetime:
+    return datetime.combine(day, time.min, UTC)
+
+
+def _holds(word: str) -> Q:
+    """That a word occurs, in capitals or not (on SQLite as far as it is ASCII)."""
+    return Q(payload__text__icontains=word) | Q(action__icontains=word)
+
+
+def _saying(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
+    """Those that have the words where no mask is: nobody finds out a secret by searching for it."""
+    if not words:
+        return rows
+    asked = asked_in(rows)
+    return [row for row in rows if all(word.casefold() in _shown_of(row, asked) for word in words)]
+
+
+def _shown_of(entry: AuditEntry, asked: Mapping[UUID, Sequence[str]]) -> str:
+    told = entry.told
+    masked = {**told, "detail": masked_detail(told["detail"], *about_entry(entry, asked))}
+    # As payloads are written, also where somebody has put in what could not have been written.
+    text = json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
+    return f"{entry.action}\n{text}".casefold()
+
+
+def _bound(parts: "Sequence[QuerySet[AuditEntry]]") -> int | None:
+    """The id as far as to which each part is looked through, None if that is all of them."""
+    last = slice(LOOKED_AT - 1, LOOKED_AT)  # steps in an index, and never more of them
+    found = [pk for part in parts for pk in part.order_by("-pk").values_list("pk", flat=True)[last]]
+    return max(found, default=None)
+
+
+def _shown(ids: Sequence[int]) -> list[AuditEntry]:
+    rows = AuditEntry.objects.filter(pk__in=ids).select_related("payload", "team")
+    return list(rows.order_by("-pk"))
