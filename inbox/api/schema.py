@@ -17,6 +17,7 @@ from drf_spectacular.extensions import (
 from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.renderers import OpenApiYamlRenderer
+from drf_spectacular.settings import spectacular_settings
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
@@ -96,6 +97,12 @@ def add_functions(endpoints: list[Any]) -> list[Any]:
         )
         endpoints.append((paths.get_path_from_regex(route), route, method, as_class.as_view()))
     return endpoints
+
+
+def add_shapes_of_webhooks(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
+    """Collect the components once more: drf-spectacular looks at webhooks after it has done so."""
+    appended = spectacular_settings.APPEND_COMPONENTS
+    return {**result, "components": generator.registry.build(appended)}
 
 
 class _WithoutTitles(GenerateJsonSchema):

@@ -353,8 +353,9 @@ SPECTACULAR_SETTINGS = {
     "continues.",
     "VERSION": "0.1.0",
     "PREPROCESSING_HOOKS": ["inbox.api.schema.add_functions"],
-    # Enumerations keep the names that they have in the code.
-    "POSTPROCESSING_HOOKS": [],
+    "WEBHOOKS": "inbox.api.webhook_messages.WEBHOOKS",
+    # Not its own: enumerations keep the names that they have in the code.
+    "POSTPROCESSING_HOOKS": ["inbox.api.schema.add_shapes_of_webhooks"],
     "ENFORCE_NON_BLANK_FIELDS": True,
     # What a PATCH may leave out, its serializer says.
     "COMPONENT_SPLIT_PATCH": False,

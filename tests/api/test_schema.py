@@ -66,6 +66,16 @@ def test_every_body_has_an_example_and_each_is_what_its_schema_says(content):
         assert problems_with(content["schema"], example["value"]) == []
 
 
+@pytest.mark.parametrize("name", describe_api()["webhooks"])
+def test_every_message_of_a_webhook_has_an_example(name):
+    described = describe_api()["webhooks"][name]["post"]
+    (content,) = described["requestBody"]["content"].values()
+
+    for example in content["examples"].values():
+        assert example["value"]["type"] == name
+        assert problems_with(content["schema"], example["value"]) == []
+
+
 def test_our_own_shapes_have_no_members_that_are_not_described():
     ours = {
         name: shape

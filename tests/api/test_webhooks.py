@@ -7,13 +7,17 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from inbox import notify, webhooks
+from inbox.actions.expiry import expire_interrupts
+from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.webhooks import add_webhook
+from inbox.api.schema import describe_api
 from inbox.domain.access import SEED
-from inbox.domain.webhooks import MOST_ENDPOINTS
+from inbox.domain.webhooks import MOST_ENDPOINTS, EventType
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from tests.api.test_rest import key_with
+from tests.described import problems_with
 from tests.receiver import receiver
-from tests.steps import start
+from tests.steps import approve, open_interrupts, resumed_run, start
 
 __all__ = ["key_with", "receiver"]
 
@@ -32,6 +36,24 @@ def hook(admin, receiver):
     added = admin.post("/api/webhooks", {"url": receiver.url, "events": ["run.finished"]}).json()
     receiver.secret = added["secret"]
     return f"/api/webhooks/{added['id']}"
+
+
+def test_every_message_is_one_that_the_schema_tells(world, bob, later):
+    add_webhook(team_id=world.team.pk, url=URL, event_types=list(EventType), actor=SEED)
+    answered = start(world, "rehearse:tool_call")
+    approve(open_interrupts(answered)[0], bob)
+    resumed_run(answered)
+    asked = start(world, "rehearse:expires_soon")
+    warn_of_expiry(thread_id=asked.thread_id)
+    later(minutes=1)
+    expire_interrupts(thread_id=asked.thread_id)
+
+    messages = [json.loads(body) for body in Delivery.objects.values_list("body", flat=True)]
+
+    assert {message["type"] for message in messages} == {kind.value for kind in EventType}
+    for message in messages:
+        told = describe_api()["webhooks"][message["type"]]["post"]["requestBody"]
+        assert problems_with(told["content"]["application/json"]["schema"], message) == []
 
 
 def deliver():
