@@ -7,6 +7,8 @@ ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
+# Files in the order of tests/conftest.py, each by one of two processes.
+TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 
 help: ## Show this list
@@ -20,12 +22,12 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run every check and every test, as CI does
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/races --ignore tests/servers
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) --ignore tests/races --ignore tests/servers
 	$(BIN)/python -m tests.support.on_postgres \
-		$(BIN)/python -m pytest -n 2 --dist loadfile tests/inbox tests/races tests/audit
+		$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/inbox tests/races tests/audit
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/servers
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/servers
 
 lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .

@@ -59,6 +59,13 @@ def make_world() -> World:
     return World(team=team, agent=agent, key=key, **people)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts servers and browsers comes first, so that no long file is left for the end."""
+    slow = ("campaign", "services", "javascript", "browser")
+    first = {item.path for item in items if any(map(item.get_closest_marker, slow))}
+    items.sort(key=lambda item: item.path not in first)
+
+
 @pytest.fixture(autouse=True)
 def _cheap_passwords(settings: Any) -> None:
     """Hashing a password is slow on purpose, which no test here is about."""
