@@ -217,8 +217,11 @@ def _sqlite(table: str, suffix: str, event: str, when: str = "") -> Trigger:
 
 
 def _is_there(table: str, columns: Collection[str]) -> str:
-    same = " AND ".join(f"{column} = NEW.{column}" for column in columns)
-    return f"EXISTS (SELECT 1 FROM {table} WHERE {same})"  # noqa: S608 - names of ours
+    same = [f"{column} = NEW.{column}" for column in columns]
+    if columns == ("id",):
+        # What NEW says before SQLite has chosen an id: a row of that number would stop all others.
+        same.append("NEW.id <> -1")
+    return f"EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(same)})"  # noqa: S608 - names of ours
 
 
 # -- PostgreSQL ------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def as_agent(world: World) -> Callable[..., Any]:
 
 _WHO_LOOKS = (
     *("actions.locking", "actions.deliveries", "actions.webhooks", "actions.sealing"),
-    "actions.erasure",
+    *("actions.erasure", "seal.verification"),
     *("selectors.sweep", "selectors.interrupts", "selectors.teamwork"),
     *("actions.keys", "selectors.keys", "selectors.tokens"),
     *("actions.invitations", "actions.joining", "selectors.invitations"),

@@ -1,6 +1,7 @@
 """Putting audit entries into the log, and signing what it is then."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -93,10 +94,18 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
     return made
 
 
+@dataclass(frozen=True)
+class Shipment:
+    """Checkpoints for a sink, as (size, note), and until when nobody else sends there."""
+
+    until: datetime
+    notes: Sequence[tuple[int, str]]
+
+
 @transaction.atomic(durable=True)
-def take_sink(*, address: str) -> Sequence[tuple[int, str]] | None:
+def take_sink(*, address: str) -> Shipment | None:
     """
-    The next checkpoints for a sink, as (size, note), and a lease on it; None if there are none.
+    The next checkpoints for a sink, and a lease on it; None if there are none.
 
     None as well while somebody else sends there, or after a failure that is not SINK_PAUSE ago.
     """
@@ -111,17 +120,35 @@ def take_sink(*, address: str) -> Sequence[tuple[int, str]] | None:
         return None
     sink.not_before = now + SINK_LEASE
     sink.save(update_fields=["not_before"])
-    return taken
+    return Shipment(sink.not_before, taken)
 
 
 @transaction.atomic(durable=True)
-def record_sent(*, address: str, size: int, problem: str) -> None:
-    """Keep that a sink has the checkpoint of this size, or what its problem is."""
+def record_sent(*, address: str, size: int, until: datetime, is_last: bool) -> datetime | None:
+    """
+    Keep that a sink has the checkpoint of this size; return until when its lease is now.
+
+    None, and nothing is kept, if the lease was lost to somebody else, who sends from there on; None
+    as well behind the last one, which ends it.
+    """
     now = database_now()
     sink = AuditSink.objects.select_for_update().get(address=address)
-    sink.size, sink.problem, sink.tried_at = max(sink.size, size), problem[:200], now
-    sink.not_before = now + SINK_PAUSE if problem else None
+    if sink.not_before != until:
+        return None
+    sink.size, sink.problem, sink.tried_at = size, "", now
+    sink.not_before = None if is_last else now + SINK_LEASE
     sink.save(update_fields=["size", "problem", "tried_at", "not_before"])
+    return sink.not_before
+
+
+@transaction.atomic(durable=True)
+def record_failure(*, address: str, problem: str, until: datetime) -> None:
+    """Keep why a sink has no later checkpoint, and leave it alone for a moment."""
+    now = database_now()
+    sink = AuditSink.objects.select_for_update().get(address=address)
+    if sink.not_before == until:
+        sink.problem, sink.tried_at, sink.not_before = problem[:200], now, now + SINK_PAUSE
+        sink.save(update_fields=["problem", "tried_at", "not_before"])
 
 
 def _seal(

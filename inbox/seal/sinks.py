@@ -20,7 +20,7 @@ import structlog
 from django.conf import settings
 
 from inbox import notify
-from inbox.actions.sealing import record_sent, take_sink
+from inbox.actions.sealing import Shipment, record_failure, record_sent, take_sink
 from inbox.models import AuditSink
 
 log = structlog.get_logger(__name__)
@@ -41,12 +41,22 @@ def publish(number: int) -> None:
     """Send a sink, by its place in the setting, the checkpoints that it does not have."""
     address = settings.AUDIT_SINKS[number]
     while (taken := take_sink(address=address)) is not None:
-        for size, note in taken:
-            problem = _problem_of(address, size, note)
-            record_sent(address=address, size=0 if problem else size, problem=problem)
-            if problem:
-                log.warning("checkpoint not kept", sink=number, problem=problem)
-                return
+        if not _send_all(number, address, taken):
+            return
+
+
+def _send_all(number: int, address: str, taken: Shipment) -> bool:
+    """Send them in their order; return whether the sink has them, and nobody else sends there."""
+    until: datetime | None = taken.until
+    for left, (size, note) in zip(range(len(taken.notes))[::-1], taken.notes, strict=True):
+        if until is None:
+            return False
+        if problem := _problem_of(address, size, note):
+            record_failure(address=address, problem=problem, until=until)
+            log.warning("checkpoint not kept", sink=number, problem=problem)
+            return False
+        until = record_sent(address=address, size=size, until=until, is_last=not left)
+    return True
 
 
 def _problem_of(address: str, size: int, note: str) -> str:

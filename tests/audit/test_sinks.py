@@ -12,8 +12,10 @@ import pytest
 from django.core.management import call_command
 
 from inbox import notify, seal
+from inbox.actions.sealing import take_sink
 from inbox.domain import verifier
 from inbox.models import AuditCheckpoint, AuditSink
+from inbox.seal import sinks
 from tests import steps
 from tests.audit.logs import verify
 
@@ -80,6 +82,45 @@ def test_a_sink_that_fails_is_told_of_and_tried_again_later(log, settings, rung,
         later(minutes=2)
         seal.seal()
         assert len(got) == 2
+
+
+def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
+    log, settings, rung, tmp_path, monkeypatch
+):
+    settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere",)
+    original, taken = sinks._problem_of, []
+
+    def while_another_tries(*arguments):
+        taken.append(take_sink(address=settings.AUDIT_SINKS[0]))
+        return original(*arguments)
+
+    monkeypatch.setattr(sinks, "_problem_of", while_another_tries)
+    seal.seal()
+
+    assert len(notes_in_database()) > 2
+    assert taken == [None] * len(notes_in_database())
+    assert AuditSink.objects.get().not_before is None
+
+
+def test_whoever_has_lost_the_lease_sends_no_more(log, settings, rung, later, monkeypatch):
+    """As if it had been stopped in the middle of the batch, for longer than its lease."""
+    sent = []
+
+    def stopped_once(address, size, note):
+        sent.append(size)
+        if len(sent) == 2:
+            later(minutes=10)
+            monkeypatch.setattr(sinks, "_problem_of", lambda _address, size, _: sent.append(-size))
+            seal.publish(0)
+        return ""
+
+    settings.AUDIT_SINKS = ("file:///nowhere",)
+    monkeypatch.setattr(sinks, "_problem_of", stopped_once)
+    seal.seal()
+
+    sizes = [size for size, _ in notes_in_database()]
+    assert sent == [*sizes[:2], *(-size for size in sizes[1:])]
+    assert AuditSink.objects.get().size == sizes[-1]
 
 
 def test_syslog_gets_a_line_a_checkpoint(log, settings, rung):
@@ -166,6 +207,21 @@ def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, kept, monkey
     assert AuditCheckpoint.objects.latest("size").note.count("\u2014") == 2
     assert seal.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
     assert verify(kept)["verdict"] == "intact"
+
+
+def test_a_key_is_there_whole_or_not_at_all(settings, tmp_path, monkeypatch):
+    settings.AUDIT_KEY, settings.AUDIT_KEY_FILE = "", tmp_path / "key"
+    monkeypatch.setattr("os.fsync", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        seal.signing_key()
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []
+
+    made = seal.signing_key()
+
+    assert seal.signing_key() == made
+    assert settings.AUDIT_KEY_FILE.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [settings.AUDIT_KEY_FILE]
 
 
 def _killed(*_):
