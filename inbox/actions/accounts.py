@@ -1,6 +1,7 @@
 """What people do with their own accounts, written down in each of their teams."""
 
 from typing import Any, Literal
+from uuid import UUID
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
@@ -126,8 +127,10 @@ def end_sessions(user_id: int, *, keep: str = "") -> int:
 
 def _record(user_id: int | None, action: str, actor: Actor, **detail: Any) -> None:
     now = database_now()
-    teams = Membership.objects.filter(user=user_id).values_list("team", flat=True)
+    memberships = Membership.objects.filter(user=user_id)
+    teams: list[UUID | None] = list(memberships.values_list("team", flat=True))
+    # Whoever runs the installation may belong to no team; that they come in is told all the same.
     audit.record_all(
         audit.entry(action=action, actor=actor, now=now, team_id=team_id, **detail)
-        for team_id in teams
+        for team_id in teams or [None]
     )

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
 from inbox.domain.access import Actor
 from inbox.domain.consent import canonical, digest
 from inbox.domain.requests import current_request_id
@@ -21,6 +23,7 @@ from inbox.domain.trail import (
 )
 from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Team, Thread, ToolCall
 
+_LOCK = 7_311_403  # any number, the same in every process, and no other lock's
 #: Longer arguments and results are in the trail by their digest only, in characters.
 LONGEST_TEXT = 16_384
 
@@ -54,11 +57,12 @@ def record_all(drafts: Iterable[Draft]) -> None:
     Write down many things at once, in this order.
 
     The caller holds the locks of the threads that they are about. What is about teams alone takes
-    the locks of the teams' rows, for the rest of the transaction; for several teams that has to be
-    one call, which takes them in one order.
+    the locks of the teams' rows, and what is about no team a lock of its own, for the rest of the
+    transaction; for several of them that has to be one call, which takes them in one order.
     """
     drafts = list(drafts)
     _lock_teams(drafts)
+    _lock_system(drafts)
     entries: list[AuditEntry] = []
     payloads: list[AuditPayload] = []
     places: dict[UUID, Place] = {}
@@ -142,6 +146,13 @@ def _lock_teams(drafts: Iterable[Draft]) -> None:
         # Not `FOR UPDATE`: whoever adds a thread to the team would have to wait as well.
         rows = Team.objects.select_for_update(no_key=True).filter(pk__in=teams).order_by("pk")
         list(rows.values_list("pk", flat=True))
+
+
+def _lock_system(drafts: Iterable[Draft]) -> None:
+    # No row stands for the installation. On SQLite every transaction locks everything.
+    if connection.vendor == "postgresql" and any(one.chain == SYSTEM_CHAIN for one in drafts):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
 
 
 def _next_place(draft: Draft) -> Place:

@@ -60,8 +60,7 @@ def _lock(actor: Actor, **who: Any) -> User:
     """
     The person, when nobody else changes who runs the installation.
 
-    Locking its superusers in one order makes these actions wait for each other, also for the place
-    of their entries in the chain that belongs to no team.
+    Locking its superusers in one order makes these actions wait for each other.
     """
     list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
     if not may_make_teams(actor):

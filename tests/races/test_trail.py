@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from inbox.actions.accounts import record_sign_in
 from inbox.actions.decisions import decide
 from inbox.actions.people import ensure_team
 from inbox.actions.runs import accept_run
@@ -13,7 +14,9 @@ from inbox.domain.access import SEED, Role
 from inbox.domain.errors import ContractRefusal, ViewChanged
 from inbox.domain.filters import Filter
 from inbox.domain.states import EntryStatus
-from inbox.models import AuditEntry, Membership
+from inbox.domain.trail import SYSTEM_CHAIN
+from inbox.models import AuditEntry, Membership, User
+from inbox.selectors.keys import actor_of_user
 from tests import steps
 from tests.audit.logs import keep_in, verify
 from tests.races.together import at_once, failures
@@ -100,3 +103,13 @@ def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
     seal.seal()
     assert verify(kept)["verdict"] == "intact"
     assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
+
+
+def test_people_without_a_team_each_get_a_place_in_the_chain_of_the_installation(committed_world):
+    people = [User.objects.create_user(f"person-{number}") for number in range(8)]
+
+    outcomes = at_once([partial(record_sign_in, actor=actor_of_user(one)) for one in people])
+
+    assert failures(outcomes) == []
+    numbers = AuditEntry.objects.filter(chain=SYSTEM_CHAIN).order_by("seq")
+    assert list(numbers.values_list("seq", flat=True)) == list(range(1, len(people) + 1))

@@ -12,7 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.addresses import address_of
-from inbox.models import AuditEntry
+from inbox.domain.trail import SYSTEM_CHAIN
+from inbox.models import AuditEntry, User
 from inbox.selectors.standing import live_sessions
 from inbox.web import lockout
 from tests.support.valkey import ValkeyServer
@@ -52,6 +53,15 @@ def written_down(world):
 
 def test_signing_in_is_written_down_with_how(world, bob_browses):
     assert written_down(world) == [("person.signed_in", {"method": "password"})]
+
+
+def test_somebody_without_a_team_is_written_down_where_the_installation_is(world):
+    User.objects.create_superuser("root", password="root-password")
+
+    Client().post("/login/", {"username": "root", "password": "root-password"})
+
+    entry = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="person.signed_in")
+    assert (entry.told["actor"], entry.team_id) == ("root", None)
 
 
 @pytest.mark.parametrize("typed", ["bob@example.com", "BOB@example.com", " Bob "])
