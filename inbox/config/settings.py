@@ -81,7 +81,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Its random length hides from a listener how well a token compresses (BREACH).
-    "django.middleware.gzip.GZipMiddleware",
+    "inbox.config.compression.Compression",
     "csp.middleware.CSPMiddleware",
     "inbox.api.unavailable.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
