@@ -153,6 +153,7 @@ _WHO_LOOKS = (
     *("actions.erasure", "seal.verification"),
     *("selectors.sweep", "selectors.interrupts", "selectors.teamwork"),
     *("actions.keys", "selectors.keys", "selectors.tokens"),
+    *("actions.checks", "selectors.checks"),
     *("actions.invitations", "actions.joining", "selectors.invitations"),
 )
 

@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 from inbox import engine, sweeper
 from inbox.actions import key_use
 from inbox.management import bounded
+from inbox.seal.checks import check_until
 
 log = structlog.get_logger(__name__)
 
@@ -80,6 +81,10 @@ class Worker:
         )
         self._spawn("worker", self._controller.start)
         self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping, _heartbeat()))
+        # Waited for by nobody: it changes nothing, and may take a minute.
+        threading.Thread(
+            target=check_until, args=(engine.stopping,), name="verifier", daemon=True
+        ).start()
 
     def stop(self) -> None:
         """Take no more runs, have the drivers give theirs back, and wait a little for them."""

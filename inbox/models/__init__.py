@@ -3,6 +3,7 @@
 from inbox.models.agents import Agent, Endpoint
 from inbox.models.audit import (
     AuditBlock,
+    AuditCheck,
     AuditCheckpoint,
     AuditEntry,
     AuditLeaf,
@@ -28,6 +29,7 @@ __all__ = [
     "Agent",
     "ApiKey",
     "AuditBlock",
+    "AuditCheck",
     "AuditCheckpoint",
     "AuditEntry",
     "AuditLeaf",

@@ -131,3 +131,35 @@ class AuditSink(models.Model):
     problem = models.CharField(max_length=200, blank=True, help_text="why it has no later one")
     tried_at = models.DateTimeField(null=True)
     not_before = models.DateTimeField(null=True, help_text="until then nobody else sends there")
+
+
+class AuditCheck(models.Model):
+    """
+    What the last verification in the background has found. There is one row.
+
+    It convinces nobody who does not trust the database: `audit_verify` and exports do.
+    """
+
+    at = models.DateTimeField(null=True, help_text="null: nobody has verified yet")
+    whole_at = models.DateTimeField(null=True, help_text="when all entries were verified last")
+    not_before = models.DateTimeField(help_text="until then nobody else verifies")
+    verdict = models.CharField(max_length=10, blank=True)
+    findings = models.TextField(default="[]", help_text="JSON: where, and what the problem is")
+    reached = models.BigIntegerField(default=0, help_text="how many entries were verified")
+    checkpoint = models.TextField(default="{}", help_text="JSON: size, time and root")
+    key_name = models.CharField(max_length=200, blank=True)
+    is_outside = models.BooleanField(default=False)
+
+    #: Whether it is time to verify everything; known to whoever has taken it (`take_check`).
+    whole_is_due = False
+
+    @property
+    def problems(self) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = json.loads(self.findings)
+        return found
+
+    @property
+    def point(self) -> dict[str, Any]:
+        """The checkpoint that it rests on, {} where there is none."""
+        found: dict[str, Any] = json.loads(self.checkpoint)
+        return found

@@ -16,6 +16,7 @@ from inbox.domain.shown import visible
 from inbox.domain.states import Verdict
 from inbox.selectors import calls
 from inbox.selectors.members import standings_in
+from inbox.web.audit_badge import badge_for
 from inbox.web.audit_rows import VERDICTS, call_row
 from inbox.web.filters import Chip, Option, Select
 from inbox.web.pages import page, show
@@ -50,6 +51,7 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "selects": _selects(wanted, names),
         "chips": _chips(wanted, names),
         "ignored": [gettext(_LABELS[name]) for name in ignored],
+        "badge": badge_for(actor),
         "export": _exportable(actor, wanted),
         "is_first": "after" not in request.GET,
         "first_url": _address(wanted),

@@ -19,6 +19,7 @@ from inbox.domain.shown import visible
 from inbox.selectors import calls, parts, threads
 from inbox.selectors.entries import may_export
 from inbox.selectors.veils import asked_in, last_start, veiled_in_call
+from inbox.web.audit_badge import badge_for
 from inbox.web.audit_rows import call_row, entry_rows, written
 from inbox.web.changes import ShownChange, shown_changes
 from inbox.web.masks import Reveal, reveals_of
@@ -91,6 +92,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
             me=actor.user_id,
             asked=asked_in(found[:_ENTRIES]),
         ),
+        "badge": badge_for(actor),
         "may_export": may_export(actor, thread.team_id),
         "is_first": place == 0,
         "next_after": found[_ENTRIES - 1].seq if len(found) > _ENTRIES else None,

@@ -1,0 +1,99 @@
+"""Keeping what the last verification of the log has found."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+
+from inbox.models import AuditCheck
+from inbox.models.clock import database_now
+
+EVERY = timedelta(minutes=5)
+#: Whoever verifies has it for so long; a process that is lost in between is waited for no longer.
+LEASE = timedelta(minutes=30)
+WHOLE_EVERY = timedelta(days=1)
+#: The first findings say what happened; there may be one for each entry.
+MOST_FINDINGS = 20
+_RECORDED = (
+    *("at", "not_before", "whole_at", "verdict", "reached", "findings", "checkpoint"),
+    *("key_name", "is_outside"),
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a verification has found."""
+
+    verdict: str  #: intact, tampered or unknown
+    findings: Sequence[Mapping[str, str]]  #: `where` and `problem`, also of what cannot be told
+    reached: int  #: so many entries of the log were verified
+    is_whole: bool  #: all of them now
+    checkpoint: Mapping[str, Any]  #: `size`, `time` and `root`, {} where there is none
+    key_name: str
+    is_outside: bool  #: whether a checkpoint outside of the database vouches for it
+
+    @classmethod
+    def of(
+        cls, report: Mapping[str, Any], *, reached: int, key_name: str, before: AuditCheck | None
+    ) -> "Found":
+        """The report of a verifier; `before` is what was found of the entries it has not read."""
+        found = cls(
+            verdict=report["verdict"],
+            findings=[*report["findings"], *report["doubts"]][:MOST_FINDINGS],
+            reached=reached,
+            is_whole=before is None,
+            checkpoint=report["checkpoint"] or {},
+            key_name=key_name,
+            is_outside=bool(report["outside"]),
+        )
+        if before is None or before.verdict == "intact":
+            return found
+        # Wrong is wrong, whatever has been found since, until everything is verified anew.
+        known = [*before.problems, *found.findings][:MOST_FINDINGS]
+        verdict = "tampered" if "tampered" in (before.verdict, found.verdict) else before.verdict
+        return replace(found, verdict=verdict, findings=known)
+
+    @classmethod
+    def again(cls, last: AuditCheck) -> "Found":
+        """The same as before: nothing has come since."""
+        return cls(
+            verdict=last.verdict,
+            findings=last.problems,
+            reached=last.reached,
+            is_whole=False,
+            checkpoint=last.point,
+            key_name=last.key_name,
+            is_outside=last.is_outside,
+        )
+
+
+@transaction.atomic(durable=True)
+def take_check() -> AuditCheck | None:
+    """The last verification, for whoever makes the next one; None if it is too early for that."""
+    now = database_now()
+    AuditCheck.objects.get_or_create(pk=1, defaults={"not_before": now})
+    check = AuditCheck.objects.select_for_update().get(pk=1)
+    if check.not_before > now:
+        return None
+    check.not_before = now + LEASE
+    check.save(update_fields=["not_before"])
+    check.whole_is_due = check.whole_at is None or check.whole_at < now - WHOLE_EVERY
+    return check
+
+
+@transaction.atomic(durable=True)
+def record_check(found: Found) -> AuditCheck:
+    """Keep what was found; the next verification is due EVERY so often."""
+    now = database_now()
+    check = AuditCheck.objects.select_for_update().get(pk=1)
+    check.at, check.not_before = now, now + EVERY
+    check.whole_at = now if found.is_whole else check.whole_at
+    check.verdict, check.reached = found.verdict, found.reached
+    check.findings = json.dumps(list(found.findings))
+    check.checkpoint = json.dumps(dict(found.checkpoint))
+    check.key_name, check.is_outside = found.key_name, found.is_outside
+    check.save(update_fields=_RECORDED)
+    return check

@@ -1,0 +1,164 @@
+"""The verification in the background, and the badge by which pages tell of it."""
+
+import json
+
+import pytest
+
+from inbox import seal
+from inbox.models import AuditCheck, AuditEntry
+from inbox.seal import checks
+from tests.steps import start
+from tests.web.conftest import reads_alice, reads_carol
+from tests.web.pages import words
+
+__all__ = ["reads_alice", "reads_carol"]
+
+
+@pytest.fixture
+def pages(log):
+    """The pages that have the badge."""
+    return ["/audit/", f"/audit/threads/{log[1].thread_id}/"]
+
+
+def badges(reader, pages):
+    return [words(reader.get(page)) for page in pages]
+
+
+def forge(run):
+    """Change what an entry of a run's thread says."""
+    entry = AuditEntry.objects.filter(chain=run.thread_id).latest("seq")
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id="4711")
+    return entry
+
+
+def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads_alice, pages):
+    assert "has not been verified yet" in words(reads_alice.get("/audit/"))
+
+    assert checks.check_if_due()
+
+    sealed = AuditEntry.objects.count()
+    root, name = AuditCheck.objects.get().point["root"][:12], kept.key.partition("+")[0]
+    for said in badges(reads_alice, pages):
+        assert "The trail is intact." in said
+        assert f"{sealed} entries were verified against the checkpoint of {sealed}" in said
+        assert f"with the root {root}…, signed by {name}" in said
+        assert "No checkpoint outside" not in said
+
+
+def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, unprotected):
+    entry = forge(log[1])
+
+    checks.check_if_due()
+
+    link = f'href="/audit/threads/{log[1].thread_id}/?after={entry.seq - 1}"'
+    for page in pages:
+        html = reads_alice.get(page).content.decode()
+        assert 'banner-bad" id="badge" role="alert"' in html
+        assert link in html
+    for said in badges(reads_alice, pages):
+        assert "The trail has been tampered with." in said
+        assert f"Entry {entry.seq} of a thread: its columns are not what its body says" in said
+        assert "run manage.py audit_verify" in said
+
+
+def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
+    forge(log[1])
+    checks.check_if_due()
+
+    page = reads_carol.get("/audit/")
+
+    assert "The trail has been tampered with. " in words(page)
+    assert "In what belongs to others." in words(page)
+    assert str(log[1].thread_id) not in page.content.decode()
+
+
+def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice):
+    kept.checkpoints.unlink()
+
+    checks.check_if_due()
+
+    assert "No checkpoint outside of the database vouches" in words(reads_alice.get("/audit/"))
+
+
+def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour(
+    log, later, reads_alice
+):
+    assert [checks.check_if_due(), checks.check_if_due()] == [True, False]
+
+    later(minutes=6)
+    assert checks.check_if_due()
+
+    later(minutes=90)
+    assert "has not been verified for an hour" in words(reads_alice.get("/audit/"))
+
+
+def test_a_process_without_the_key_leaves_it_to_others(log, settings):
+    settings.AUDIT_KEY_FILE.unlink()
+
+    assert not checks.check_if_due()
+    assert not AuditCheck.objects.exists()
+
+
+def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
+    log, world, later, monkeypatch, unprotected
+):
+    monkeypatch.setattr(checks, "SMALL", 10)
+    monkeypatch.setattr(checks, "MOST_NEW", 3)
+    checks.check_if_due()
+    whole = AuditCheck.objects.get().reached
+    start(world, "rehearse:echo")
+    fresh = seal.seal()
+    forge(log[1])
+
+    reached = []
+    for number in range(1, 5):
+        later(minutes=6 * number)
+        checks.check_if_due()
+        reached.append(AuditCheck.objects.get().reached)
+    assert reached == [min(whole + 3 * number, whole + fresh) for number in range(1, 5)]
+    assert AuditCheck.objects.get().verdict == "intact", "it has looked at what is old"
+
+    later(hours=25)
+    checks.check_if_due()
+    assert AuditCheck.objects.get().verdict == "tampered"
+
+
+def test_what_was_found_stays_until_all_is_looked_at_again(
+    log, world, later, monkeypatch, unprotected
+):
+    monkeypatch.setattr(checks, "SMALL", 10)
+    entry = forge(log[1])
+    checks.check_if_due()
+    start(world, "rehearse:echo")
+    seal.seal()
+
+    later(minutes=6)
+    checks.check_if_due()
+    told = AuditCheck.objects.get()
+    assert (told.verdict, len(json.loads(told.findings))) == ("tampered", 1)
+
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id=entry.actor_id)
+    later(hours=25)
+    checks.check_if_due()
+    assert AuditCheck.objects.get().verdict == "intact"
+
+
+def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
+    from inbox.actions.erasure import erase_thread
+    from inbox.domain.access import SEED
+
+    original, looks = checks.verify_all, []
+
+    def look_before_it_was_erased(*arguments):
+        report = original(*arguments)
+        if not looks:
+            erase_thread(thread_id=log[1].thread_id, reason="asked for", actor=SEED)
+            report |= {"verdict": "tampered", "findings": [{"where": "log", "problem": "gone"}]}
+        looks.append(report["verdict"])
+        return report
+
+    monkeypatch.setattr(checks, "verify_all", look_before_it_was_erased)
+    checks.check_if_due()
+
+    assert looks == ["tampered", "intact"]
+    assert AuditCheck.objects.get().verdict == "intact"
