@@ -46,7 +46,8 @@ class ToolCall(models.Model):
             models.UniqueConstraint(fields=["thread", "tool_call_id"], name="one_tool_call_per_id")
         ]
         indexes = [
-            models.Index(fields=["team", "id"], name="calls_of_a_team"),
+            # With what is counted of a day: more than the order of the list needs.
+            models.Index(fields=["team", "id", "name", "verdict"], name="calls_by_day"),
             models.Index(fields=["agent", "id"], name="calls_of_agent"),
             models.Index(fields=["team", "name", "id"], name="calls_of_tool"),
             models.Index(fields=["team", "verdict", "id"], name="calls_by_verdict"),

@@ -188,6 +188,7 @@ POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302
 POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
 GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
 POST audit/export                                302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  audit/metrics/                              302 200 200 200 200 200 302 302 302 302 302 302 302
 GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
 POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302
 GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302

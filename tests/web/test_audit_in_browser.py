@@ -88,6 +88,12 @@ def a_search_that_finds_nothing(site, page, call):
 
 
 @screen
+def the_metrics(site, page, call):
+    page.goto(f"{site.url}/audit/metrics/?days=7")
+    page.click("text=Show as a table")
+
+
+@screen
 def a_call(site, page, call):
     page.goto(f"{site.url}/audit/calls/{call['id']}/")
     page.click("#entries summary >> nth=0")
@@ -130,7 +136,12 @@ def test_a_page_has_no_fault(site, page, call, name):
     assert find_faults(page) == []
 
 
-@pytest.mark.parametrize("path", ["/audit/", "/audit/calls/{id}/", "/audit/threads/{thread}/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/audit/", "/audit/metrics/?days=90", "/audit/calls/{id}/", "/audit/threads/{thread}/"),
+    ],
+)
 def test_a_page_weighs_no_more_than_others(site, call, path):
     with site.browse(storage_state=site.state_of("admin")) as page:
         weights = weigh(page, site.url + path.format(**call))
