@@ -1,5 +1,6 @@
 """Limits that Daphne does not have: on what comes in, and on what a slow client leaves unread."""
 
+import asyncio
 from typing import Any
 
 import daphne.server
@@ -16,29 +17,35 @@ MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 MAX_READ = 16 * 1024 * 1024
 #: A follower that leaves so much unread is closed; it goes on from its cursor when it is back.
 MAX_UNREAD = 4 * 1024 * 1024
+#: Whoever reads nothing of a download for so long, in seconds, has gone.
+PATIENCE_SECONDS = 60.0
 
 
 @implementer(IPushProducer)
 class _Meter:
-    """Counts what is written while the client does not read."""
+    """Counts what is written while the client does not read, and knows when it reads again."""
 
     def __init__(self) -> None:
-        self._paused = False
+        self._is_read = asyncio.Event()
+        self._is_read.set()
         self.unread = 0
 
     def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._paused = True
+        self._is_read.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._paused = False
+        self._is_read.set()
         self.unread = 0
 
     def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._paused = False
+        self._is_read.set()
 
     def count(self, size: int) -> None:
-        if self._paused:
+        if not self._is_read.is_set():
             self.unread += size
+
+    async def until_read(self) -> None:
+        await asyncio.wait_for(self._is_read.wait(), PATIENCE_SECONDS)
 
 
 class BoundedRequest(WebRequest):
@@ -46,6 +53,8 @@ class BoundedRequest(WebRequest):
 
     _received = 0
     _meter: _Meter | None = None
+    #: Of what goes on for ever nothing waits: its follower goes on from its cursor.
+    _is_live = False
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Store no more than a request may have; read on a little, so that the answer arrives."""
@@ -62,6 +71,9 @@ class BoundedRequest(WebRequest):
         return self.basic_error(413, b"Content Too Large", "A request may have 2 MiB.")
 
     def handle_reply(self, message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            headers = {name.lower(): value for name, value in message.get("headers", ())}
+            self._is_live = headers.get(b"content-type", b"").startswith(b"text/event-stream")
         if message["type"] == "http.response.body" and message.get("more_body"):
             self._measure(len(message.get("body", b"")))
         super().handle_reply(message)
@@ -79,9 +91,29 @@ class BoundedRequest(WebRequest):
             self._meter = _Meter()
             self.registerProducer(self._meter, True)
         self._meter.count(size)
-        if self._meter.unread > MAX_UNREAD:
+        if self._is_live and self._meter.unread > MAX_UNREAD:
             log.warning("slow follower closed", unread=self._meter.unread)
             self.channel.forceAbortClient()
+
+    async def until_read(self) -> None:
+        """Wait while the client does not read what has an end, so that it is not all in memory."""
+        if self._meter is None or self._is_live:
+            return
+        try:
+            await self._meter.until_read()
+        except TimeoutError:
+            log.warning("slow download closed", seconds=PATIENCE_SECONDS)
+            if self.channel is not None:
+                self.channel.forceAbortClient()
+
+
+class BoundedServer(daphne.server.Server):
+    """Daphne, which lets the application wait for those who read slowly."""
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        await super().handle_reply(protocol, message)
+        if isinstance(protocol, BoundedRequest):
+            await protocol.until_read()
 
 
 class BoundedFactory(HTTPFactory):

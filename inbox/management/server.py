@@ -9,7 +9,6 @@ from typing import Any
 import structlog
 from celery.app import app_or_default
 from celery.worker import WorkController
-from daphne.server import Server
 from django.conf import settings
 from django.utils.module_loading import import_string
 
@@ -29,7 +28,7 @@ class Site:
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
         bounded.install()
         endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
-        self._server: Any = Server(
+        self._server: Any = bounded.BoundedServer(
             application=import_string(settings.ASGI_APPLICATION),
             endpoints=[endpoint],
             http_timeout=None,

@@ -1,10 +1,12 @@
 """What the server leaves to nobody: bodies without end, and readers who do not read."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
 from twisted.internet.testing import StringTransport
 
+from inbox.management import bounded
 from inbox.management.bounded import MAX_BODY, MAX_READ, MAX_UNREAD, BoundedFactory
 
 PART = b"x" * 65_536
@@ -46,11 +48,12 @@ class Served:
     def send(self, data):
         self._protocol.dataReceived(data)
 
-    def ask(self):
-        """Ask for a stream; returns the request, its answer begun."""
+    def ask(self, kind=b"text/event-stream"):
+        """Ask for a stream of this kind; returns the request, its answer begun."""
         self.send(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
         (request,) = self.requests
-        request.handle_reply({"type": "http.response.start", "status": 200, "headers": []})
+        start = {"type": "http.response.start", "status": 200}
+        request.handle_reply({**start, "headers": [(b"Content-Type", kind)]})
         return request
 
     def post(self, size):
@@ -122,6 +125,41 @@ def test_a_stream_that_ends_leaves_its_connection_to_the_next_request(served):
 
     write(following, len(PART))
     assert not served.line.is_broken
+
+
+async def test_a_download_waits_for_whoever_reads_slowly(served):
+    request = served.ask(b"application/x-ndjson")
+    write(request, len(PART))
+    await request.until_read()
+    served.pause()
+
+    write(request, 2 * MAX_UNREAD)
+    assert not served.line.is_broken
+    waiting = asyncio.ensure_future(request.until_read())
+    done, _ = await asyncio.wait([waiting], timeout=0.05)
+    assert not done
+
+    served.resume()
+    await waiting
+
+
+async def test_a_download_that_nobody_reads_is_closed(served, monkeypatch):
+    monkeypatch.setattr(bounded, "PATIENCE_SECONDS", 0.01)
+    request = served.ask(b"application/x-ndjson")
+    write(request, len(PART))
+    served.pause()
+
+    await request.until_read()
+
+    assert served.line.is_broken
+
+
+async def test_a_follower_is_never_waited_for(served):
+    request = served.ask()
+    write(request, len(PART))
+    served.pause()
+
+    await asyncio.wait_for(request.until_read(), 1)
 
 
 def test_a_body_of_the_largest_size_reaches_the_application(served):
