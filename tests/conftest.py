@@ -150,7 +150,7 @@ def as_agent(world: World) -> Callable[..., Any]:
 
 _WHO_LOOKS = (
     *("actions.locking", "actions.deliveries", "actions.webhooks", "actions.sealing"),
-    *("actions.erasure", "seal.verification"),
+    *("actions.erasure", "seal.verification", "seal.log"),
     *("selectors.sweep", "selectors.interrupts", "selectors.teamwork"),
     *("actions.keys", "selectors.keys", "selectors.tokens"),
     *("actions.checks", "selectors.checks"),

@@ -1,24 +1,21 @@
 """Putting audit entries into the log, and signing what it is then."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 
 from inbox.actions import audit
 from inbox.domain.access import SWEEPER, Actor
 from inbox.domain.merkle import BLOCK, Frontier, leaf_hash, root_of
 from inbox.domain.notes import SigningKey, checkpoint, read_checkpoint
-from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf, AuditSink
+from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
 from inbox.selectors import trail
 from inbox.selectors.tree import has_right_blocks, leaves_of
 
 AT_ONCE = 20_000
-#: Ids are given before a transaction commits: whoever has one for so long has been thrown out.
-LATEST_COMMIT = timedelta(minutes=10)
 SINK_AT_ONCE = 20
 #: Whoever sends to a sink has it for so long; after a failure it is left alone for a moment.
 SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
@@ -29,19 +26,19 @@ class NotOurLog(Exception):
 
 
 @transaction.atomic(durable=True)
-def seal(*, key: SigningKey, thoroughly: bool = False) -> AuditCheckpoint | None:
+def seal(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | None:
     """
     Add the entries that are not in the log, AT_ONCE of them at most, and sign a checkpoint.
 
     Returns None, and signs nothing, if there are none. One process seals; a second one that tries
     at the same time fails at the constraints, and changes nothing. Leaves that somebody else has
-    left are taken away, which an entry tells. Only `thoroughly` are all entries looked at: most of
-    the time it is those of the last minutes.
+    left are taken away, which an entry tells. It is the entries of the last minutes that are looked
+    at, and those with the ids `also`.
 
     Raises:
         NotOurLog.
     """
-    return _seal(key, thoroughly=thoroughly)
+    return _seal(key, also=also)
 
 
 @transaction.atomic(durable=True)
@@ -152,13 +149,13 @@ def record_failure(*, address: str, problem: str, until: datetime) -> None:
 
 
 def _seal(
-    key: SigningKey, next_key: SigningKey | None = None, *, thoroughly: bool = False
+    key: SigningKey, next_key: SigningKey | None = None, *, also: Collection[int] = ()
 ) -> AuditCheckpoint | None:
     now = database_now()
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
     _take_strays_away(now)
-    fresh = _unsealed(now, thoroughly=thoroughly)
+    fresh = trail.unsealed(now, also=also).order_by("pk").values_list("pk", "hash")[:AT_ONCE]
     if not fresh:
         return None
     leaves, blocks = [], []
@@ -200,18 +197,6 @@ def _take_strays_away(now: datetime) -> None:
     if found:
         AuditLeaf.objects.filter(position__in=[position for position, _ in found]).delete()
         audit.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=found)
-
-
-def _unsealed(now: datetime, *, thoroughly: bool) -> list[tuple[int, str]]:
-    """Entries that have no leaf, the oldest first, as (id, hash)."""
-    point = None
-    if not thoroughly:
-        long_ago = AuditCheckpoint.objects.filter(at__lt=now - LATEST_COMMIT)
-        point = long_ago.order_by("-size").first()
-    later = AuditEntry.objects.filter(pk__gt=point.newest_entry) if point else AuditEntry.objects
-    sealed = AuditLeaf.objects.filter(entry=OuterRef("pk"))
-    fresh = later.filter(~Exists(sealed)).order_by("pk")
-    return list(fresh.values_list("pk", "hash")[:AT_ONCE])
 
 
 def _keep_blocks(blocks: Iterable[AuditBlock]) -> None:

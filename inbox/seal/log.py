@@ -18,6 +18,7 @@ from inbox.actions.sealing import seal as seal_entries
 from inbox.domain.errors import NotFound
 from inbox.domain.notes import signed_export
 from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.models.clock import database_now
 from inbox.seal import sinks
 from inbox.seal.keys import existing_key, signing_key
 from inbox.selectors import trail
@@ -36,16 +37,13 @@ def seal(*, thoroughly: bool | None = None) -> int:
     Now and then it looks `thoroughly`: at all entries, and at what is kept of the log beside them.
     """
     key = signing_key()
-    if thoroughly is None:
-        thoroughly = _looks.are_due()
+    late = _look_around() if thoroughly or (thoroughly is None and _looks.are_due()) else []
     before = size = _size()
     if not _goes_on(Path(settings.AUDIT_CHECKPOINTS)):
         log.error("the file of checkpoints is not of this audit log: docs/audit.md says what to do")
         return 0
     try:
-        if thoroughly and mend_blocks():
-            log.warning("the blocks of the audit log were made anew: they were not its own")
-        while (made := seal_entries(key=key, thoroughly=thoroughly)) is not None:
+        while (made := seal_entries(key=key, also=late)) is not None:
             done, size = made.size - size, made.size
             if done < AT_ONCE:
                 break  # what has come since waits for the next time
@@ -60,6 +58,18 @@ def seal(*, thoroughly: bool | None = None) -> int:
     return size - before
 
 
+def _look_around() -> list[int]:
+    """Mend what is kept of the log beside it, and return the ids of entries that are nowhere."""
+    with suppress(NotOurLog):  # which is said when it is sealed
+        if mend_blocks():
+            log.warning("the blocks of the audit log were made anew: they were not its own")
+    late = trail.latecomers(database_now())
+    if late:
+        _looks.are_due_again()  # there may be more, or somebody has taken an id of the far future
+        log.warning("entries of the audit log were not where new ones are", first=late[:5])
+    return late
+
+
 class _Looks:
     """When this process has to look at everything again; only the one that sweeps ever does."""
 
@@ -72,6 +82,9 @@ class _Looks:
             return False
         self._next = now + LOOK_EVERY_SECONDS
         return True
+
+    def are_due_again(self) -> None:
+        self._next = 0.0
 
 
 _looks = _Looks()

@@ -1,11 +1,11 @@
 """The audit trail as its verifier reads it: one mapping an entry, as exports have it a line."""
 
 from array import array
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from inbox.domain.trail import SYSTEM_CHAIN, moment
@@ -19,6 +19,9 @@ _FIELDS = (
 )
 _IDS = ("chain", "team", "thread", "run", "interrupt", "tool_call")
 _CHUNK = 5_000
+#: Ids are given before a transaction commits: whoever has one for so long has been thrown out.
+_LATEST_COMMIT = timedelta(minutes=10)
+_HAS_NO_LEAF = ~Exists(AuditLeaf.objects.filter(entry=OuterRef("pk")))
 #: So many lines of a part are read at once, between which no query is open.
 _PART_CHUNK = 500
 
@@ -77,6 +80,32 @@ def strays() -> list[tuple[int, int]]:
     last = AuditCheckpoint.objects.order_by("-size").values("size")[:1]
     behind = AuditLeaf.objects.filter(position__gte=Coalesce(Subquery(last), 0))
     return list(behind.order_by("position").values_list("position", "entry")[:100])
+
+
+def unsealed(now: datetime, *, also: Collection[int] = ()) -> "QuerySet[AuditEntry]":
+    """Entries that have no leaf, among those of the last minutes and those with the ids `also`."""
+    settled = _settled_to(now)
+    looked_at = Q() if settled is None else Q(pk__gt=settled) | Q(pk__in=also)
+    return AuditEntry.objects.filter(looked_at, _HAS_NO_LEAF)
+
+
+def latecomers(now: datetime) -> list[int]:
+    """
+    The ids of entries that have no leaf and are too old, by their ids, to get one by themselves.
+
+    5,000 of them at most. Reads an index of all entries: a second for a million.
+    """
+    settled = _settled_to(now)
+    if settled is None:
+        return []
+    late = AuditEntry.objects.filter(_HAS_NO_LEAF, pk__lte=settled)
+    return list(late.values_list("pk", flat=True)[:_CHUNK])
+
+
+def _settled_to(now: datetime) -> int | None:
+    """The id up to which no transaction can add an entry any more; None if that is not known."""
+    points = AuditCheckpoint.objects.filter(at__lt=now - _LATEST_COMMIT).order_by("-size")
+    return points.values_list("newest_entry", flat=True).first()
 
 
 def rotations() -> list[str]:

@@ -2,15 +2,19 @@
 
 import json
 from io import StringIO
+from itertools import chain
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
 from inbox import seal
+from inbox.actions.erasure import erase_thread
 from inbox.domain import verifier as script
+from inbox.domain.access import SEED
 from inbox.domain.trail import hash_of
 from inbox.models import AuditEntry, AuditPayload
+from inbox.selectors import trail
 from tests import steps
 from tests.audit.logs import verify
 
@@ -162,3 +166,18 @@ def test_the_command_says_what_its_verdict_rests_on(log, kept, tmp_path):
     kept.checkpoints.unlink()
 
     assert "No checkpoint from outside" in command()[1]
+
+
+def test_what_is_erased_while_it_is_read_is_no_tampering(log, kept, monkeypatch):
+    original = trail.log_lines
+
+    def while_somebody_erases():
+        monkeypatch.setattr(trail, "log_lines", original)
+        lines = original()
+        first = next(lines)  # those that are not in the log have been read by now
+        erase_thread(thread_id=log[2].thread_id, reason="by request", actor=SEED)
+        return chain([first], lines)
+
+    monkeypatch.setattr(trail, "log_lines", while_somebody_erases)
+
+    assert command()[0] == 0

@@ -117,6 +117,22 @@ def test_entries_with_low_ids_or_times_to_come_are_sealed_in_the_end(log, kept, 
     assert verify(kept)["verdict"] == "intact"
 
 
+def test_behind_an_id_of_the_far_future_new_entries_are_still_sealed(log, kept, world, later):
+    later(minutes=30)
+    plant(2**62)
+    assert seal.seal() == 1
+    later(minutes=60)
+    seal.seal()
+    steps.start(world, "rehearse:echo")
+    later(minutes=90)
+
+    assert seal.seal(thoroughly=True) > 0
+    steps.start(world, "rehearse:echo")
+    later(minutes=120)
+
+    assert seal.seal() > 0
+
+
 def test_a_process_looks_at_everything_first_and_then_now_and_then(monkeypatch):
     now = [1_000.0]
     monkeypatch.setattr(sealing.time, "monotonic", lambda: now[0])
@@ -124,6 +140,8 @@ def test_a_process_looks_at_everything_first_and_then_now_and_then(monkeypatch):
 
     assert [looks.are_due(), looks.are_due()] == [True, False]
     now[0] += sealing.LOOK_EVERY_SECONDS
+    assert [looks.are_due(), looks.are_due()] == [True, False]
+    looks.are_due_again()
     assert looks.are_due()
 
 
