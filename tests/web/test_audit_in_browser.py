@@ -1,5 +1,6 @@
 """The pages of the audit trail in a browser: found in four clicks, readable by all, and light."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -83,6 +84,12 @@ def a_search_with_its_filter_open(site, page, call):
 
 
 @screen
+def an_export_to_choose(site, page, call):
+    page.goto(f"{site.url}/audit/?decision=edited")
+    page.click("summary >> text=Export")
+
+
+@screen
 def a_search_that_finds_nothing(site, page, call):
     page.goto(f"{site.url}/audit/?q=there+is+nothing+like+it")
 
@@ -127,6 +134,31 @@ def test_a_secret_is_revealed_beside_what_was_typed(site, page, call):
     expect(page.locator("#f-args-user")).to_have_value("somebody")
     page.reload()
     expect(page.locator("#detail")).not_to_contain_text("correct horse")
+
+
+def test_an_export_arrives_whole_and_is_in_the_history(site, call):
+    with site.open_as("admin") as page:
+        page.goto(f"{site.url}/audit/threads/{call['thread']}/")
+        with page.expect_download() as download:
+            page.click("button[value=jsonl]")
+        first, *_, last = download.value.path().read_text().splitlines()
+        page.reload()
+
+        assert json.loads(first)["scope"] == "part"
+        assert "end" in json.loads(last)
+        assert download.value.suggested_filename.startswith(f"signoff-audit-{call['thread']}-")
+        expect(page.locator("#entries")).to_contain_text("You exported this")
+
+
+def test_the_badge_says_what_was_found(site, call):
+    with site.open_as("admin") as page:
+
+        def badge():
+            page.goto(f"{site.url}/audit/")
+            return "The trail is intact." in page.locator("#badge").inner_text()
+
+        wait_for(badge, seconds=60)
+        expect(page.locator("#badge")).to_contain_text("against the checkpoint of")
 
 
 @pytest.mark.parametrize("name", SCREENS)
