@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
@@ -180,11 +181,13 @@ class ChangedByActions(Page):
     """
     Rows that are added or changed, each time by an action.
 
-    `buttons` are what can be done beside saving, by the name that is sent.
+    `buttons` are what can be done beside saving, by the name that is sent; `asks` says before which
+    of them it is asked once more, as nothing brings back what they end.
     """
 
     form = ActionForm
     buttons: Mapping[str, Any] = {}
+    asks: tuple[str, ...] = ()
 
     def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
         """Call the action; return the key of the row, and a secret that is shown this once."""
@@ -230,6 +233,11 @@ class ChangedByActions(Page):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """Not in Django's transaction, as it would be: an action is one by itself, and durable."""
+        pressed = next((name for name in self.asks if name in request.POST), "")
+        if pressed and object_id and "_sure" not in request.POST:
+            row = self.get_object(request, unquote(object_id))
+            if row is not None and self.has_change_permission(request, row):
+                return self._ask(request, row, pressed)
         context = {"show_save_and_add_another": False, "show_save_and_continue": False}
         view: Any = super()._changeform_view  # type: ignore[misc]  # stubs leave it out
         try:
@@ -237,6 +245,28 @@ class ChangedByActions(Page):
         except Refusal as refusal:
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)
+
+    def named(self, row: Any) -> str:
+        """What a row is called where it is asked whether to end it."""
+        return str(row)
+
+    def _ask(self, request: HttpRequest, row: Any, pressed: str) -> HttpResponse:
+        """Show what is about to end, with all that was sent, to be sent once more."""
+        sent = [
+            (name, text)
+            for name, texts in request.POST.lists()
+            for text in texts
+            if name != "csrfmiddlewaretoken"
+        ]
+        context = {
+            **site.each_context(request),
+            "title": self.buttons[pressed],
+            "opts": self.opts,
+            "named": visible(self.named(row)),
+            "sent": sent,
+            "back": request.path,
+        }
+        return TemplateResponse(request, "admin/sure.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         user: Any = request.user

@@ -56,6 +56,10 @@ class MembershipPage(ChangedByActions):
     fields = ("team", "user", "role")
     readonly_fields = ("team", "user")
     buttons = {"_remove": _("Remove")}
+    asks = ("_remove",)
+
+    def named(self, row: Membership) -> str:
+        return f"{row.user.get_username()}, {row.team.name}"
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         who = {"team_id": row.team_id, "user_id": row.user_id, "actor": actor}
@@ -169,6 +173,10 @@ class KeyPage(ChangedByActions):
         *("expires_at", "revoked_at", "last_used_at", "last_refused_at"),
     )
     buttons = {"_rotate": _("New token"), "_revoke": _("Revoke")}
+    asks = ("_revoke",)
+
+    def named(self, row: ApiKey) -> str:
+        return f"{row.name} ({row.prefix}), {row.team.name}"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None or obj.revoked_at is None
@@ -227,6 +235,10 @@ class WebhookPage(ChangedByActions):
         *("created_at", "changed_at", "removed_at"),
     )
     buttons = {"_rotate": _("New secret"), "_remove": _("Remove")}
+    asks = ("_remove",)
+
+    def named(self, row: WebhookEndpoint) -> str:
+        return f"{row.description or self.host(row)}, {row.team.name}"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None or obj.removed_at is None

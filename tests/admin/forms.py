@@ -24,6 +24,14 @@ def opened(client, address):
     return form
 
 
+def press_surely(client, address, button):
+    """Press a button that asks whether one is sure, and say yes."""
+    asked = press(client, address, opened(client, address), button).content.decode()
+    found = re.search(r'<form[^>]* id="sure_form".*?</form>', asked, re.DOTALL)
+    assert found, asked
+    return press(client, address, Page(found.group()), "_sure")
+
+
 def press(client, address, form, button="_save"):
     """Send the form by one of its buttons."""
     buttons = [control.name for control in form.controls if control.type == "submit"]

@@ -14,7 +14,7 @@ from inbox.domain.access import SEED
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
 from inbox.models.sealed import unseal
 from inbox.selectors.keys import actor_of_key
-from tests.admin.forms import opened, path, press
+from tests.admin.forms import opened, path, press, press_surely
 from tests.steps import reread
 from tests.web.pages import words
 
@@ -100,7 +100,7 @@ def test_a_member_gets_another_role_and_is_removed(world, admin, new_entries):
     press(admin, path(row), opened(admin, path(row)).choose("role", "viewer"))
     assert reread(row).role == "viewer"
 
-    press(admin, path(row), opened(admin, path(row)), "_remove")
+    press_surely(admin, path(row), "_remove")
 
     assert not Membership.objects.filter(pk=row.pk).exists()
     assert new_entries() == [("member.role_changed", SUE), ("member.removed", SUE)]
@@ -181,14 +181,14 @@ def test_a_key_gets_a_new_token_and_ends(key, admin, new_entries):
     token = told_once(press(admin, path(key), opened(admin, path(key)), "_rotate"))
     assert actor_of_key(token) is not None
 
-    press(admin, path(key), opened(admin, path(key)), "_revoke")
+    press_surely(admin, path(key), "_revoke")
 
     assert actor_of_key(token) is None
     assert new_entries() == [("key.rotated", SUE), ("key.revoked", SUE)]
 
 
 def test_a_key_that_has_ended_is_read_only(key, admin, new_entries):
-    press(admin, path(key), opened(admin, path(key)), "_revoke")
+    press_surely(admin, path(key), "_revoke")
 
     assert admin.post(path(key), {"_rotate": "x", "overlap_hours": "1"}).status_code == 403
 
@@ -216,7 +216,7 @@ def test_a_webhook_is_switched_off_rotated_and_removed(hook, admin, new_entries)
     secret = told_once(press(admin, path(hook), opened(admin, path(hook)), "_rotate"))
     assert unseal(reread(hook).secret) == secret
 
-    press(admin, path(hook), opened(admin, path(hook)), "_remove")
+    press_surely(admin, path(hook), "_remove")
 
     assert reread(hook).secret == ""
     assert admin.post(path(hook), {"enabled": "on"}).status_code == 403
@@ -297,3 +297,35 @@ def test_saving_calls_no_save_of_the_row(world, admin, monkeypatch):
     press(admin, path(world.team), opened(admin, path(world.team)).fill("name", "Renamed"))
 
     assert reread(world.team).name == "Renamed"
+
+
+# -- what nothing brings back ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["member", "key", "hook"])
+def test_what_ends_something_asks_before(what, world, admin, key, hook, new_entries):
+    row = {"member": Membership.objects.get(user=world.bob), "key": key, "hook": hook}[what]
+    button = "_revoke" if what == "key" else "_remove"
+    name = {"member": "bob, Tests", "key": key.name, "hook": "hooks.example.com"}[what]
+
+    asked = press(admin, path(row), opened(admin, path(row)), button)
+
+    assert "Nothing brings it back." in words(asked)
+    assert name in words(asked)
+    assert new_entries() == []
+
+
+def test_what_was_typed_beside_is_still_there_when_it_is_sure(world, admin, new_entries):
+    row = Membership.objects.get(user=world.bob)
+    form = opened(admin, path(row)).choose("role", "viewer")
+
+    asked = press(admin, path(row), form, "_remove").content.decode()
+
+    assert '<input type="hidden" name="role" value="viewer">' in asked
+    assert '<input type="hidden" name="_remove" value="x">' in asked
+
+
+def test_who_is_not_let_in_is_not_asked_either(world, client, key):
+    client.force_login(world.bob)
+
+    assert client.post(path(key), {"_revoke": "x"}).status_code == 404

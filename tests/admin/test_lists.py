@@ -12,6 +12,7 @@ from inbox.models import AuditEntry, Thread
 from tests.steps import start
 from tests.web.pages import words
 
+HISTORY = [page for page in site._registry.values() if type(page).__module__.endswith("history")]
 THREADS = "/admin/inbox/thread/"
 
 
@@ -71,6 +72,23 @@ def test_a_thing_is_found_by_its_id_and_by_that_of_what_it_belongs_to(world, adm
         found = admin.get(f"/admin/inbox/{model}/?q={run.thread_id}")
         rows = re.findall(r'<th class="field-', found.content.decode())
         assert len(rows) == (count or AuditEntry.objects.filter(thread=run.thread_id).count())
+
+
+@pytest.mark.parametrize("page", HISTORY, ids=lambda page: page.opts.model_name)
+def test_history_is_narrowed_by_columns_of_its_own(page):
+    assert [name for name in page.list_filter if "__" in name] == []
+
+
+def test_the_newest_of_a_team_are_read_in_the_order_of_an_index(threads, admin, world):
+    for model in ("thread", "run", "toolcall", "interrupt", "auditentry"):
+        with CaptureQueriesContext(connection) as done:
+            admin.get(f"/admin/inbox/{model}/?team__id__exact={world.team.pk}")
+        keys = next(one["sql"] for one in done if "LIMIT 101" in one["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN QUERY PLAN {keys}")
+            plan = " ".join(row[3] for row in cursor.fetchall())
+        assert "INDEX" in plan, (model, plan)
+        assert "TEMP B-TREE" not in plan, (model, plan)
 
 
 @pytest.mark.parametrize("page", site._registry.values(), ids=lambda page: page.opts.model_name)
