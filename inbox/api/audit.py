@@ -56,7 +56,7 @@ class AuditTrail(Caller):
         scope=Permission.READ,
         answers={200: Page[TrailEntry]},
         parameters=[*_FILTERS, *_OF_ENTRIES, *page_parameters(NUMBER_CURSOR)],
-        more=_LOOKS_ON,
+        more=f"What a team does with itself is for its administrators. {_LOOKS_ON}",
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)

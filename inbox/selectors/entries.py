@@ -18,7 +18,7 @@ from inbox.domain.entryfilters import EntryFilter
 from inbox.domain.masked import masked_detail
 from inbox.domain.sentences import Sentence
 from inbox.models import AuditEntry, Team, Thread
-from inbox.selectors.access import permissions_in, reach_of, require
+from inbox.selectors.access import permissions_in, reach_of, require, teams_of
 from inbox.selectors.teams import team_to_change
 from inbox.selectors.threads import thread_for
 from inbox.selectors.veils import about_entry, asked_in
@@ -46,12 +46,19 @@ class Whose:
 def entries_for(
     actor: Actor, wanted: EntryFilter, *, limit: int = 50, after: int | None = None
 ) -> Entries:
-    """The entries about the actor's teams, or an agent of these, that the filter leaves."""
+    """
+    The entries about threads of the actor's teams, or of an agent of these, that the filter leaves.
+
+    Those about the teams themselves, their members, keys and webhooks, are for administrators.
+    """
     teams, only = reach_of(actor)
     if wanted.team:
         found = Team.objects.filter(pk__in=teams, slug=wanted.team)
         teams = list(found.values_list("pk", flat=True))
     leading, rest = _conditions(wanted)
+    administered = teams_of(actor, Permission.ADMIN)
+    if not set(teams) <= set(administered):
+        rest &= Q(thread__isnull=False) | Q(team__in=administered)
     if only is not None:
         rest &= Q(thread__agent=only)
     parts = [AuditEntry.objects.filter(one, team=team) for team in teams for one in leading]
