@@ -399,3 +399,14 @@ def test_what_is_masked_is_not_decided_together_with_others(login, reads_bob):
     page = reads_bob.get(f"/similar/{login.pk}/")
 
     assert "Some of this is masked: look at it by itself." in words(page)
+
+
+def test_characters_that_hide_in_a_secret_are_not_spelled_out(world, as_agent, reads_bob):
+    async def play(run_input, _context):
+        for event in proposed(args=json.dumps({"password": f"{BY_NAME}\u202e\u0430pple"})):
+            yield event
+        yield asking(run_input, about())
+
+    (asked,) = open_interrupts(start(world, "go", agent=as_agent(play)))
+
+    assert leaks(reads_bob, [f"/interrupts/{asked.pk}/"]) == {}
