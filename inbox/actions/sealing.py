@@ -155,7 +155,7 @@ def _seal(
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
     _take_strays_away(now)
-    fresh = trail.unsealed(now, also=also).order_by("pk").values_list("pk", "hash")[:AT_ONCE]
+    fresh = trail.unsealed(now, also=also, most=AT_ONCE)
     if not fresh:
         return None
     leaves, blocks = [], []

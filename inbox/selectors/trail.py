@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from inbox.domain.trail import SYSTEM_CHAIN, moment
@@ -82,11 +82,19 @@ def strays() -> list[tuple[int, int]]:
     return list(behind.order_by("position").values_list("position", "entry")[:100])
 
 
-def unsealed(now: datetime, *, also: Collection[int] = ()) -> "QuerySet[AuditEntry]":
-    """Entries that have no leaf, among those of the last minutes and those with the ids `also`."""
+def unsealed(now: datetime, *, also: Collection[int], most: int) -> list[tuple[int, str]]:
+    """
+    Entries that have no leaf, as (id, hash), the oldest first.
+
+    Those of the last minutes, and those with the ids `also`.
+    """
     settled = _settled_to(now)
-    looked_at = Q() if settled is None else Q(pk__gt=settled) | Q(pk__in=also)
-    return AuditEntry.objects.filter(looked_at, _HAS_NO_LEAF)
+    fresh = AuditEntry.objects.filter(_HAS_NO_LEAF).order_by("pk").values_list("pk", "hash")
+    if settled is None:
+        return list(fresh[:most])
+    # Two queries: for one with an OR, SQLite reads all entries while nobody else can write.
+    late = fresh.filter(pk__in=also, pk__lte=settled)
+    return [*late, *fresh.filter(pk__gt=settled)[:most]][:most]
 
 
 def latecomers(now: datetime) -> list[int]:
@@ -98,7 +106,9 @@ def latecomers(now: datetime) -> list[int]:
     settled = _settled_to(now)
     if settled is None:
         return []
-    late = AuditEntry.objects.filter(_HAS_NO_LEAF, pk__lte=settled)
+    # Without "+ 0" SQLite finds the ids in the table, and reads whatever else is there.
+    numbered = AuditEntry.objects.annotate(number=F("pk") + 0)
+    late = numbered.filter(_HAS_NO_LEAF, number__lte=settled).order_by()
     return list(late.values_list("pk", flat=True)[:_CHUNK])
 
 
