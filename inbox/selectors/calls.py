@@ -45,7 +45,6 @@ class Known:
     entries: Sequence[AuditEntry]  #: the first that the trail says of it, in order
     compared: Sequence[AuditEntry]  #: the last of them, which are those that count, in order
     is_all: bool  #: whether there are no others
-    may_export: bool
     may_reveal: bool  #: whether masks can be taken away for this actor
 
 
@@ -97,7 +96,6 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
         entries=list(entries.order_by("seq")[:ENTRIES]),
         compared=last[COMPARED - 1 :: -1],
         is_all=len(last) <= COMPARED,
-        may_export=Permission.ADMIN in allowed,
         may_reveal=Permission.DECIDE in allowed and actor.user_id is not None,
     )
 
