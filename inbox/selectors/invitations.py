@@ -64,8 +64,9 @@ def open_invitation(token: str) -> Invitation:
 
 
 def team_joined(actor: Actor, token: str) -> Team | None:
-    """The team that a link was for, if the actor belongs to it."""
-    row = Invitation.objects.filter(digest=key_digest(token)).select_related("team").first()
+    """The team that a link was for, if it was used and the actor belongs to it."""
+    used = Invitation.objects.filter(digest=key_digest(token), accepted_at__isnull=False)
+    row = used.select_related("team").first()
     is_member = row is not None and bool(permissions_in(actor, row.team_id))
     return row.team if row is not None and is_member else None
 

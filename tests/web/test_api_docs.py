@@ -33,15 +33,18 @@ def answered(page: Page, name: str) -> str:
     return status.inner_text().split()[0]
 
 
-def test_it_lists_every_operation_to_whoever_asks_and_needs_nothing_from_elsewhere(site):
+def test_it_lists_every_operation_and_webhook_to_whoever_asks_and_needs_nothing_from_elsewhere(
+    site,
+):
     with site.browse() as page:  # which fails on reports of the policy and on other hosts
         read(site, page)
         open_operation(page, "#operations-interrupts-decideInterrupt")
 
         expect(page.locator(".opblock-summary")).to_have_count(
             page.evaluate(
-                "fetch('/api/schema/').then((answer) => answer.json()).then(({ paths }) =>"
-                " Object.values(paths).flatMap((one) => Object.keys(one)).length)"
+                "fetch('/api/schema/').then((answer) => answer.json()).then("
+                "({ paths, webhooks }) => Object.values({ ...paths, ...webhooks })"
+                ".flatMap((one) => Object.keys(one)).length)"
             )
         )
 
