@@ -62,17 +62,28 @@ def test_a_row_of_nonsense_is_found_and_said_in_plain_characters(
     assert verify(kept)["verdict"] == "tampered"
 
 
-def test_rows_that_no_value_can_be_read_from_are_tampering(log, kept, unprotected):
-    if connection.vendor != "sqlite":
-        pytest.skip("PostgreSQL keeps no such values")
-    last = AuditEntry.objects.latest("pk").pk
-    for column, value in {
+#: SQLite keeps whatever it is given, PostgreSQL the strangest of the right type.
+NONSENSE = {
+    "sqlite": {
         "at": "'soon'",
         "body": "CAST(x'ff' AS TEXT)",
         "run_id": "'x'",
         "seq": "'many'",
         "hash": "x'ff'",
-    }.items():
+    },
+    "postgresql": {
+        "at": "'4713-01-01 BC'",
+        "body": "'[[[['",
+        "run_id": "'ffffffff-ffff-ffff-ffff-ffffffffffff'",
+        "seq": "2147483647",
+        "hash": "''",
+    },
+}
+
+
+def test_rows_that_no_value_can_be_read_from_are_tampering(log, kept, unprotected):
+    last = AuditEntry.objects.latest("pk").pk
+    for column, value in NONSENSE[connection.vendor].items():
         with connection.cursor() as cursor:
             cursor.execute("SAVEPOINT before_it")
             cursor.execute(f"UPDATE inbox_auditentry SET {column} = {value} WHERE id = {last}")
