@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from inbox.domain.schema_work import resolve
+
 #: What a schema says of a value that nobody is to read.
 _MARKS = (("writeOnly", True), ("x-sensitive", True), ("format", "password"))
 
@@ -63,20 +65,7 @@ def _beside(root: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
     for keyword in ("$ref", "$dynamicRef"):
         target = schema.get(keyword)
         if isinstance(target, str) and target.startswith("#"):
-            yield _resolved(root, target)
-
-
-def _resolved(root: Any, reference: str) -> Any:
-    node = root
-    for raw in reference.removeprefix("#").split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
-            node = node.get(part)
-        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-            node = node[int(part)]
-        else:
-            return None
-    return node
+            yield resolve(root, target)
 
 
 def _member(schema: Mapping[str, Any], key: str) -> Iterator[Any]:

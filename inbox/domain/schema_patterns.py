@@ -20,7 +20,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from inbox.domain.schema_work import SchemaRefused
+from inbox.domain.schema_work import SchemaRefused, resolve
 
 _SIZE_LIMIT = 1 << 20
 LINEAR = jsonschema_rs.RegexOptions(size_limit=_SIZE_LIMIT)
@@ -132,20 +132,6 @@ class _Loosener:
                 if isinstance(part.get("$ref"), str):
                     waiting.append(resolve(self._root, part["$ref"]))
         return False
-
-
-def resolve(root: Any, reference: str) -> Any:
-    """What a reference inside the document (`#/...`) points at, or None."""
-    node = root
-    for raw in reference.removeprefix("#").split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
-            node = node.get(part)
-        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-            node = node[int(part)]
-        else:
-            return None
-    return node
 
 
 def _loosen_names(kept: dict[str, Any]) -> None:

@@ -73,7 +73,7 @@ class _Counter:
         for _ in range(_UNEVALUATED_VISITS if _UNEVALUATED & node.keys() else 1):
             for keyword in ("$ref", "$dynamicRef"):
                 if isinstance(node.get(keyword), str):
-                    yield self._resolve(node[keyword]), depth
+                    yield resolve(self._root, node[keyword]), depth
             for keyword in _SAME_VALUE:
                 for child in _schemas_of(node.get(keyword)):
                     yield child, depth
@@ -81,18 +81,19 @@ class _Counter:
             for child in _schemas_of(node.get(keyword)):
                 yield child, depth - 1
 
-    def _resolve(self, reference: str) -> Any:
-        """What a reference inside the document points at; None if it is nothing we can count."""
-        node = self._root
-        for raw in reference.removeprefix("#").split("/")[1:]:
-            part = raw.replace("~1", "/").replace("~0", "~")
-            if isinstance(node, Mapping):
-                node = node.get(part)
-            elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-                node = node[int(part)]
-            else:
-                return None
-        return node
+
+def resolve(root: Any, reference: str) -> Any:
+    """What a reference inside the document (`#/...`) points at, or None."""
+    node = root
+    for raw in reference.removeprefix("#").split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, Mapping):
+            node = node.get(part)
+        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
+            node = node[int(part)]
+        else:
+            return None
+    return node
 
 
 def _schemas_of(value: Any) -> Iterator[Any]:
