@@ -15,12 +15,10 @@ from inbox.domain.masked import secrets_of_arguments
 from inbox.domain.masks import NAMES
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
 from inbox.selectors.access import permissions_in, reach_of, require
-from inbox.selectors.latest import latest
+from inbox.selectors.latest import search
 from inbox.selectors.lists import NAMES_UP_TO
 from inbox.selectors.members import standings_in
 
-#: So far one page looks in a list that no index is made for; the next page goes on from there.
-LOOKED_AT = 5_000
 #: The entries about one call that its page shows; the history of the thread has all.
 ENTRIES = 200
 #: The entries that the call is held against; somebody may try what is refused for ever.
@@ -53,15 +51,9 @@ def calls_for(
 ) -> Calls:
     """The calls of the actor's teams that the filter leaves, from behind the id `after` on."""
     parts, rest = _parts(actor, wanted)
-    parts = [_within(part, wanted, after) for part in parts]
-    bound = _bound(parts) if rest else None
-    if bound is not None:
-        parts = [part.filter(pk__gte=bound) for part in parts]
-    ids = latest([part.filter(rest) for part in parts], limit=limit + 1, after=after)
-    rows = [row for row in _shown(ids[:limit]) if _says(row, wanted.words)]
-    if len(ids) > limit:
-        return Calls(rows, after=ids[limit - 1], is_cut=False)
-    return Calls(rows, after=bound, is_cut=bound is not None)
+    found = search([_within(part, wanted) for part in parts], rest, limit=limit, after=after)
+    rows = [row for row in _shown(found.ids) if _says(row, wanted.words)]
+    return Calls(rows, after=found.after, is_cut=found.is_cut)
 
 
 def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
@@ -173,22 +165,13 @@ def _says(call: ToolCall, words: Sequence[str]) -> bool:
     return all(word.casefold() in said for word in words)
 
 
-def _within(
-    part: "QuerySet[ToolCall]", wanted: CallFilter, after: UUID | None
-) -> "QuerySet[ToolCall]":
+def _within(part: "QuerySet[ToolCall]", wanted: CallFilter) -> "QuerySet[ToolCall]":
     if wanted.since:
         part = part.filter(pk__gte=first_id_of(wanted.since))
     end = first_id_after(wanted.until) if wanted.until else None
     if end is not None:
         part = part.filter(pk__lt=end)
-    return part if after is None else part.filter(pk__lt=after)
-
-
-def _bound(parts: "Sequence[QuerySet[ToolCall]]") -> UUID | None:
-    """The id as far as to which each part is looked through, None if that is all of them."""
-    last = slice(LOOKED_AT - 1, LOOKED_AT)  # steps in an index, and never more of them
-    found = [pk for part in parts for pk in part.order_by("-pk").values_list("pk", flat=True)[last]]
-    return max(found, default=None)
+    return part
 
 
 def _shown(ids: Sequence[UUID]) -> list[ToolCall]:

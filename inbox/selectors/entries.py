@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import reduce
-from heapq import merge
-from itertools import islice
 from operator import and_, or_
 from uuid import UUID
 
@@ -19,12 +17,10 @@ from inbox.domain.masked import masked_detail
 from inbox.domain.sentences import Sentence
 from inbox.models import AuditEntry, Team, Thread
 from inbox.selectors.access import permissions_in, reach_of, require, teams_of
+from inbox.selectors.latest import search
 from inbox.selectors.teams import team_to_change
 from inbox.selectors.threads import thread_for
 from inbox.selectors.veils import about_entry, asked_in
-
-#: So far one page looks for what no index answers; the next page goes on from there.
-LOOKED_AT = 5_000
 
 
 @dataclass(frozen=True)
@@ -62,18 +58,8 @@ def entries_for(
     if only is not None:
         rest &= Q(thread__agent=only)
     parts = [AuditEntry.objects.filter(one, team=team) for team in teams for one in leading]
-    if after is not None:
-        parts = [part.filter(pk__lt=after) for part in parts]
-    bound = _bound(parts) if rest else None
-    if bound is not None:
-        parts = [part.filter(pk__gte=bound) for part in parts]
-    pages = [
-        part.filter(rest).order_by("-pk").values_list("pk", flat=True)[: limit + 1]
-        for part in parts
-    ]
-    ids = list(islice(merge(*pages, reverse=True), limit + 1))
-    following = ids[limit - 1] if len(ids) > limit else bound
-    return Entries(_saying(wanted.words, _shown(ids[:limit])), following)
+    page = search(parts, rest, limit=limit, after=after)
+    return Entries(_saying(wanted.words, _shown(page.ids)), page.after)
 
 
 def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
@@ -166,13 +152,6 @@ def _shown_of(entry: AuditEntry, asked: Mapping[UUID, Sequence[str]]) -> str:
     # As payloads are written, also where somebody has put in what could not have been written.
     text = json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
     return f"{entry.action}\n{text}".casefold()
-
-
-def _bound(parts: "Sequence[QuerySet[AuditEntry]]") -> int | None:
-    """The id as far as to which each part is looked through, None if that is all of them."""
-    last = slice(LOOKED_AT - 1, LOOKED_AT)  # steps in an index, and never more of them
-    found = [pk for part in parts for pk in part.order_by("-pk").values_list("pk", flat=True)[last]]
-    return max(found, default=None)
 
 
 def _shown(ids: Sequence[int]) -> list[AuditEntry]:

@@ -1,15 +1,55 @@
 """The latest rows of several teams, a page at a time, without reading what is not shown."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+
+#: So far one page looks for what no index answers; the next page goes on from there.
+LOOKED_AT = 5_000
+Key = TypeVar("Key", UUID, int)
 
 
-def latest(parts: Iterable["QuerySet[Any]"], *, limit: int, after: UUID | None) -> list[UUID]:
+@dataclass(frozen=True)
+class Found(Generic[Key]):
+    """The ids of one page, the latest first."""
+
+    ids: Sequence[Key]
+    after: Key | None  #: where the next page goes on, None at the end
+    is_cut: bool  #: whether there may be less on this page than a page holds, and more behind it
+
+
+def search(
+    parts: Sequence["QuerySet[Any]"], rest: Q, *, limit: int, after: Key | None
+) -> Found[Key]:
+    """
+    The latest rows of these parts that the `rest` leaves, for which there is no index.
+
+    The parts are as `latest` takes them. Of each, LOOKED_AT rows are looked at.
+    """
+    if after is not None:
+        parts = [part.filter(pk__lt=after) for part in parts]
+    bound: Key | None = _bound(parts) if rest else None
+    if bound is not None:
+        parts = [part.filter(pk__gte=bound) for part in parts]
+    ids: list[Key] = latest([part.filter(rest) for part in parts], limit=limit + 1, after=None)
+    if len(ids) > limit:
+        return Found(ids[:limit], after=ids[limit - 1], is_cut=False)
+    return Found(ids, after=bound, is_cut=bound is not None)
+
+
+def _bound(parts: "Iterable[QuerySet[Any]]") -> Any:
+    """The id as far as to which each part is looked through, None if that is all of them."""
+    last = slice(LOOKED_AT - 1, LOOKED_AT)  # steps in an index, and never more of them
+    found = [pk for part in parts for pk in part.order_by("-pk").values_list("pk", flat=True)[last]]
+    return max(found, default=None)
+
+
+def latest(parts: Iterable["QuerySet[Any]"], *, limit: int, after: Key | None) -> list[Key]:
     """
     The ids of the first rows of these parts, the latest first, from behind the id `after` on.
 

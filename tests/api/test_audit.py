@@ -20,7 +20,7 @@ from inbox.domain.access import SEED, Permission
 from inbox.domain.states import EntryStatus
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
 from inbox.seal import exports as exporting
-from inbox.selectors import calls, entries, trail
+from inbox.selectors import latest, trail
 from tests import steps
 from tests.api.test_lists import pages, read, whole_key
 from tests.api.test_rest import Caller, key_with
@@ -98,7 +98,7 @@ def test_a_page_of_entries_goes_on_behind_the_last(log, admin):
 
 
 def test_a_search_without_an_index_is_bounded_and_goes_on(log, reader, monkeypatch):
-    monkeypatch.setattr(entries, "LOOKED_AT", 10)
+    monkeypatch.setattr(latest, "LOOKED_AT", 10)
     first = read(reader, "/api/audit", q="unheard-of")
     assert (first["results"], first["next_after"] is None) == ([], False)
 
@@ -186,7 +186,7 @@ def test_tool_calls_are_found_as_on_their_page(log, reader, world, bob, monkeypa
     assert whole == all_of(reader, "/api/tool-calls", by=bob.user_id, decision="approved")
     assert all_of(reader, "/api/tool-calls", decision="none") == []
 
-    monkeypatch.setattr(calls, "LOOKED_AT", 2)
+    monkeypatch.setattr(latest, "LOOKED_AT", 2)
     assert whole == all_of(reader, "/api/tool-calls", q=whole[0]["tool"])
 
 

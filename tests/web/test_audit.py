@@ -9,7 +9,7 @@ from inbox.actions.claims import claim_interrupt
 from inbox.actions.erasure import erase_thread
 from inbox.domain.access import SEED
 from inbox.models import AuditEntry, ToolCall
-from inbox.selectors import calls
+from inbox.selectors import calls, latest
 from tests.audit.conftest import kept
 from tests.steps import approve, deny, open_interrupts, resumed_run, start
 from tests.web.pages import words
@@ -133,7 +133,7 @@ def test_a_stranger_finds_nothing_by_an_id(edited, world, client):
 def test_a_search_that_no_index_answers_goes_on_from_page_to_page(
     reads_ana, edited, denied, waiting, monkeypatch
 ):
-    monkeypatch.setattr(calls, "LOOKED_AT", 2)
+    monkeypatch.setattr(latest, "LOOKED_AT", 2)
     first = reads_ana.get("/audit/?q=changed").content.decode()
 
     assert listed(reads_ana, "?q=changed") == []
