@@ -1,7 +1,7 @@
 """Deciding: one answer to one interrupt, whoever it comes from."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
-from inbox.models import Claim, Decision, Interrupt, Run, Thread
+from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.selectors.access import require
 
 CLOSED_BY = {
@@ -78,8 +78,7 @@ def _decide(
     if view_digest != interrupt.shown_digest:
         raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
     check_payload(asked, entry, now)
-    call = interrupt.tool_call
-    check_no_masks(payload, texts_in(json.loads(call.approved_args)) if call else ())
+    check_no_masks(payload, _texts_of(interrupt.tool_call))
     (decision,) = record_decisions(
         thread=thread,
         run=interrupt.run,
@@ -90,6 +89,12 @@ def _decide(
     )
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
+
+
+def _texts_of(call: ToolCall | None) -> Iterator[str]:
+    """What the agent itself has written; read only if somebody looks."""
+    if call is not None:
+        yield from texts_in(json.loads(call.approved_args))
 
 
 def record_decisions(

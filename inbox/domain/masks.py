@@ -169,8 +169,8 @@ def check_no_masks(value: Any, allowed: Iterable[str] = ()) -> None:
 
     `allowed` are texts that the agent itself has written.
     """
-    known = frozenset(allowed)
-    if any(is_mask(text) and text not in known for text in texts_in(value)):
+    masks = {text for text in texts_in(value) if is_mask(text)}
+    if masks and not masks <= frozenset(allowed):
         raise InvalidPayload(
             Sentence("A mask stands where a value should. Write the value, or leave it as it was.")
         )
