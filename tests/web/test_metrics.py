@@ -13,8 +13,10 @@ from inbox.selectors.metrics import metrics_for
 from tests.steps import approve, deny, open_interrupts, reread, resumed_run, start
 from tests.web.pages import words
 
-NOW = datetime.now(UTC)
-WEEK = days_until(NOW.date(), 7)
+
+def last_days(count):
+    """Asked for in the test itself: the tests may have been collected yesterday."""
+    return days_until(datetime.now(UTC).date(), count)
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def five(world, bob):
     for asked in (approved, edited, denied):
         resumed_run(asked.run)
     ToolCall.objects.filter(pk=expired.tool_call_id).update(verdict=Verdict.EXPIRED)
-    Interrupt.objects.filter(pk=expired.pk).update(status="expired", closed_at=NOW)
+    Interrupt.objects.filter(pk=expired.pk).update(status="expired", closed_at=datetime.now(UTC))
     for asked, seconds in ((approved, 10), (edited, 20), (denied, 60)):
         closed = reread(asked).created_at + timedelta(seconds=seconds)
         Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
@@ -51,7 +53,7 @@ def move(asked, days):
 
 
 def test_the_figures_say_what_came_of_the_calls(five, bob):
-    found = metrics_for(bob, WEEK)
+    found = metrics_for(bob, last_days(7))
 
     assert found.counts.by_verdict == {
         "approved": 1,
@@ -72,8 +74,8 @@ def test_each_call_counts_on_the_day_on_which_it_was_proposed(five, bob):
     for days in (1, 6, 7, 29, 30):
         move(five[0], days)
 
-    week = metrics_for(bob, WEEK)
-    month = metrics_for(bob, days_until(NOW.date(), 30))
+    week = metrics_for(bob, last_days(7))
+    month = metrics_for(bob, last_days(30))
 
     assert [counts.all for _, counts in week.by_day] == [1, 0, 0, 0, 0, 1, 5]
     assert month.counts.all == 9
@@ -81,11 +83,11 @@ def test_each_call_counts_on_the_day_on_which_it_was_proposed(five, bob):
 
 
 def test_nobody_gets_figures_of_another_team(five, carol, bob):
-    assert metrics_for(carol, WEEK).counts.all == 0
-    assert metrics_for(carol, WEEK, team="tests").counts.all == 0
-    assert metrics_for(carol, WEEK).oldest is None
-    assert metrics_for(bob, WEEK, team="others").counts.all == 0
-    assert metrics_for(bob, WEEK, team="tests").counts.all == 5
+    assert metrics_for(carol, last_days(7)).counts.all == 0
+    assert metrics_for(carol, last_days(7), team="tests").counts.all == 0
+    assert metrics_for(carol, last_days(7)).oldest is None
+    assert metrics_for(bob, last_days(7), team="others").counts.all == 0
+    assert metrics_for(bob, last_days(7), team="tests").counts.all == 5
 
 
 def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypatch):
@@ -93,16 +95,16 @@ def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypa
         move(five[0], days)
     monkeypatch.setattr(metrics, "MOST_CALLS", 6)
 
-    found = metrics_for(bob, WEEK)
+    found = metrics_for(bob, last_days(7))
 
-    assert found.since == WEEK[-2]
+    assert found.since == last_days(7)[-2]
     assert [counts.all for _, counts in found.by_day] == [0, 0, 0, 0, 0, 1, 5]
 
 
 def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
     monkeypatch.setattr(metrics, "MOST_ANSWERS", 2)
 
-    found = metrics_for(bob, WEEK)
+    found = metrics_for(bob, last_days(7))
 
     assert found.is_sampled
     assert found.times.count == 2
@@ -110,12 +112,12 @@ def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
 
 def test_more_rows_cost_no_more_queries(five, bob, django_assert_num_queries, world):
     with django_assert_num_queries(7):
-        metrics_for(bob, WEEK)
+        metrics_for(bob, last_days(7))
     move(five[0], 3)
     start(world, "rehearse:tool_call")
 
     with django_assert_num_queries(7):
-        metrics_for(bob, days_until(NOW.date(), 90))
+        metrics_for(bob, last_days(90))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +164,7 @@ def test_the_page_has_the_figures_in_words(five, reads_bob):
     assert "Answered within, half of them 20.0 s" in said
     assert "Expired requests 1" in said
     assert f'href="/interrupts/{five[-1].pk}/"' in page.content.decode()
-    assert f"{WEEK[-1]} 2 1 1 1" in said
+    assert f"{last_days(1)[0]} 2 1 1 1" in said
     assert 'href="/audit/?tool=send_email"' in page.content.decode()
 
 
