@@ -9,7 +9,6 @@ const NEW_PAGE_MS = 1_000;
 const LEAVING_MS = 2_000;
 const POLL_MS = { on: 30_000, lost: 10_000 };
 const BACKOFF_MS = { first: 500, most: 15_000 };
-const SIGNED_OUT = 4401;
 const NOT_ALLOWED = 4403;
 const TOAST_MS = 20_000;
 /** A claim lasts for ten minutes. */
@@ -467,9 +466,22 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
   document.addEventListener(name, (event) => {
     const status = event.detail.xhr?.status ?? 0;
     if (event.detail.requestConfig?.verb === "post") report(status);
-    if (status === 401) say("lost", words.signedOut);
+    if (status !== 401) return;
+    isTurnedAway = true;
+    say("lost", words.signedOut);
   });
 }
+
+// Signed in again in another tab: the page goes on where it was.
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!isTurnedAway || !detail.successful) return;
+  isTurnedAway = false;
+  connect();
+});
+
+document.addEventListener("visibilitychange", () => {
+  if (isTurnedAway && !document.hidden) refresh();
+});
 
 // -- keys -----------------------------------------------------------------------------------------
 
@@ -589,18 +601,24 @@ if (keysSwitch) {
 
 // -- the socket: it says that it is worth reading again, and what is too late to answer -----------
 
+let socket;
+let reconnecting;
 let failures = 0;
 let isNew = true;
+/** Whether this reader may not listen: the socket waits until a request is answered again. */
+let isTurnedAway = false;
 /** Who else looks at the same request, and how many people are there at all. */
 let presence = { here: [], online: 1 };
 
 function connect() {
+  clearTimeout(reconnecting);
+  if (socket || isTurnedAway) return;
   const address = new URL("/ws/live/", location.href);
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
   for (const name of ["thread", "interrupt"]) {
     if (main.dataset[name]) address.searchParams.set(name, main.dataset[name]);
   }
-  const socket = new WebSocket(address);
+  socket = new WebSocket(address);
   socket.addEventListener("message", ({ data }) => {
     const poke = JSON.parse(data);
     if (poke.type === "presence") {
@@ -621,12 +639,17 @@ function connect() {
     }
   });
   socket.addEventListener("close", ({ code }) => {
-    say("lost", code === SIGNED_OUT ? words.signedOut : words.reconnecting);
-    // Signed out in another tab, or out of a team: the answer says which.
-    if (code === NOT_ALLOWED) refresh();
+    socket = undefined;
+    if (!isTurnedAway) say("lost", words.reconnecting);
+    if (code === NOT_ALLOWED) {
+      // Signed out in another tab, or out of a team: the answer says which.
+      isTurnedAway = true;
+      refresh();
+      return;
+    }
     const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** failures);
     failures += 1;
-    setTimeout(connect, most * (0.5 + Math.random() / 2));
+    reconnecting = setTimeout(connect, most * (0.5 + Math.random() / 2));
   });
 }
 

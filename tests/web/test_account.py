@@ -138,11 +138,32 @@ def test_ending_a_session_closes_its_pages(site):
         laptop.get_by_role("button", name="End all others").click()
         expect(laptop.get_by_text("Safari on iPhone")).to_have_count(0)
 
-        expect(phone.locator("#live")).not_to_have_attribute("data-state", "on")
+        expect(phone.locator("#live")).to_have_text("Signed out")
         phone.reload()
         expect(phone.locator("#id_username")).to_be_visible()
         laptop.reload()
         expect(laptop.locator(".me-name")).to_have_text("Marco Ruiz")
+
+
+def test_a_signed_out_page_waits_until_its_reader_has_signed_in_in_another_tab(site):
+    with site.browse() as laptop, site.browse() as phone:
+        for page in (laptop, phone):
+            sign_in(site, page, "marco")
+            site.wait_until_live(page)
+        laptop.goto(f"{site.url}/account/")
+        laptop.get_by_role("button", name="End all others").click()
+        expect(phone.locator("#live")).to_have_text("Signed out")
+        attempts = []
+        phone.on("websocket", lambda socket: attempts.append(socket.url))
+
+        other_tab = phone.context.new_page()
+        sign_in(site, other_tab, "marco")
+        site.wait_until_live(other_tab)
+        assert not attempts
+        phone.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        site.wait_until_live(phone)
+        assert len(attempts) == 1
 
 
 def test_changing_the_password_signs_out_everywhere_else(site):
