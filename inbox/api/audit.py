@@ -15,12 +15,11 @@ from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
 from inbox.db_threads import in_turns
 from inbox.domain.access import Permission
-from inbox.domain.callfilters import UNDECIDED, CallFilter
-from inbox.domain.entryfilters import EntryFilter
 from inbox.domain.errors import InvalidInput, NotFound, NotSealed
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.domain.states import Verdict
+from inbox.domain.trailfilters import UNDECIDED, CallFilter, EntryFilter
 from inbox.selectors.calls import calls_for
 from inbox.selectors.entries import entries_for
 from inbox.selectors.veils import asked_in
@@ -28,7 +27,7 @@ from inbox.selectors.veils import asked_in
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
 _DAY = {"type": "string", "format": "date"}
 _ID = {"type": "string", "format": "uuid"}
-#: The parameters of `inbox.domain.callfilters`.
+#: What both searches are narrowed by.
 _FILTERS = [
     query("team", "Of this team.", _NAME),
     query("agent", "Of this agent.", _NAME),
@@ -39,7 +38,7 @@ _FILTERS = [
     query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
 ]
 _DECIDED_BY = query("by", "Decided by this person or key, or `system:expiry`.", _NAME)
-#: What `inbox.domain.entryfilters` has beside.
+#: What entries are narrowed by beside.
 _OF_ENTRIES = [
     query("thread", "Of this thread.", _ID),
     query("action", "This action, as `interrupt.resolved`.", _NAME),

@@ -7,11 +7,11 @@ from rest_framework.request import Request
 from typing_extensions import TypedDict
 
 from inbox.actions.runs import RunRequest
-from inbox.domain.callfilters import UNDECIDED
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.domain.states import EntryStatus, Verdict
 from inbox.domain.teamwork import COMMENT_CHARACTERS
+from inbox.domain.trailfilters import UNDECIDED
 from inbox.door.inputs import ID_CHARACTERS
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from inbox.actions.exports import record_export
 from inbox.domain.access import Actor
-from inbox.domain.entryfilters import EntryFilter
 from inbox.domain.errors import NotFound, NotSealed
 from inbox.domain.exports import Format, as_cell, check_number
 from inbox.domain.sentences import Sentence
 from inbox.domain.trail import moment, read_body
+from inbox.domain.trailfilters import EntryFilter
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.seal.keys import existing_key
 from inbox.seal.log import checkpoint_of, export_part

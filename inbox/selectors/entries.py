@@ -11,10 +11,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from inbox.domain.access import Actor, Permission
-from inbox.domain.callfilters import UNDECIDED
-from inbox.domain.entryfilters import EntryFilter
 from inbox.domain.masked import masked_detail
 from inbox.domain.sentences import Sentence
+from inbox.domain.trailfilters import UNDECIDED, EntryFilter
 from inbox.models import AuditEntry, Team, Thread
 from inbox.selectors.access import permissions_in, reach_of, require, teams_of
 from inbox.selectors.latest import search

@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 
 from inbox.domain.access import Actor
-from inbox.domain.callfilters import first_id_after, first_id_of
 from inbox.domain.metrics import Counts, Times, times_of
 from inbox.domain.states import InterruptStatus
+from inbox.domain.trailfilters import first_id_after, first_id_of
 from inbox.models import Interrupt, Team, ToolCall
 from inbox.selectors.access import reach_of
 from inbox.selectors.lists import COUNT_UP_TO

@@ -11,9 +11,9 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from inbox.domain.access import Actor
-from inbox.domain.callfilters import PARAMETERS, UNDECIDED, CallFilter
 from inbox.domain.shown import visible
 from inbox.domain.states import Verdict
+from inbox.domain.trailfilters import UNDECIDED, CallFilter
 from inbox.selectors import calls
 from inbox.selectors.members import standings_in
 from inbox.web.audit_badge import badge_for
@@ -67,8 +67,7 @@ def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
     """The teams whose trail the actor may export, and what the search narrows it to."""
     mine = [one.team for one in standings_in(actor) if one.administers]
     teams = [Option(one.slug, visible(one.name), one.slug == wanted.team) for one in mine]
-    fields = [(name, getattr(wanted, field)) for name, field in PARAMETERS.items()]
-    kept = [(name, str(value)) for name, value in fields if value and name != "team"]
+    kept = [(name, value) for name, value in wanted.asked.items() if name != "team"]
     return {"teams": teams, "fields": kept} if teams else None
 
 
@@ -91,7 +90,7 @@ def _selects(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> 
     """The drop-downs of the form; whom nobody lists is listed where they are asked for."""
     selects = []
     for name, known in names.items():
-        value = getattr(wanted, PARAMETERS[name])
+        value = wanted.asked.get(name, "")
         options = [("", gettext("Any")), *known]
         if value and value not in dict(options):
             options.append((value, visible(value)))
@@ -103,11 +102,9 @@ def _selects(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> 
 
 def _chips(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Chip]:
     chips = []
-    for name, field in PARAMETERS.items():
-        value: Any = getattr(wanted, field)
-        if value:
-            label = dict(names.get(name, [])).get(value, visible(str(value)))
-            chips.append(Chip(gettext(_LABELS[name]), label, _address(wanted.without(field))))
+    for name, value in wanted.asked.items():
+        label = dict(names.get(name, [])).get(value, visible(value))
+        chips.append(Chip(gettext(_LABELS[name]), label, _address(wanted.without(name))))
     return chips
 
 
