@@ -55,10 +55,10 @@ def join_as_new(*, token: str, username: str, full_name: str, password: str) -> 
     # Slow on purpose, so not under the lock.
     hashed = make_password(password)
     try:
-        return _join_as_new(token, username, " ".join(full_name.split()), hashed)
+        return _join_as_new(token, username, full_name, hashed)
     except IntegrityError:
         # Somebody was faster with the same name or address: the second try says which.
-        return _join_as_new(token, username, " ".join(full_name.split()), hashed)
+        return _join_as_new(token, username, full_name, hashed)
 
 
 @transaction.atomic(durable=True)
@@ -69,10 +69,7 @@ def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User
     by_mail = row.mail != MailState.NONE
     if by_mail and EmailAddress.objects.filter(email=row.email, verified=True).exists():
         raise errors.EmailTaken(Sentence("You have an account with this address: sign in to it."))
-    first, _, last = full_name[:_LONGEST_NAME].partition(" ")
-    user = User(username=username, password=hashed, first_name=first, last_name=last)
-    user.save(force_insert=True)
-    EmailAddress.objects.create(user=user, email=row.email, verified=by_mail, primary=True)
+    user = _make_account(username, hashed, full_name, row.email, verified=by_mail)
     _admit(row, user, actor_of_user(user), now)
     return user
 
@@ -94,11 +91,9 @@ def join_from_elsewhere(
     invitations, now = _locked_for(email)
     if not invitations and not team_slug:
         return None
-    name = " ".join(full_name.split())[:_LONGEST_NAME]
-    first, _, last = name.partition(" ")
     # The address is theirs alone, which the part before the @ need not be.
-    user = User.objects.create_user(email[:_LONGEST_NAME], first_name=first, last_name=last)
-    EmailAddress.objects.create(user=user, email=email, verified=True, primary=True)
+    username, no_password = email[:_LONGEST_NAME], make_password(None)
+    user = _make_account(username, no_password, full_name, email, verified=True)
     for row in invitations:
         _admit(row, user, actor_of_user(user), now)
     if not invitations:
@@ -115,6 +110,18 @@ def join_from_elsewhere(
             role=role.value,
             by=f"oidc:{provider_id}",
         )
+    return user
+
+
+def _make_account(
+    username: str, hashed: str, full_name: str, email: str, *, verified: bool
+) -> User:
+    """A person with their one address; raises IntegrityError if the name or it is somebody's."""
+    first, _, last = " ".join(full_name.split())[:_LONGEST_NAME].partition(" ")
+    name = User.normalize_username(username)
+    user = User(username=name, password=hashed, first_name=first, last_name=last)
+    user.save(force_insert=True)
+    EmailAddress.objects.create(user=user, email=email, verified=verified, primary=True)
     return user
 
 
