@@ -9,6 +9,7 @@ import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, notify, seal
+from inbox.actions.deliveries import forget_old
 from inbox.actions.erasure import erase_old
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
@@ -39,6 +40,9 @@ def sweep() -> None:
         notify.ring_workers(run_id)
     for endpoint_id in found.endpoints_with_due_deliveries():
         notify.ring_couriers(endpoint_id)
+    for endpoint_id in found.endpoints_with_old_deliveries():
+        with _logged(webhook=str(endpoint_id)):
+            forget_old(endpoint_id=endpoint_id)
     for team_id in found.teams_with_old_entries():
         with _logged(team=str(team_id)):
             erase_old(team_id=team_id)

@@ -15,6 +15,7 @@ from inbox.domain import errors
 from inbox.domain.access import COURIER, Actor, Permission
 from inbox.domain.sentences import Sentence
 from inbox.domain.webhooks import (
+    LOGGED,
     TEST,
     AfterFailure,
     DeliveryStatus,
@@ -29,6 +30,8 @@ from inbox.selectors.access import require
 LEASE = timedelta(seconds=60)
 #: So many messages are on their way to one endpoint at once; one, while it fails.
 MOST_AT_ONCE = 4
+#: So many are deleted in one transaction.
+AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,23 @@ def record_attempt(*, taken: Taken, outcome: Outcome) -> DeliveryStatus | None:
     row.save(update_fields=["status", "delivered_at", "lease_until", "tries", "next_try_at"])
     endpoint.save(update_fields=["failures", "failing_since", "disabled_at", "disabled_reason"])
     return DeliveryStatus(row.status)
+
+
+@transaction.atomic(durable=True)
+def forget_old(*, endpoint_id: UUID) -> int:
+    """
+    Delete messages that have been in an endpoint's log for long enough; return how many.
+
+    A bounded piece of it. What is still to be sent stays, however old it is. Safe to replay.
+    """
+    # Also of one that was removed: nobody reads its log any more.
+    WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
+    old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
+        endpoint=endpoint_id, created_at__lte=database_now() - LOGGED
+    )
+    chosen = list(old.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE])
+    DeliveryAttempt.objects.filter(delivery__in=chosen).delete()
+    return Delivery.objects.filter(pk__in=chosen).delete()[0]
 
 
 def _plan_after_failure(

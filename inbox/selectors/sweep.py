@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from inbox.domain.states import InterruptStatus, RunStatus
-from inbox.domain.webhooks import DeliveryStatus, EventType
+from inbox.domain.webhooks import LOGGED, DeliveryStatus, EventType
 from inbox.models import (
     AuditCheckpoint,
     AuditEntry,
@@ -111,3 +111,11 @@ def endpoints_with_due_deliveries() -> list[UUID]:
     )
     enabled = WebhookEndpoint.objects.filter(Exists(due), disabled_at=None, removed_at=None)
     return list(enabled.values_list("pk", flat=True)[:_AT_ONCE])
+
+
+def endpoints_with_old_deliveries() -> list[UUID]:
+    """Endpoints whose log goes back further than it is kept, as far as a short look finds them."""
+    old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
+        created_at__lte=database_now() - LOGGED
+    )
+    return sorted(set(old.order_by("created_at").values_list("endpoint", flat=True)[:_AT_ONCE]))

@@ -125,6 +125,40 @@ def test_a_message_that_came_twice_is_known_by_its_id(
     assert all(one.is_signed for one in receiver.received)
 
 
+def test_the_log_forgets_what_has_arrived_but_nothing_that_waits(
+    world, bob, receiver, endpoint, later, caplog
+):
+    an_approved_run(world, bob)
+    sweeper.sweep()
+    receiver.status = 500
+    start(world, "rehearse:echo")
+    sweeper.sweep()
+    waiting = set(Delivery.objects.filter(status="pending").values_list("pk", flat=True))
+    assert waiting
+
+    later(days=29)
+    sweeper.sweep()
+    assert Delivery.objects.count() == len(APPROVED_RUN) + len(waiting)
+    later(days=31)
+    sweeper.sweep()
+
+    assert set(Delivery.objects.values_list("pk", flat=True)) == waiting
+    assert set(DeliveryAttempt.objects.values_list("delivery", flat=True)) == waiting
+    assert not [one for one in caplog.records if "sweep failed" in one.getMessage()]
+
+
+def test_what_somebody_sends_again_is_not_forgotten(world, bob, receiver, endpoint, later):
+    an_approved_run(world, bob)
+    sweeper.sweep()
+    later(days=31)
+    again = Delivery.objects.earliest("pk")
+    deliveries.send_again(message_id=again.message_id, actor=SEED)
+
+    assert deliveries.forget_old(endpoint_id=endpoint.pk) == len(APPROVED_RUN) - 1
+    assert deliveries.forget_old(endpoint_id=endpoint.pk) == 0
+    assert Delivery.objects.get() == again
+
+
 def test_a_worker_that_dies_between_sending_and_recording_sends_twice(
     world, receiver, endpoint, later, monkeypatch
 ):
