@@ -56,6 +56,17 @@ def make_callers(team: Any, others: Any) -> dict[str, Caller]:
     return callers
 
 
+def undone(function: Any, *arguments: Any) -> Any:
+    """Call and take back whatever it changed, so that everybody meets the same things."""
+    from django.db import transaction
+
+    point = transaction.savepoint()
+    try:
+        return function(*arguments)
+    finally:
+        transaction.savepoint_rollback(point)
+
+
 def print_callers() -> None:
     """For `manage.py shell`, beside a running demo: the callers of its team as JSON."""
     from inbox.actions.people import ensure_team
