@@ -10,7 +10,7 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.domain.access import Actor, ActorKind
-from inbox.domain.errors import InvalidInput, NotFound
+from inbox.domain.errors import InvalidValue, NotFound
 from inbox.domain.sentences import Sentence
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
@@ -67,11 +67,11 @@ def rename_self(*, full_name: str, actor: Actor) -> None:
     Safe to replay: the same name again leaves no audit entry.
 
     Raises:
-        InvalidInput.
+        InvalidValue.
     """
     name = " ".join(full_name.split())
     if not 1 <= len(name) <= _LONGEST_NAME:
-        raise InvalidInput(Sentence("A name has 1 to {count} characters.", count=_LONGEST_NAME))
+        raise InvalidValue(Sentence("A name has 1 to {count} characters.", count=_LONGEST_NAME))
     user: User = User.objects.get(pk=actor.ident)
     if user.get_full_name() == name:
         return

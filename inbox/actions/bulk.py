@@ -35,7 +35,7 @@ def decide_many(
     item without its digest was not shown to anybody and is refused.
 
     Raises:
-        InvalidInput: these are too many.
+        InvalidValue: these are too many.
     """
     _check_number(items)
     return [
@@ -59,7 +59,7 @@ def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[Result
     Take back the actor's answers to up to 100 interrupts; results in their order.
 
     Raises:
-        InvalidInput: these are too many.
+        InvalidValue: these are too many.
     """
     _check_number(interrupt_ids)
     return [
@@ -73,7 +73,7 @@ def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[Result
 
 def _check_number(items: Sequence[Any]) -> None:
     if len(items) > MOST_AT_ONCE:
-        raise errors.InvalidInput(
+        raise errors.InvalidValue(
             f"Up to {MOST_AT_ONCE} requests are decided at once; these are {len(items)}."
         )
 

@@ -25,7 +25,7 @@ def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None
     The audit trail keeps its digest: what was said stays provable, and is in one place only.
 
     Raises:
-        NotFound, Forbidden, InvalidInput, IdempotencyConflict.
+        NotFound, Forbidden, InvalidValue, IdempotencyConflict.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)

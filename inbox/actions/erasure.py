@@ -9,7 +9,7 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.actions.locking import lock_team, lock_thread
 from inbox.domain.access import RETENTION, Actor, Permission
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.clock import database_now
@@ -28,12 +28,12 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     Safe to replay: the same period again leaves no audit entry.
 
     Raises:
-        NotFound, Forbidden, InvalidInput: it is 1 to LONGEST_DAYS days.
+        NotFound, Forbidden, InvalidValue: it is 1 to LONGEST_DAYS days.
     """
     team = lock_team(team_id, actor, Permission.ADMIN)
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         problem = Sentence("It is 1 to {most} days.", most=LONGEST_DAYS)
-        raise InvalidInput(problem, problems={"audit_days": [problem]})
+        raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit.record(
             action="team.retention_set",

@@ -53,7 +53,7 @@ def invite(
 
     Raises:
         NotFound, Forbidden, MoreThanOwn, IdempotencyConflict.
-        InvalidInput: with `problems`; also if the address has an open invitation, or the team has
+        InvalidValue: with `problems`; also if the address has an open invitation, or the team has
             too many.
     """
     email, once = email.strip().lower(), once or Once()
@@ -73,7 +73,7 @@ def _make(
     waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
     if waiting.filter(email=email).exists():
         text = Sentence("This address is invited already: send that invitation again.")
-        raise errors.InvalidInput(text, problems={"email": [text]})
+        raise errors.InvalidValue(text, problems={"email": [text]})
     check_room(waiting.count())
     token = secrets.token_urlsafe(32)
     row = Invitation(
@@ -176,7 +176,7 @@ def _check_address(email: str) -> None:
         is_one = len(email) <= LONGEST_EMAIL
     if not is_one:
         text = Sentence("This is no e-mail address.")
-        raise errors.InvalidInput(text, problems={"email": [text]})
+        raise errors.InvalidValue(text, problems={"email": [text]})
 
 
 def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:

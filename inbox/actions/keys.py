@@ -62,7 +62,7 @@ def make_key(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
-        InvalidInput: with `problems` by field; also if the team has enough keys.
+        InvalidValue: with `problems` by field; also if the team has enough keys.
         MoreThanOwn: it would be allowed more than its maker, or longer.
     """
     try:
@@ -105,7 +105,7 @@ def _make(
         return ApiKey.objects.get(pk=earlier), ""
     if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MOST_KEYS:
         text = Sentence("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
-        raise errors.InvalidInput(text, problems={"team": [text]})
+        raise errors.InvalidValue(text, problems={"team": [text]})
     token = _new_token()
     key = ApiKey.objects.create(
         pk=once.made,
@@ -136,7 +136,7 @@ def rotate_key(
     The token before works on for 0 (it ends at once) to 168 hours; one before that ends now.
 
     Raises:
-        NotFound, Forbidden, InvalidInput.
+        NotFound, Forbidden, InvalidValue.
         MoreThanOwn: whoever has the token may do what the key may, and the actor may not.
         KeyEnded.
     """
@@ -219,7 +219,7 @@ def _agent_of(team_id: UUID, slug: str) -> Agent | None:
     agent = Agent.objects.filter(team=team_id, slug=slug).first()
     if agent is None:
         text = Sentence("The team has no such agent.")
-        raise errors.InvalidInput(text, problems={"agent": [text]})
+        raise errors.InvalidValue(text, problems={"agent": [text]})
     return agent
 
 

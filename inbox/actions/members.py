@@ -26,7 +26,7 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
     That is for superusers, who run the installation, and for its commands.
 
     Raises:
-        Forbidden, InvalidInput.
+        Forbidden, InvalidValue.
         AddressTaken: there is a team with this slug.
     """
     if not may_make_teams(actor):
@@ -62,7 +62,7 @@ def change_team(
     replay: what is so already leaves no audit entry.
 
     Raises:
-        NotFound, Forbidden, InvalidInput.
+        NotFound, Forbidden, InvalidValue.
     """
     team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)

@@ -45,7 +45,7 @@ def set_remote_agent(
 
     Raises:
         NotFound, Forbidden.
-        InvalidInput: the slug, the URL or a header is none; `problems` says all that is wrong.
+        InvalidValue: the slug, the URL or a header is none; `problems` says all that is wrong.
         AddressTaken: another team has this slug, it is an agent of this installation, or it is
             there and must be new.
         AgentChanged: what is kept is not what was seen at that time.

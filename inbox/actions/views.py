@@ -24,7 +24,7 @@ def save_view(*, name: str, wanted: Filter, actor: Actor, team_id: UUID | None =
     Safe to replay: a view of the actor's with this name becomes this one.
 
     Raises:
-        InvalidInput: the name is not 1 to 60 characters, or there are too many views.
+        InvalidValue: the name is not 1 to 60 characters, or there are too many views.
         NotFound, Forbidden: sharing needs to decide in the team; only members of one keep views.
     """
     check_view_name(name)
@@ -34,7 +34,7 @@ def save_view(*, name: str, wanted: Filter, actor: Actor, team_id: UUID | None =
         require(actor, team_id, Permission.DECIDE)
     own = SavedView.objects.filter(user=actor.user_id)
     if own.exclude(name=name).count() >= MOST_VIEWS:
-        raise errors.InvalidInput(
+        raise errors.InvalidValue(
             Sentence("You have {count} views: delete one before you save more.", count=MOST_VIEWS)
         )
     now = database_now()

@@ -49,7 +49,7 @@ def add_webhook(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
-        InvalidInput: the URL or an event type is none, or the team has enough endpoints.
+        InvalidValue: the URL or an event type is none, or the team has enough endpoints.
     """
     # Two at once would both find room for one.
     lock_team(team_id, actor, Permission.ADMIN)
@@ -59,7 +59,7 @@ def add_webhook(
         return WebhookEndpoint.objects.get(pk=earlier), ""
     if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MOST_ENDPOINTS:
         text = Sentence("A team has up to {count} webhooks: remove one.", count=MOST_ENDPOINTS)
-        raise errors.InvalidInput(text, problems={"team": [text]})
+        raise errors.InvalidValue(text, problems={"team": [text]})
     secret = _new_secret()
     endpoint = WebhookEndpoint.objects.create(
         pk=once.made,
@@ -95,7 +95,7 @@ def change_webhook(
     already is not written down again.
 
     Raises:
-        NotFound, Forbidden, InvalidInput.
+        NotFound, Forbidden, InvalidValue.
     """
     endpoint, now = _own(endpoint_id, actor)
     check_seen()

@@ -17,7 +17,7 @@ from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, only, stream
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
+from inbox.domain.errors import InvalidValue, NotFound
 from inbox.selectors import agents
 
 DIALECT = query(
@@ -35,7 +35,7 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
     scope=Permission.RUN,
     answers={200: EVENT_STREAM},
     takes=RunAgentInput,
-    refuses=(NotFound,),
+    refuses=(InvalidValue, NotFound),
     parameters=[DIALECT],
     more="What the interrupt contract refuses is told as a RUN_ERROR.",
     negotiates=False,

@@ -15,7 +15,7 @@ from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
 from inbox.db_threads import in_turns
 from inbox.domain.access import Permission
-from inbox.domain.errors import InvalidInput, NotFound, NotSealed
+from inbox.domain.errors import InvalidInput, InvalidValue, NotFound, NotSealed
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.domain.states import Verdict
@@ -108,7 +108,7 @@ class AuditExport(Caller):
             )
         },
         takes=ExportInput,
-        refuses=(NotFound, NotSealed),
+        refuses=(InvalidValue, NotFound, NotSealed),
         more="Of the same `checkpoint` it is the same, byte by byte. It is in the trail itself "
         "that, what and by whom was exported.",
         negotiates=False,

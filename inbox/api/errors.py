@@ -25,6 +25,7 @@ _STATUS: dict[type[errors.Refusal], int] = {
     errors.TooLarge: 413,
     errors.UnsupportedMedia: 415,
     errors.InvalidInput: 400,
+    errors.InvalidValue: 422,
     errors.InvalidPayload: 422,
     errors.InterruptExpired: 410,
     errors.UnknownInterrupt: 404,
@@ -103,7 +104,7 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
     if isinstance(error, exceptions.ValidationError):
-        detail = "The request has the wrong shape."
+        detail = "The request has another shape than the schema says."
         return problem(400, errors.InvalidInput.code, detail, problems=error.detail)
     return problem(error.status_code, str(error.default_code).upper(), str(error.detail))
 

@@ -6,9 +6,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from typing_extensions import TypedDict
 
+from inbox.actions.bulk import MOST_AT_ONCE
 from inbox.actions.runs import RunRequest
+from inbox.api.fields import SLUG, Text, url_field
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.domain.remotes import LONGEST_DESCRIPTION, LONGEST_URL, LONGEST_VALUE, VALUE
 from inbox.domain.states import EntryStatus, Verdict
 from inbox.domain.teamwork import COMMENT_CHARACTERS
 from inbox.domain.trailfilters import UNDECIDED
@@ -85,13 +88,15 @@ class ShownInput(serializers.Serializer[Any]):
 class BulkDecisionInput(AnswerInput):
     """The body of POST /api/interrupts/decide."""
 
-    items = serializers.ListField(child=ShownInput(), allow_empty=False, min_length=1)
+    items = serializers.ListField(child=ShownInput(), min_length=1, max_length=MOST_AT_ONCE)
 
 
 class BulkWithdrawalInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/withdraw."""
 
-    ids = serializers.ListField(child=serializers.UUIDField(), allow_empty=False, min_length=1)
+    ids = serializers.ListField(
+        child=serializers.UUIDField(), min_length=1, max_length=MOST_AT_ONCE
+    )
 
 
 class ClaimInput(serializers.Serializer[Any]):
@@ -103,22 +108,24 @@ class ClaimInput(serializers.Serializer[Any]):
 class CommentInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/<id>/comments; spaces alone are no comment."""
 
-    text = serializers.CharField(
-        trim_whitespace=False, allow_blank=True, max_length=COMMENT_CHARACTERS
-    )
+    text = Text(r"\S", "There is nothing in this comment yet.", max_length=COMMENT_CHARACTERS)
 
 
 class RemoteAgentInput(serializers.Serializer[Any]):
-    """The body of PUT /api/agents/<name>; what its texts may be is for the action to say."""
+    """The body of PUT /api/agents/<name>; which headers there may be, the action says."""
 
-    team = serializers.SlugField(required=False, default="")
-    url = serializers.CharField(trim_whitespace=False)
-    description = serializers.CharField(
-        required=False, default=None, allow_null=True, allow_blank=True, trim_whitespace=False
+    team = Text(SLUG, required=False, default="")
+    url = url_field(max_length=LONGEST_URL)
+    description = Text(
+        required=False,
+        default=None,
+        allow_null=True,
+        allow_blank=True,
+        max_length=LONGEST_DESCRIPTION,
     )
     #: name -> value; null keeps the value, no `headers` at all keep them all
     headers = serializers.DictField(
-        child=serializers.CharField(allow_null=True, trim_whitespace=False, allow_blank=True),
+        child=Text(VALUE, "This value cannot be sent.", allow_null=True, max_length=LONGEST_VALUE),
         required=False,
         default=None,
         allow_null=True,

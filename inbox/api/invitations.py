@@ -11,19 +11,26 @@ from rest_framework.views import APIView
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.api.answers import Invitation, InvitationWithLink, Page
 from inbox.api.description import IDEMPOTENCY_KEY, operation
+from inbox.api.fields import EmailField
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
 from inbox.domain.access import Permission, Role
-from inbox.domain.errors import IdempotencyConflict, InvitationEnded, MoreThanOwn, NotFound
+from inbox.domain.errors import (
+    IdempotencyConflict,
+    InvalidValue,
+    InvitationEnded,
+    MoreThanOwn,
+    NotFound,
+)
 from inbox.selectors.invitations import invitations_for
 from inbox.selectors.teams import team_for
 
 
 class InvitationInput(serializers.Serializer[Any]):
-    """The body of POST /api/teams/<slug>/invitations; what an address is, the action says."""
+    """The body of POST /api/teams/<slug>/invitations."""
 
-    email = serializers.CharField()
+    email = EmailField()
     role = serializers.ChoiceField([role.value for role in Role])
 
 
@@ -50,7 +57,7 @@ class TeamInvitations(Caller, APIView):
         scope=Permission.ADMIN,
         answers={201: InvitationWithLink},
         takes=InvitationInput,
-        refuses=(NotFound, MoreThanOwn, IdempotencyConflict),
+        refuses=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
         more="It is made also where its mail could not be sent: `mail` says so.",
     )

@@ -11,11 +11,18 @@ from rest_framework.views import APIView
 from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
 from inbox.api.answers import Key, KeyWithToken, MadeKey, Page
 from inbox.api.description import IDEMPOTENCY_KEY, operation
+from inbox.api.fields import SLUG, Line, Text
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
 from inbox.domain.access import Permission
-from inbox.domain.errors import IdempotencyConflict, KeyEnded, MoreThanOwn, NotFound
+from inbox.domain.errors import (
+    IdempotencyConflict,
+    InvalidValue,
+    KeyEnded,
+    MoreThanOwn,
+    NotFound,
+)
 from inbox.domain.keys import (
     LONGEST_NAME,
     MOST_DAYS,
@@ -32,11 +39,11 @@ _SCOPES = [permission.value for permission in Permission]
 class KeyInput(serializers.Serializer[Any]):
     """The body of POST /api/teams/<slug>/keys; `expires_in_days: null` is a key without an end."""
 
-    name = serializers.CharField(max_length=LONGEST_NAME)
+    name = Line(max_length=LONGEST_NAME)
     scopes = serializers.ListField(
         child=serializers.ChoiceField(_SCOPES), min_length=1, max_length=20
     )
-    agent = serializers.SlugField(required=False, default="", allow_null=True)
+    agent = Text(SLUG, required=False, default="", allow_null=True)
     expires_in_days = serializers.IntegerField(
         required=False, default=USUAL_DAYS, allow_null=True, min_value=1, max_value=MOST_DAYS
     )
@@ -75,7 +82,7 @@ class TeamKeys(Caller, APIView):
         scope=Permission.ADMIN,
         answers={201: MadeKey},
         takes=KeyInput,
-        refuses=(NotFound, MoreThanOwn, IdempotencyConflict),
+        refuses=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
     )
     def post(self, request: Request, team: str) -> Response:

@@ -10,28 +10,30 @@ from rest_framework.views import APIView
 from inbox.actions.members import change_role, change_team, make_team, remove_member
 from inbox.api.answers import Member, Page, Team
 from inbox.api.description import operation, page_parameters
+from inbox.api.fields import Line, Text
 from inbox.api.inputs import checked
 from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
 from inbox.domain.access import Permission, Role
-from inbox.domain.errors import AddressTaken, LastAdmin, MoreThanOwn, NotFound
+from inbox.domain.errors import AddressTaken, InvalidValue, LastAdmin, MoreThanOwn, NotFound
 from inbox.domain.teams import LONGEST_NAME, LONGEST_SLUG
+from inbox.domain.teams import SLUG as TEAM_SLUG
 from inbox.domain.teamwork import LONGEST_GRACE_SECONDS
 from inbox.selectors import members
 from inbox.selectors.teams import team_for
 
 
 class TeamInput(serializers.Serializer[Any]):
-    """The body of POST /api/teams; what its texts may be is for the action to say."""
+    """The body of POST /api/teams."""
 
-    slug = serializers.CharField(max_length=LONGEST_SLUG)
-    name = serializers.CharField(max_length=LONGEST_NAME)
+    slug = Text(TEAM_SLUG, max_length=LONGEST_SLUG)
+    name = Line(max_length=LONGEST_NAME)
 
 
 class TeamChange(serializers.Serializer[Any]):
     """The body of PATCH /api/teams/<slug>; what is left out stays."""
 
-    name = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    name = Line(required=False, max_length=LONGEST_NAME)
     grace_seconds = serializers.IntegerField(
         required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS
     )
@@ -64,7 +66,7 @@ class Teams(Caller, APIView):
         scope=Permission.ADMIN,
         answers={201: Team},
         takes=TeamInput,
-        refuses=(AddressTaken,),
+        refuses=(InvalidValue, AddressTaken),
         only_people=True,
         more="For superusers; whoever makes a team is its first administrator.",
     )
@@ -93,7 +95,7 @@ class TeamDetail(Caller, APIView):
         scope=Permission.ADMIN,
         answers={204: None},
         takes=TeamChange,
-        refuses=(NotFound,),
+        refuses=(InvalidValue, NotFound),
     )
     def patch(self, request: Request, team: str) -> Response:
         actor = self.actor(request)

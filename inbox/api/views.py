@@ -43,6 +43,7 @@ from inbox.domain.errors import (
     InterruptExpired,
     InvalidInput,
     InvalidPayload,
+    InvalidValue,
     NotFound,
     NotRemote,
     PendingInterrupts,
@@ -113,7 +114,7 @@ class Runs(Caller, APIView):
         scope=Permission.RUN,
         answers={202: AcceptedRun},
         takes=StartRunInput,
-        refuses=(NotFound, IdempotencyConflict, PendingInterrupts, ThreadBusy),
+        refuses=(InvalidValue, NotFound, IdempotencyConflict, PendingInterrupts, ThreadBusy),
         parameters=[IDEMPOTENCY_KEY],
         more="Without `thread_id` the run opens a thread of its own.",
     )
@@ -223,7 +224,7 @@ class AgentDetail(Caller, APIView):
         scope=Permission.ADMIN,
         answers={200: Agent, 201: Agent},
         takes=RemoteAgentInput,
-        refuses=(NotFound, AddressTaken),
+        refuses=(InvalidValue, NotFound, AddressTaken),
         more="Without `headers` those that are kept stay, as long as the URL names the same place. "
         + IF_MATCH,
     )

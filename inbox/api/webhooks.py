@@ -20,35 +20,49 @@ from inbox.api.answers import (
     WebhookWithSecret,
 )
 from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
+from inbox.api.fields import SLUG, Text, url_field
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
 from inbox.domain.access import Permission
-from inbox.domain.errors import IdempotencyConflict, InvalidInput, NotFound, WebhookDisabled
-from inbox.domain.webhooks import DeliveryStatus, sentence_of
+from inbox.domain.errors import (
+    IdempotencyConflict,
+    InvalidInput,
+    InvalidValue,
+    NotFound,
+    WebhookDisabled,
+)
+from inbox.domain.webhooks import (
+    LONGEST_DESCRIPTION,
+    LONGEST_URL,
+    DeliveryStatus,
+    EventType,
+    sentence_of,
+)
 from inbox.selectors import webhooks
 
 
-class _Input(serializers.Serializer[Any]):
-    """What the texts may be is for the action to say."""
+def _events(**more: Any) -> serializers.ListField:
+    child = serializers.ChoiceField([kind.value for kind in EventType])
+    return serializers.ListField(child=child, min_length=1, max_length=50, **more)
 
-    url = serializers.CharField(trim_whitespace=False)
-    events = serializers.ListField(child=serializers.CharField(max_length=40), max_length=50)
-    description = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
+
+class _Input(serializers.Serializer[Any]):
+    description = Text(required=False, allow_blank=True, max_length=LONGEST_DESCRIPTION)
 
 
 class WebhookInput(_Input):
     """The body of POST /api/webhooks."""
 
-    team = serializers.SlugField(required=False, default="")
+    team = Text(SLUG, required=False, default="")
+    url = url_field(max_length=LONGEST_URL)
+    events = _events()
 
 
 class WebhookChange(_Input):
     """The body of PATCH /api/webhooks/<id>; what is left out stays."""
 
-    url = serializers.CharField(required=False, trim_whitespace=False)
-    events = serializers.ListField(
-        child=serializers.CharField(max_length=40), max_length=50, required=False
-    )
+    url = url_field(required=False, max_length=LONGEST_URL)
+    events = _events(required=False)
     enabled = serializers.BooleanField(required=False)
 
 
@@ -79,7 +93,7 @@ class Webhooks(Caller, APIView):
         scope=Permission.ADMIN,
         answers={201: MadeWebhook},
         takes=WebhookInput,
-        refuses=(NotFound, IdempotencyConflict),
+        refuses=(InvalidValue, NotFound, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
     )
     def post(self, request: Request) -> Response:
@@ -114,7 +128,7 @@ class WebhookDetail(Caller, APIView):
         scope=Permission.ADMIN,
         answers={200: Webhook},
         takes=WebhookChange,
-        refuses=(NotFound,),
+        refuses=(InvalidValue, NotFound),
         more=IF_MATCH,
     )
     def patch(self, request: Request, webhook_id: UUID) -> Response:

@@ -71,9 +71,15 @@ class EmailTaken(Refusal):
 
 
 class InvalidInput(Refusal):
-    """The request has the wrong shape."""
+    """The request has another shape than the schema says."""
 
     code = "INVALID_INPUT"
+
+
+class InvalidValue(InvalidInput):
+    """The shape is right, but a rule that no schema can tell forbids a value: see `detail`."""
+
+    code = "INVALID_VALUE"
 
 
 class TooLarge(InvalidInput):

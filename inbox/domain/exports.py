@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
 
 #: More than this is asked for in parts, by days.
@@ -21,9 +21,9 @@ class Format(StrEnum):
 
 
 def check_number(count: int) -> None:
-    """Raise InvalidInput unless an export may have so many entries."""
+    """Raise InvalidValue unless an export may have so many entries."""
     if count > MOST_ENTRIES:
-        raise InvalidInput(
+        raise InvalidValue(
             Sentence(
                 "These are {count} entries, and an export has up to {most}: "
                 "ask for fewer days, or for one agent.",

@@ -7,7 +7,7 @@ from enum import StrEnum
 from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
 
 #: What expires sooner than this is expiring: amber in every list.
@@ -134,9 +134,9 @@ class Filter:
 
 
 def check_view_name(name: str) -> None:
-    """Raise InvalidInput unless a view may have this name."""
+    """Raise InvalidValue unless a view may have this name."""
     if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
-        raise InvalidInput(
+        raise InvalidValue(
             Sentence(
                 "The name of a view has 1 to {most} characters, all of them visible.",
                 most=LONGEST_VIEW_NAME,

@@ -64,7 +64,7 @@ def check_can_be_sent(state: InvitationState) -> None:
 
 
 def check_room(open_count: int) -> None:
-    """Raise InvalidInput if a team has as many invitations as it may have."""
+    """Raise InvalidValue if a team has as many invitations as it may have."""
     if open_count >= MOST_OPEN:
         text = Sentence("A team has up to {count} open invitations: withdraw one.", count=MOST_OPEN)
-        raise errors.InvalidInput(text, problems={"email": [text]})
+        raise errors.InvalidValue(text, problems={"email": [text]})

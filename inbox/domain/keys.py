@@ -58,7 +58,7 @@ def check_key(
     Raise unless a key can be made like this; `may_give` is what its maker may do.
 
     Raises:
-        InvalidInput: with all `problems` by field.
+        InvalidValue: with all `problems` by field.
         MoreThanOwn: it would be allowed more than its maker.
     """
     problems: dict[str, list[Sentence]] = {}
@@ -73,7 +73,7 @@ def check_key(
             Sentence("A key works for 1 to {most} days, or for ever.", most=MOST_DAYS)
         ]
     if problems:
-        raise errors.InvalidInput(next(iter(problems.values()))[0], problems=problems)
+        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
     check_within_own(scopes=scopes, may_give=may_give)
 
 
@@ -98,10 +98,10 @@ def check_end(*, expires_at: datetime | None, maker_ends_at: datetime | None) ->
 
 
 def check_overlap(hours: int) -> None:
-    """Raise InvalidInput unless the token before may go on for so many hours."""
+    """Raise InvalidValue unless the token before may go on for so many hours."""
     if not 0 <= hours <= MOST_OVERLAP_HOURS:
         text = Sentence("The token before works on for 0 to {most} hours.", most=MOST_OVERLAP_HOURS)
-        raise errors.InvalidInput(text, problems={"overlap_hours": [text]})
+        raise errors.InvalidValue(text, problems={"overlap_hours": [text]})
 
 
 def is_working(*, revoked_at: datetime | None, expires_at: datetime | None, now: datetime) -> bool:

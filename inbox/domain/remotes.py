@@ -7,12 +7,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.adapters.addresses import AddressRefused, Fault, check_url
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
 
 #: What stands before the id of an agent's row, where others have a name of the registry.
 REMOTE = "remote:"
 MOST_HEADERS, LONGEST_VALUE, LONGEST_URL, LONGEST_DESCRIPTION = 20, 4_000, 2_000, 200
+#: What can be sent as the value of a header.
+VALUE = r"^[!-~](?:[ -~]*[!-~])?\Z"
 #: They belong to the connection or to the protocol.
 _OURS = frozenset(
     {
@@ -23,7 +25,6 @@ _OURS = frozenset(
 )
 _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _PORTS = {"http": 80, "https": 443}
 _URLS = {
     Fault.NO_URL: Sentence("This is no URL."),
@@ -61,7 +62,7 @@ def plan_headers(
     meant to go: another scheme, host or port gets none of them, only what is given anew.
 
     Raises:
-        InvalidInput: with all `problems` by field, those of headers by name; no message repeats a
+        InvalidValue: with all `problems` by field, those of headers by name; no message repeats a
             value.
     """
     problems: dict[str, Any] = {}
@@ -81,7 +82,7 @@ def plan_headers(
     if by_name:
         problems["headers"] = {name: [text] for name, text in by_name.items()}
     if problems:
-        raise InvalidInput(_first(problems), problems=problems)
+        raise InvalidValue(_first(problems), problems=problems)
     return planned
 
 
@@ -110,9 +111,7 @@ def _with_values(
             wrong = (
                 _UNREADABLE if is_lost else Sentence("Give the header {name} a value.", name=name)
             )
-        if wrong is None and (
-            len(value or "") > LONGEST_VALUE or not _VALUE.fullmatch(value or "")
-        ):
+        if wrong is None and (len(value or "") > LONGEST_VALUE or not re.match(VALUE, value or "")):
             wrong = Sentence("The value of the header {name} cannot be sent.", name=name)
         if wrong is not None:
             problems[name] = wrong

@@ -9,15 +9,16 @@ from inbox.domain.keys import check_within_own
 from inbox.domain.sentences import Sentence
 
 LONGEST_NAME, LONGEST_SLUG = 80, 50
-_SLUG = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{LONGEST_SLUG - 1}}}", re.ASCII)
+#: What stands for a team in addresses, of up to LONGEST_SLUG characters.
+SLUG = r"^[a-z0-9][a-z0-9_-]*\Z"
 
 
 def check_team(*, name: str | None, slug: str | None = None) -> None:
-    """Raise InvalidInput unless a team may be called that; None is what does not change."""
+    """Raise InvalidValue unless a team may be called that; None is what does not change."""
     problems: dict[str, list[Sentence]] = {}
     if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
         problems["name"] = [Sentence("A name has 1 to {most} characters.", most=LONGEST_NAME)]
-    if slug is not None and not _SLUG.fullmatch(slug):
+    if slug is not None and not (len(slug) <= LONGEST_SLUG and re.match(SLUG, slug)):
         problems["slug"] = [
             Sentence(
                 "An address is made of small letters, digits, - and _: {most} at most.",
@@ -25,7 +26,7 @@ def check_team(*, name: str | None, slug: str | None = None) -> None:
             )
         ]
     if problems:
-        raise errors.InvalidInput(next(iter(problems.values()))[0], problems=problems)
+        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
 
 
 def check_role_given(*, role: Role, before: Role | None, may_give: Collection[Permission]) -> None:

@@ -83,11 +83,11 @@ def check_withdrawal(
 
 
 def check_comment(text: str) -> None:
-    """Raise InvalidInput unless the text can be kept as a comment."""
+    """Raise InvalidValue unless the text can be kept as a comment."""
     if not text.strip():
-        raise errors.InvalidInput(Sentence("There is nothing in this comment yet."))
+        raise errors.InvalidValue(Sentence("There is nothing in this comment yet."))
     if len(text) > COMMENT_CHARACTERS:
-        raise errors.InvalidInput(
+        raise errors.InvalidValue(
             Sentence(
                 "A comment has up to {most} characters; this one has {count}.",
                 most=COMMENT_CHARACTERS,
@@ -95,12 +95,12 @@ def check_comment(text: str) -> None:
             )
         )
     if "\0" in text:
-        raise errors.InvalidInput(Sentence("A comment cannot hold the character NUL."))
+        raise errors.InvalidValue(Sentence("A comment cannot hold the character NUL."))
 
 
 def check_grace(seconds: int) -> None:
-    """Raise InvalidInput unless a team may have this grace period."""
+    """Raise InvalidValue unless a team may have this grace period."""
     if not 0 <= seconds <= LONGEST_GRACE_SECONDS:
-        raise errors.InvalidInput(
+        raise errors.InvalidValue(
             f"A grace period lasts from 0 to {LONGEST_GRACE_SECONDS} seconds."
         )

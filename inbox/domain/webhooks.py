@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from agents.adapters.addresses import AddressRefused, Fault, check_url
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
 
 
@@ -146,7 +146,7 @@ def check_endpoint(
     Return the event types in their own order, each once; no URL stands for one that was checked.
 
     Raises:
-        InvalidInput: with all `problems` by field.
+        InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[Sentence]] = {}
     if url is not None and (wrong := _wrong_url(url, may_be_clear=may_be_clear)) is not None:
@@ -159,7 +159,7 @@ def check_endpoint(
         text = Sentence("A description has up to {count} characters.", count=LONGEST_DESCRIPTION)
         problems["description"] = [text]
     if problems:
-        raise InvalidInput(next(iter(problems.values()))[0], problems=problems)
+        raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
     return [name for name in known if name in event_types]
 
 

@@ -12,7 +12,7 @@ from inbox.actions.retries import retry_run
 from inbox.actions.runs import Accepted
 from inbox.actions.work import Hold, claim_run, fail_unreadable_run
 from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidInput, LeaseLost
+from inbox.domain.errors import InvalidValue, LeaseLost
 from inbox.domain.schemas import problems_of
 from inbox.engine.agents import find
 from inbox.engine.driver import Driver
@@ -105,7 +105,7 @@ def check_input(implementation: str, forwarded_props: Any) -> None:
     Check what a run is to be started with, if it is to be started with anything.
 
     Raises:
-        InvalidInput: it does not fit the agent's schema.
+        InvalidValue: it does not fit the agent's schema.
     """
     schema = input_schema_of(implementation)
     if schema is None or not isinstance(forwarded_props, dict) or "input" not in forwarded_props:
@@ -113,7 +113,7 @@ def check_input(implementation: str, forwarded_props: Any) -> None:
     problems = problems_of(schema, forwarded_props["input"])
     if problems:
         pointer, what = problems[0]
-        raise InvalidInput(f"forwardedProps.input{pointer.replace('/', '.')}: {what}")
+        raise InvalidValue(f"forwardedProps.input{pointer.replace('/', '.')}: {what}")
 
 
 def capabilities_of(implementation: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def export_trail(
 
     Raises:
         NotFound: also if there is no such checkpoint.
-        Forbidden, InvalidInput.
+        Forbidden, InvalidValue.
         NotSealed: nothing vouches for it here.
     """
     whose, point = whose_trail(actor, wanted), _checkpoint(size)

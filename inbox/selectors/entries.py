@@ -67,7 +67,7 @@ def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
 
     Raises:
         NotFound, Forbidden.
-        InvalidInput: neither a thread nor a team is named, and the actor administers several.
+        InvalidValue: neither a thread nor a team is named, and the actor administers several.
     """
     if wanted.thread:
         thread = thread_for(actor, wanted.thread)

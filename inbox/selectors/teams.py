@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.errors import Forbidden, InvalidInput, NotFound
+from inbox.domain.errors import Forbidden, InvalidValue, NotFound
 from inbox.domain.sentences import Sentence
 from inbox.models import Team
 from inbox.selectors.access import permissions_in, teams_of
@@ -35,7 +35,7 @@ def team_to_change(actor: Actor, slug: str, *, if_several: Sentence) -> UUID:
     Raises:
         NotFound: the actor does not know of the team.
         Forbidden: the actor administers none.
-        InvalidInput: there are several, and `if_several` is the problem with the team.
+        InvalidValue: there are several, and `if_several` is the problem with the team.
     """
     if slug:
         return team_for(actor, slug).pk
@@ -43,5 +43,5 @@ def team_to_change(actor: Actor, slug: str, *, if_several: Sentence) -> UUID:
     if not teams:
         raise Forbidden(NEEDS[Permission.ADMIN])
     if len(teams) > 1:
-        raise InvalidInput(if_several, problems={"team": [if_several]})
+        raise InvalidValue(if_several, problems={"team": [if_several]})
     return teams[0]

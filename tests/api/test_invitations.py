@@ -63,8 +63,10 @@ def test_an_invitation_is_sent_again_and_withdrawn(admin, world):
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
-        ({"email": "nora"}, 400),
-        ({"email": "nora@example.com\nBcc: a@b.com"}, 400),
+        ({"email": "nora"}, 422),
+        ({"email": "nora@example.com\nBcc: a@b.com"}, 422),
+        ({"email": f"{'n' * 250}@example.com"}, 400),
+        ({"email": " "}, 400),
         ({"email": 1}, 400),
         ({"role": "king"}, 400),
     ],

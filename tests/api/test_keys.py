@@ -65,23 +65,27 @@ def test_a_key_ends_after_ninety_days_unless_somebody_says_otherwise(admin):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "field"),
+    ("wrong", "field", "status"),
     [
-        ({"name": ""}, "name"),
-        ({"scopes": []}, "scopes"),
-        ({"scopes": ["all"]}, "scopes"),
-        ({"scopes": "read"}, "scopes"),
-        ({"agent": "nobody"}, "agent"),
-        ({"agent": "rehearsal", "scopes": ["decide"]}, "scopes"),
-        ({"expires_in_days": 0}, "expires_in_days"),
-        ({"expires_in_days": 10**15}, "expires_in_days"),
-        ({"expires_in_days": "soon"}, "expires_in_days"),
+        ({"name": ""}, "name", 400),
+        ({"name": " "}, "name", 400),
+        ({"name": 5}, "name", 400),
+        ({"name": "c\ni"}, "name", 422),
+        ({"scopes": []}, "scopes", 400),
+        ({"scopes": ["all"]}, "scopes", 400),
+        ({"scopes": "read"}, "scopes", 400),
+        ({"agent": "no agent"}, "agent", 400),
+        ({"agent": "nobody"}, "agent", 422),
+        ({"agent": "rehearsal", "scopes": ["decide"]}, "scopes", 422),
+        ({"expires_in_days": 0}, "expires_in_days", 400),
+        ({"expires_in_days": 10**15}, "expires_in_days", 400),
+        ({"expires_in_days": "soon"}, "expires_in_days", 400),
     ],
 )
-def test_what_makes_no_sense_is_refused_by_field(admin, wrong, field):
+def test_what_makes_no_sense_is_refused_by_field(admin, wrong, field, status):
     refused = admin.post(KEYS, {"name": "ci", "scopes": ["read"], **wrong})
 
-    assert refused.status_code == 400
+    assert refused.status_code == status
     assert list(refused.json()["problems"]) == [field]
 
 

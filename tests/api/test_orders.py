@@ -96,7 +96,7 @@ def test_another_request_under_the_same_name_is_refused(maker):
 
 def test_without_a_name_it_is_made_as_often_as_it_is_asked_for(maker):
     if maker.rows is Invitation:
-        assert (maker.ask().status_code, maker.ask().status_code) == (201, 400)
+        assert (maker.ask().status_code, maker.ask().status_code) == (201, 422)
     else:
         assert made(maker, [maker.ask(), maker.ask()]) == 2
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.models import Membership, Team
+from inbox.models import Membership, Team, User
 from tests.api.test_rest import key_with
 
 __all__ = ["key_with"]
@@ -61,10 +61,38 @@ def test_a_team_is_changed(admin, world):
 
 @pytest.mark.parametrize(
     ("wrong", "status"),
-    [({"name": ""}, 400), ({"name": "x" * 81}, 400), ({"grace_seconds": 3_601}, 400), ({}, 204)],
+    [
+        ({"name": ""}, 400),
+        ({"name": " "}, 400),
+        ({"name": "x" * 81}, 400),
+        ({"name": "a\nb"}, 422),
+        ({"grace_seconds": 3_601}, 400),
+        ({}, 204),
+    ],
 )
 def test_what_makes_no_team_is_refused(admin, wrong, status):
     assert admin.patch("/api/teams/tests", wrong).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"slug": "Ops"}, 400),
+        ({"slug": "ops\n"}, 400),
+        ({"slug": "o" * 51}, 400),
+        ({"slug": "tests"}, 409),
+        ({"name": "a\nb"}, 422),
+        ({"name": " Operations "}, 201),
+    ],
+)
+def test_a_superuser_makes_a_team_that_can_be_one(client, world, wrong, status):
+    client.force_login(User.objects.create_superuser("root", password="root-password"))
+
+    body = {"slug": "ops", "name": "Operations", **wrong}
+    made = client.post("/api/teams", body, content_type="application/json")
+
+    assert made.status_code == status
+    assert Team.objects.filter(name="Operations").exists() == (status == 201)
 
 
 def test_a_member_gets_another_role_and_is_removed(admin, world):

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from inbox import seal, sweeper
 from inbox.actions.erasure import erase_old, set_retention
 from inbox.domain.access import SEED
-from inbox.domain.errors import Forbidden, InvalidInput
+from inbox.domain.errors import Forbidden, InvalidValue
 from inbox.models import AuditEntry, AuditPayload
 from tests import steps
 from tests.audit.logs import verify
@@ -84,7 +84,7 @@ def test_only_administrators_say_for_how_long_and_it_is_written_down_once(world,
     with pytest.raises(Forbidden):
         set_retention(team_id=world.team.pk, days=30, actor=bob)
     for days in (0, 100_000):
-        with pytest.raises(InvalidInput):
+        with pytest.raises(InvalidValue):
             set_retention(team_id=world.team.pk, days=days, actor=SEED)
     for _ in range(2):
         call_command("set_audit_retention", "tests", "30")

@@ -353,5 +353,5 @@ def test_a_run_is_not_started_with_what_its_agent_cannot_read(door, given, where
     by_rest = door.post("/api/runs", json.dumps(told))
 
     for answer in (by_door, by_rest):
-        assert answer.status_code == 400
+        assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
         assert where in answer.json()["detail"]

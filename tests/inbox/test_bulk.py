@@ -73,9 +73,9 @@ def test_an_item_that_comes_twice_is_decided_once(many, bob):
 
 
 def test_there_is_a_most_at_once(many, bob):
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         approve_all(shown(many[:1]) * 101, bob)
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         withdraw_many(interrupt_ids=[many[0].pk] * 101, actor=bob)
 
     assert not Decision.objects.exists()

@@ -64,7 +64,7 @@ def test_the_audit_trail_has_the_digest_of_a_comment_and_not_its_text(asked, bob
 
 @pytest.mark.parametrize("text", ["", " \n\t", "x" * 4001, "nul \0"])
 def test_what_is_no_comment_is_refused(asked, bob, text):
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         say(asked, bob, text)
 
     assert not Comment.objects.exists()

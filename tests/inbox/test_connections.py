@@ -20,7 +20,7 @@ from inbox.domain.errors import (
     AddressTaken,
     AgentChanged,
     Forbidden,
-    InvalidInput,
+    InvalidValue,
     NotFound,
     NotRemote,
     TooManyTests,
@@ -91,7 +91,7 @@ def test_headers_are_kept_as_long_as_the_place_is_the_same(put, kept, url):
 def test_no_header_goes_to_another_place_by_itself(put, kept, url):
     put(headers={"Authorization": SECRET})
 
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         put(url, headers=kept)
 
     ((sentence,),) = problems(refused)["headers"].values()
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_any_more_cannot_be_kept(put, settings):
     settings.SECRET_KEY = "another one"
 
     for headers in (None, {"Authorization": None}):
-        with pytest.raises(InvalidInput):
+        with pytest.raises(InvalidValue):
             put(headers=headers)
     assert place().header_names is None
     put(headers={"Authorization": "Bearer new"})
@@ -138,7 +138,7 @@ def test_what_cannot_be_read_any_more_cannot_be_kept(put, settings):
 
 
 def test_everything_that_is_wrong_is_said_at_once(world):
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         set_remote_agent(
             team_id=world.team.pk,
             slug="two words",

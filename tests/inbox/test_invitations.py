@@ -16,7 +16,7 @@ from inbox.domain.errors import (
     AlreadyMember,
     EmailTaken,
     Forbidden,
-    InvalidInput,
+    InvalidValue,
     InvitationEnded,
     MoreThanOwn,
     NotFound,
@@ -144,7 +144,7 @@ def test_what_is_no_address_is_said_beside_it(world, ana, by_mail, address):
     if address.endswith("\r\n"):
         address += "Bcc: c@d.com"
 
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         ask(world, ana, email=address)
 
     assert list(refused.value.detail["problems"]) == ["email"]
@@ -163,7 +163,7 @@ def test_no_name_gets_into_the_header_of_a_mail_or_makes_a_paragraph_of_it(world
 
 def test_an_address_has_one_invitation_at_a_time(world, ana):
     row, _ = ask(world, ana)
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidValue):
         ask(world, ana, email="NORA@example.com")
 
     withdraw(row, ana)
@@ -173,7 +173,7 @@ def test_an_address_has_one_invitation_at_a_time(world, ana):
 
 def test_a_team_has_up_to_fifty_open_invitations(world, ana):
     rows = [ask(world, ana, email=f"{number}@example.com")[0] for number in range(MOST_OPEN)]
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidValue):
         ask(world, ana)
 
     withdraw(rows[0], ana)

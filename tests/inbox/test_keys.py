@@ -10,7 +10,7 @@ from inbox.actions import key_use
 from inbox.actions.keys import make_key, revoke_key, rotate_key
 from inbox.domain import keys as rules
 from inbox.domain.access import SEED, Permission
-from inbox.domain.errors import Forbidden, InvalidInput, KeyEnded, MoreThanOwn, NotFound
+from inbox.domain.errors import Forbidden, InvalidValue, KeyEnded, MoreThanOwn, NotFound
 from inbox.models import ApiKey, AuditEntry, Decision
 from inbox.models.clock import database_now
 from inbox.selectors.access import is_allowed_still
@@ -77,7 +77,7 @@ def test_without_an_end_a_key_never_ends(world, later):
 )
 def test_what_makes_no_key_is_said_by_field(world, wrong, field):
     given = {"name": "ci", "scopes": {Permission.READ}} | wrong
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         make_key(team_id=world.team.pk, actor=SEED, **given)
 
     assert list(refused.value.detail["problems"]) == [field]
@@ -86,7 +86,7 @@ def test_what_makes_no_key_is_said_by_field(world, wrong, field):
 def test_the_agent_of_another_team_gets_no_key_here(world):
     from inbox.selectors.teams import team_by_slug
 
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidValue):
         make_key(
             team_id=team_by_slug("others").pk,
             name="ci",
@@ -148,7 +148,7 @@ def test_a_team_has_so_many_keys_and_no_more(world, monkeypatch):
     monkeypatch.setattr("inbox.actions.keys.MOST_KEYS", 2)  # the world has one
     key, _ = make(world, "read")
 
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidValue):
         make(world, "read")
     revoke_key(key_id=key.pk, actor=SEED)
     make(world, "read")
@@ -235,7 +235,7 @@ def test_a_new_token_can_come_with_a_new_end(world, ana):
 def test_the_token_before_lives_no_longer_than_a_week(world, hours):
     key, _ = make(world, "read")
 
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidValue):
         rotate_key(key_id=key.pk, actor=SEED, overlap_hours=hours)
 
 

@@ -8,7 +8,7 @@ from inbox.domain.access import SEED, Permission, Role
 from inbox.domain.errors import (
     AddressTaken,
     Forbidden,
-    InvalidInput,
+    InvalidValue,
     LastAdmin,
     MoreThanOwn,
     NotFound,
@@ -66,7 +66,7 @@ def test_an_address_belongs_to_one_team(world):
     [("", "Ops", "slug"), ("Ops", "Ops", "slug"), ("ö", "Ops", "slug"), ("ops", " ", "name")],
 )
 def test_what_is_no_team_is_said_by_field(db, slug, name, field):
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         make_team(slug=slug, name=name, actor=SEED)
 
     assert list(refused.value.detail["problems"]) == [field]

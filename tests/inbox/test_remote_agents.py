@@ -11,7 +11,7 @@ from inbox import engine, sweeper
 from inbox.actions.people import ensure_agent, ensure_team
 from inbox.actions.remotes import set_remote_agent
 from inbox.domain.access import SEED
-from inbox.domain.errors import AddressTaken, Forbidden, InvalidInput, NotFound
+from inbox.domain.errors import AddressTaken, Forbidden, InvalidValue, NotFound
 from inbox.models import AuditEntry, Endpoint, Run, ToolCall
 from tests import steps
 from tests.agents import bridges
@@ -175,7 +175,7 @@ def test_only_administrators_of_the_team_say_where_an_agent_is(world, request, w
 )
 def test_what_cannot_be_sent_is_not_kept(world, wrong):
     wanted = {"slug": "refunds", "url": "https://agents.example.com/", "headers": {}}
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidValue) as refused:
         set_remote_agent(team_id=world.team.pk, actor=SEED, **(wanted | wrong))
     assert "evil" not in refused.value.message
 

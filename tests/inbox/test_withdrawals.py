@@ -499,5 +499,5 @@ def test_setting_the_grace_period_is_in_the_audit_trail_once(world):
 
 @pytest.mark.parametrize("seconds", [-1, 3601])
 def test_a_grace_period_has_bounds(world, seconds):
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         change_team(team_id=world.team.pk, grace_seconds=seconds, actor=SEED)

@@ -10,7 +10,7 @@ from inbox import webhooks
 from inbox.actions.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
 from inbox.actions.webhooks import add_webhook, lock_endpoint
 from inbox.domain.access import SEED
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidValue
 from inbox.domain.webhooks import MOST_ENDPOINTS, EventType
 from inbox.models import Delivery, WebhookEndpoint
 from tests.races.together import Meeting, at_once, failures, rounds
@@ -113,5 +113,5 @@ def test_a_team_never_gets_one_webhook_too_many(committed_world, number):
 
     outcomes = at_once([partial(add, committed_world)] * 4)
 
-    assert [type(one) for one in failures(outcomes)] == [InvalidInput] * 3
+    assert [type(one) for one in failures(outcomes)] == [InvalidValue] * 3
     assert WebhookEndpoint.objects.count() == MOST_ENDPOINTS

@@ -127,7 +127,7 @@ def test_machines_keep_no_views(world):
 
 @pytest.mark.parametrize("name", ["", " ", " x", "x" * 61, "a\0b", "a\u202eb", "a\nb"])
 def test_a_name_that_cannot_be_read_is_refused(bob, name):
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         save(bob, name=name)
     assert names(bob) == []
 
@@ -136,7 +136,7 @@ def test_there_is_an_end_to_the_views_of_one_person(bob):
     for number in range(MOST_VIEWS):
         save(bob, name=str(number))
 
-    with pytest.raises(errors.InvalidInput):
+    with pytest.raises(errors.InvalidValue):
         save(bob, name="one more")
     save(bob, name="1", wanted=Filter())
     assert SavedView.objects.count() == MOST_VIEWS

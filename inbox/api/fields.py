@@ -1,0 +1,53 @@
+"""Texts in the bodies of REST requests, as far as a schema can say what they may be."""
+
+from typing import Any
+
+from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from inbox.domain.invitations import LONGEST_EMAIL
+
+#: A name in an address.
+SLUG = r"^[-a-zA-Z0-9_]+\Z"
+_URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z"
+
+
+class Text(serializers.CharField):
+    """A text, as it was sent: a number is none, and spaces around it stay."""
+
+    def __init__(self, pattern: str = "", wrong: str | None = None, **more: Any) -> None:
+        """`wrong` is what is said of a text that is not of the pattern."""
+        super().__init__(trim_whitespace=False, **more)
+        if pattern:
+            self.validators.append(RegexValidator(pattern, wrong))
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Line(Text):
+    """A text that says something, without the spaces around it."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(r"\S", "There is nothing in this yet.", **more)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        value = super().run_validation(data)
+        return value.strip() if isinstance(value, str) else value
+
+
+def url_field(**more: Any) -> Text:
+    """Which of these URLs are safe, the action says."""
+    wrong = "A URL begins with http:// or https://, and has no characters that have to be encoded."
+    return Text(_URL, wrong, **more)
+
+
+@extend_schema_field({"type": "string", "format": "email", "maxLength": LONGEST_EMAIL})
+class EmailField(Line):
+    """What an address is, the action says: no two readers of a format agree."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=LONGEST_EMAIL)
