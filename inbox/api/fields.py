@@ -1,6 +1,12 @@
-"""Texts in the bodies of REST requests, as far as a schema can say what they may be."""
+"""
+The values in bodies of REST requests, as far as a schema can say what they may be.
+
+REST framework takes what it can make sense of: a number for a text, "no" for false. These take
+what the schema says, and nothing else.
+"""
 
 from typing import Any
+from uuid import UUID
 
 from django.core.validators import RegexValidator
 from drf_spectacular.utils import extend_schema_field
@@ -14,7 +20,7 @@ _URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z"
 
 
 class Text(serializers.CharField):
-    """A text, as it was sent: a number is none, and spaces around it stay."""
+    """A text, as it was sent: spaces around it stay."""
 
     def __init__(self, pattern: str = "", wrong: str | None = None, **more: Any) -> None:
         """`wrong` is what is said of a text that is not of the pattern."""
@@ -37,6 +43,28 @@ class Line(Text):
     def run_validation(self, data: Any = serializers.empty) -> Any:
         value = super().run_validation(data)
         return value.strip() if isinstance(value, str) else value
+
+
+class Id(serializers.UUIDField):
+    def to_internal_value(self, data: Any) -> UUID:
+        if not isinstance(data, str):
+            self.fail("invalid", value=data)
+        found: UUID = super().to_internal_value(data)
+        return found
+
+
+class Whole(serializers.IntegerField):
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
 
 
 def url_field(**more: Any) -> Text:

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from inbox.actions.bulk import MOST_AT_ONCE
 from inbox.actions.runs import RunRequest
-from inbox.api.fields import SLUG, Text, url_field
+from inbox.api.fields import SLUG, Flag, Id, Text, Whole, url_field
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.domain.remotes import LONGEST_DESCRIPTION, LONGEST_URL, LONGEST_VALUE, VALUE
@@ -28,9 +28,9 @@ def checked(kind: type[serializers.Serializer[Any]], request: Request) -> Any:
 class StartRunInput(serializers.Serializer[Any]):
     """The body of POST /api/runs."""
 
-    agent = serializers.SlugField(max_length=50)
-    message = serializers.CharField(max_length=100_000, trim_whitespace=False)
-    thread_id = serializers.CharField(max_length=ID_CHARACTERS, required=False)
+    agent = Text(SLUG, max_length=50)
+    message = Text(max_length=100_000)
+    thread_id = Text(max_length=ID_CHARACTERS, required=False)
     state = serializers.JSONField(required=False, allow_null=True)
     forwarded_props = serializers.JSONField(required=False, allow_null=True)
 
@@ -62,8 +62,8 @@ class AnswerInput(serializers.Serializer[Any]):
     payload = serializers.JSONField(required=False, allow_null=True)
 
 
-def _view_digest() -> serializers.CharField:
-    return serializers.CharField(
+def _view_digest() -> Text:
+    return Text(
         max_length=64,
         error_messages={
             "required": "Send the `view_digest` of the interrupt as you have read it: a decision "
@@ -81,7 +81,7 @@ class DecisionInput(AnswerInput):
 class ShownInput(serializers.Serializer[Any]):
     """An interrupt as somebody has read it."""
 
-    id = serializers.UUIDField()
+    id = Id()
     view_digest = _view_digest()
 
 
@@ -94,15 +94,13 @@ class BulkDecisionInput(AnswerInput):
 class BulkWithdrawalInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/withdraw."""
 
-    ids = serializers.ListField(
-        child=serializers.UUIDField(), min_length=1, max_length=MOST_AT_ONCE
-    )
+    ids = serializers.ListField(child=Id(), min_length=1, max_length=MOST_AT_ONCE)
 
 
 class ClaimInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/<id>/claim."""
 
-    take_over = serializers.BooleanField(required=False, default=False)
+    take_over = Flag(required=False, default=False)
 
 
 class CommentInput(serializers.Serializer[Any]):
@@ -136,17 +134,17 @@ class ExportInput(serializers.Serializer[Any]):
     """The body of POST /api/audit/export: a format, and what GET /api/audit is narrowed by."""
 
     format = serializers.ChoiceField(choices=[form.value for form in Format])
-    checkpoint = serializers.IntegerField(required=False, min_value=1, max_value=10**15 - 1)
-    team = serializers.CharField(required=False, max_length=LONGEST_NAME)
-    thread = serializers.UUIDField(required=False)
-    agent = serializers.CharField(required=False, max_length=LONGEST_NAME)
-    tool = serializers.CharField(required=False, max_length=LONGEST_NAME)
-    by = serializers.CharField(required=False, max_length=LONGEST_NAME)
-    action = serializers.CharField(required=False, max_length=LONGEST_NAME)
+    checkpoint = Whole(required=False, min_value=1, max_value=10**15 - 1)
+    team = Text(required=False, max_length=LONGEST_NAME)
+    thread = Id(required=False)
+    agent = Text(required=False, max_length=LONGEST_NAME)
+    tool = Text(required=False, max_length=LONGEST_NAME)
+    by = Text(required=False, max_length=LONGEST_NAME)
+    action = Text(required=False, max_length=LONGEST_NAME)
     decision = serializers.ChoiceField(required=False, choices=[*Verdict, UNDECIDED])
     since = serializers.DateField(required=False)
     until = serializers.DateField(required=False)
-    q = serializers.CharField(required=False, max_length=LONGEST_SEARCH)
+    q = Text(required=False, max_length=LONGEST_SEARCH)
 
 
 class ConnectInput(TypedDict):

@@ -11,7 +11,7 @@ from rest_framework.views import APIView
 from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
 from inbox.api.answers import Key, KeyWithToken, MadeKey, Page
 from inbox.api.description import IDEMPOTENCY_KEY, operation
-from inbox.api.fields import SLUG, Line, Text
+from inbox.api.fields import SLUG, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
@@ -44,7 +44,7 @@ class KeyInput(serializers.Serializer[Any]):
         child=serializers.ChoiceField(_SCOPES), min_length=1, max_length=20
     )
     agent = Text(SLUG, required=False, default="", allow_null=True)
-    expires_in_days = serializers.IntegerField(
+    expires_in_days = Whole(
         required=False, default=USUAL_DAYS, allow_null=True, min_value=1, max_value=MOST_DAYS
     )
 
@@ -52,12 +52,10 @@ class KeyInput(serializers.Serializer[Any]):
 class RotationInput(serializers.Serializer[Any]):
     """The body of POST /api/keys/<id>/rotate; without `expires_in_days` the end stays."""
 
-    overlap_hours = serializers.IntegerField(
+    overlap_hours = Whole(
         required=False, default=USUAL_OVERLAP_HOURS, min_value=0, max_value=MOST_OVERLAP_HOURS
     )
-    expires_in_days = serializers.IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=MOST_DAYS
-    )
+    expires_in_days = Whole(required=False, allow_null=True, min_value=1, max_value=MOST_DAYS)
 
 
 class TeamKeys(Caller, APIView):

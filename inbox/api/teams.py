@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 from inbox.actions.members import change_role, change_team, make_team, remove_member
 from inbox.api.answers import Member, Page, Team
 from inbox.api.description import operation, page_parameters
-from inbox.api.fields import Line, Text
+from inbox.api.fields import Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
@@ -34,9 +34,7 @@ class TeamChange(serializers.Serializer[Any]):
     """The body of PATCH /api/teams/<slug>; what is left out stays."""
 
     name = Line(required=False, max_length=LONGEST_NAME)
-    grace_seconds = serializers.IntegerField(
-        required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS
-    )
+    grace_seconds = Whole(required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS)
 
 
 class MemberChange(serializers.Serializer[Any]):

@@ -20,7 +20,7 @@ from inbox.api.answers import (
     WebhookWithSecret,
 )
 from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
-from inbox.api.fields import SLUG, Text, url_field
+from inbox.api.fields import SLUG, Flag, Text, url_field
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
 from inbox.domain.access import Permission
@@ -63,7 +63,7 @@ class WebhookChange(_Input):
 
     url = url_field(required=False, max_length=LONGEST_URL)
     events = _events(required=False)
-    enabled = serializers.BooleanField(required=False)
+    enabled = Flag(required=False)
 
 
 _STATUS = query(
