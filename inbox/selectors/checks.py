@@ -12,8 +12,9 @@ from inbox.selectors.access import teams_of, within_reach
 
 #: What is older says nothing of the trail as it is: verifications are made every few minutes.
 STALE_AFTER = timedelta(hours=1)
-#: What the verifier calls what belongs to no chain.
-_OF_ALL = ("log", "blocks", "checkpoint")
+#: How the verifier begins to name what belongs to no chain, and what it could not read.
+_OF_ALL = ("log", "blocks", "checkpoint", "checkpoints")
+_UNREADABLE = ("entry", "behind")
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,9 @@ class Place:
     """Where something is wrong, and what: both "" where that is another team's."""
 
     where: str
-    problem: str
-    thread_id: UUID | None  #: whose history has it
-    seq: int
+    problem: str  #: "" where it may quote what is another team's
+    seq: int | None = None  #: which entry of a thread or a team; None where it is of no chain
+    thread_id: UUID | None = None  #: whose history has it
 
 
 @dataclass(frozen=True)
@@ -64,14 +65,16 @@ def last_check(actor: Actor) -> Checked | None:
 
 def _place(actor: Actor, where: str, problem: str) -> Place:
     first, _, seq = where.partition(" ")
-    if first.rstrip("s") in _OF_ALL:
-        return Place(where, problem, None, 0)
+    if first in _OF_ALL:
+        return Place(where, problem)
+    if first in _UNREADABLE:
+        return Place(where, "")  # the problem is an error, which may repeat what it could not read
     try:
-        chain = UUID(first)
+        chain, number = UUID(first), int(seq)
     except ValueError:
-        return Place("", "", None, 0)
+        return Place("", "")
     if Thread.objects.filter(within_reach(actor, team="team", agent="agent"), pk=chain).exists():
-        return Place(where, problem, chain, int(seq) if seq.isdecimal() else 0)
+        return Place(where, problem, number, chain)
     if chain in teams_of(actor):
-        return Place(where, problem, None, 0)
-    return Place("", "", None, 0)
+        return Place(where, problem, number)
+    return Place("", "")

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from inbox.domain.access import Actor
 from inbox.domain.shown import visible
 from inbox.selectors.checks import Checked, Place, last_check
+from inbox.web.findings import say_place, say_problem
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,14 @@ def _notes(found: Checked) -> list[str]:
 def _shown(place: Place) -> tuple[str, str]:
     if not place.where:
         return gettext("In what belongs to others."), ""
+    if place.seq is None:
+        problem = say_problem(place.problem) if place.problem else gettext("it cannot be read")
+        return capfirst(f"{say_place(place.where)}: {problem}"), ""
+    problem = say_problem(place.problem)
     if place.thread_id is None:
-        return f"{place.where}: {place.problem}", ""
+        return gettext("Entry {seq} of a team: {problem}").format(
+            seq=place.seq, problem=problem
+        ), ""
+    says = gettext("Entry {seq} of a thread: {problem}").format(seq=place.seq, problem=problem)
     history = reverse("audit_history", args=[place.thread_id])
-    says = gettext("Entry {seq} of a thread: {problem}").format(
-        seq=place.seq, problem=place.problem
-    )
     return says, f"{history}?after={max(0, place.seq - 1)}"

@@ -5,7 +5,13 @@ import json
 import pytest
 
 from inbox import seal
-from inbox.models import AuditCheck, AuditEntry
+from inbox.actions import audit
+from inbox.actions.erasure import erase_thread
+from inbox.domain.access import SEED
+from inbox.domain.merkle import BLOCK
+from inbox.domain.trail import hash_of
+from inbox.models import AuditBlock, AuditCheck, AuditEntry
+from inbox.models.clock import database_now
 from inbox.seal import checks
 from tests.steps import start
 from tests.web.conftest import reads_alice, reads_carol
@@ -59,6 +65,49 @@ def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, un
         assert "The trail has been tampered with." in said
         assert f"Entry {entry.seq} of a thread: its columns are not what its body says" in said
         assert "run manage.py audit_verify" in said
+
+
+def test_a_german_page_says_in_german_what_is_wrong_and_where(
+    log, world, reads_alice, pages, unprotected
+):
+    entry = forge(log[1])
+    many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
+    audit.record_all(audit.entry(**many) for _ in range(BLOCK))
+    seal.seal()
+    AuditBlock.objects.update(root="0" * 64)
+    checks.check_if_due()
+    reads_alice.client.cookies["django_language"] = "de"
+
+    for said in badges(reads_alice, pages):
+        assert f"Eintrag {entry.seq} eines Threads: seine Spalten sind nicht, was" in said
+        assert "Blöcke: sie sind nicht die des Logs" in said
+
+
+def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unprotected):
+    entry = AuditEntry.objects.filter(chain=world.team.pk).latest("seq")
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id="4711")
+
+    checks.check_if_due()
+
+    page = reads_alice.get("/audit/")
+    assert f"Entry {entry.seq} of a team: its columns are not" in words(page)
+    assert str(world.team.pk) not in page.content.decode()
+
+
+def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
+    log, reads_carol, unprotected
+):
+    entry = forge(log[1])
+    said = {**json.loads(entry.body), "at": "a-secret"}
+    body = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    AuditEntry.objects.filter(pk=entry.pk).update(body=body, hash=hash_of(body))
+
+    checks.check_if_due()
+
+    assert "a-secret" in AuditCheck.objects.get().findings
+    page = reads_carol.get("/audit/")
+    assert "of the list: it cannot be read" in words(page)
+    assert "a-secret" not in page.content.decode()
 
 
 def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
@@ -144,9 +193,6 @@ def test_what_was_found_stays_until_all_is_looked_at_again(
 
 
 def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
-    from inbox.actions.erasure import erase_thread
-    from inbox.domain.access import SEED
-
     original, looks = checks.verify_all, []
 
     def look_before_it_was_erased(*arguments):
