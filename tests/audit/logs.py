@@ -1,6 +1,6 @@
 """An audit log as a team leaves it in a day, and what an auditor holds of it outside."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,3 +64,23 @@ def verify(kept: Kept) -> dict[str, Any]:
     from inbox.seal.verification import verify_all
 
     return verify_all(Key(kept.key), kept.notes)
+
+
+def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) -> list[Any]:
+    """
+    Let something happen once, behind what is read first of the log and before the rest.
+
+    Returns a list that grows by one with each part that is read: two are the whole log.
+    """
+    from inbox.selectors import trail
+
+    original, parts = trail.lines_of, []
+
+    def lines_of(entries: Any) -> Any:
+        parts.append(entries)
+        if len(parts) == 2:
+            happens()
+        return original(entries)
+
+    monkeypatch.setattr(trail, "lines_of", lines_of)
+    return parts

@@ -2,7 +2,6 @@
 
 import json
 from io import StringIO
-from itertools import chain
 
 import pytest
 from django.core.management import call_command
@@ -14,9 +13,8 @@ from inbox.domain import verifier as script
 from inbox.domain.access import SEED
 from inbox.domain.trail import hash_of
 from inbox.models import AuditEntry, AuditPayload
-from inbox.selectors import trail
 from tests import steps
-from tests.audit.logs import verify
+from tests.audit.logs import let_happen_while_it_is_read, verify
 
 CHANGES = {
     "a time of no zone": {"at": "2026-11-21T04:48:00"},
@@ -180,15 +178,21 @@ def test_the_command_says_what_its_verdict_rests_on(log, kept, tmp_path):
 
 
 def test_what_is_erased_while_it_is_read_is_no_tampering(log, kept, monkeypatch):
-    original = trail.log_lines
-
-    def while_somebody_erases():
-        monkeypatch.setattr(trail, "log_lines", original)
-        lines = original()
-        first = next(lines)  # those that are not in the log have been read by now
+    def erase():
         erase_thread(thread_id=log[2].thread_id, reason="by request", actor=SEED)
-        return chain([first], lines)
 
-    monkeypatch.setattr(trail, "log_lines", while_somebody_erases)
+    read = let_happen_while_it_is_read(erase, monkeypatch)
 
-    assert command()[0] == 0
+    assert (command()[0], len(read)) == (0, 4), "it has looked twice"
+
+
+def test_what_is_sealed_while_it_is_read_is_read_once(log, kept, world, monkeypatch):
+    steps.start(world, "rehearse:tool_call")
+    sealed = AuditEntry.objects.filter(leaf=None).count()
+    let_happen_while_it_is_read(lambda: seal.seal(thoroughly=False), monkeypatch)
+
+    report = verify(kept)
+
+    assert not AuditEntry.objects.filter(leaf=None).exists()
+    assert (report["verdict"], report["unsealed"]) == ("intact", sealed)
+    assert report["entries"] == AuditEntry.objects.count()
