@@ -212,6 +212,60 @@ def test_a_hostile_name_of_a_tool_is_text(five, reads_bob):
     assert "?tool=%3Cb+onclick%3D%22x%22%3E" in page
 
 
+def test_a_name_that_turns_the_page_around_shows_what_does_it(five, world, client):
+    from inbox.models import Membership, Team
+
+    ToolCall.objects.update(name="pay\u202edne")
+    others = Team.objects.get(slug="others")
+    Team.objects.filter(pk=others.pk).update(name="Oth\u202eers")
+    Membership.objects.create(team=others, user=world.bob, role="viewer")
+    client.force_login(world.bob)
+
+    page = client.get("/audit/metrics/").content.decode()
+
+    assert "\u202e" not in page
+
+
+def test_of_many_tools_the_most_called_are_listed_and_the_rest_is_counted(five, reads_bob):
+    (call,) = ToolCall.objects.filter(pk=five[0].tool_call_id)
+    for number in range(30):
+        call.pk = UUID(int=call.pk.int + 1)
+        call.name, call.tool_call_id = f"tool-{number}", f"call-{number}"
+        call.save(force_insert=True)
+
+    page = reads_bob.get("/audit/metrics/?days=7")
+
+    assert page.content.decode().count('href="/audit/?tool=') == 25
+    assert "and 6 more tools with fewer calls" in words(page)
+
+
+def test_more_calls_than_are_counted_in_one_day_are_said_and_no_error(five, reads_bob, monkeypatch):
+    monkeypatch.setattr(metrics, "MOST_CALLS", 1)
+
+    page = reads_bob.get("/audit/metrics/?days=7")
+
+    assert "There are so many calls that only those since" in words(page)
+    assert "Requests that wait 1" in words(page)
+
+
+def test_days_that_are_not_counted_have_no_row(five, reads_bob, monkeypatch):
+    for days in (1, 2, 3):
+        move(five[0], days)
+    monkeypatch.setattr(metrics, "MOST_CALLS", 6)
+
+    page = reads_bob.get("/audit/metrics/?days=7").content.decode()
+
+    assert page.count('<th scope="row">20') == 2
+
+
+def test_an_answer_from_before_its_question_took_no_time(five, reads_bob):
+    for asked in five[:3]:
+        closed = reread(asked).created_at - timedelta(days=2)
+        Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
+
+    assert "Answered within, half of them 0 ms" in words(reads_bob.get("/audit/metrics/"))
+
+
 def test_who_is_in_two_teams_chooses_one(five, world, client):
     from inbox.models import Membership, Team
 
