@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from agents.agui.dialects import Dialect
+from agents.agui.old_clients import SPOKEN_AT_THE_DOOR
 from inbox import door, engine
 from inbox.api.authentication import actor_of_request
 from inbox.api.description import EVENT_STREAM, operation, query
@@ -23,7 +24,7 @@ from inbox.selectors import agents
 DIALECT = query(
     "dialect",
     "What a client speaks that is older than AG-UI 1.0.",
-    {"enum": [dialect.value for dialect in Dialect], "default": Dialect.CANONICAL.value},
+    {"enum": [dialect.value for dialect in SPOKEN_AT_THE_DOOR], "default": Dialect.CANONICAL.value},
 )
 Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
 
@@ -52,7 +53,7 @@ async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
     scope=Permission.READ,
     answers={200: EVENT_STREAM},
     takes=ConnectInput,
-    refuses=(NotFound,),
+    refuses=(InvalidValue, NotFound),
     parameters=[DIALECT],
     negotiates=False,
 )

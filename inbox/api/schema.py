@@ -1,6 +1,7 @@
 """The API, described by OpenAPI 3.1: `/api/schema/` for programs, `/api/docs/` for people."""
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -133,7 +134,11 @@ class Shapes(OpenApiSerializerExtension):
             ref_template=f"#/components/schemas/{self._prefix}{{model}}",
             schema_generator=_WithoutTitles,
         )
-        for name, part in schema.pop("$defs", {}).items():
+        parts = schema.pop("$defs", {})
+        for where, tag in _tagged([schema, parts]):
+            part = parts[where.rpartition("/")[2].removeprefix(self._prefix)]
+            part["required"] = sorted({*part.get("required", ()), tag})
+        for name, part in parts.items():
             part.pop("title", None)
             component = ResolvedComponent(
                 name=f"{self._prefix}{name}",
@@ -158,6 +163,20 @@ class AnyJson(OpenApiSerializerFieldExtension):
 
     def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         return {"anyOf": [{}]}
+
+
+def _tagged(schema: Any) -> Iterator[tuple[str, str]]:
+    """
+    Which shapes are told apart by which member, wherever in a schema.
+
+    Pydantic does not read one without it, and yet says that it has a default.
+    """
+    if isinstance(schema, dict) and "discriminator" in schema:
+        told = schema["discriminator"]
+        yield from ((where, told["propertyName"]) for where in told["mapping"].values())
+    if isinstance(schema, dict | list):
+        for part in schema.values() if isinstance(schema, dict) else schema:
+            yield from _tagged(part)
 
 
 def _is_ours(target: Any) -> bool:

@@ -9,7 +9,7 @@ from agents.agui.bounds import check_bounds
 from agents.agui.errors import ProtocolViolation
 from inbox.actions.runs import RunRequest
 from inbox.domain.contract import Entry
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidInput, InvalidValue
 from inbox.domain.states import EntryStatus
 
 ID_CHARACTERS = 200
@@ -21,6 +21,7 @@ def run_request(value: Any) -> RunRequest:
 
     Raises:
         InvalidInput: it is none; the message says what is wrong where.
+        InvalidValue: it is one that cannot be kept.
     """
     try:
         parsed = RunAgentInput.model_validate(value)
@@ -31,7 +32,7 @@ def run_request(value: Any) -> RunRequest:
     try:
         check_bounds(parsed.state)
     except ProtocolViolation as error:
-        raise InvalidInput(f"state: {error}") from error
+        raise InvalidValue(f"state: {error}") from error
     return RunRequest(
         thread_id=parsed.thread_id,
         run_id=parsed.run_id,
@@ -56,9 +57,9 @@ def _json(model: BaseModel) -> Any:
 
 
 def check_external_id(name: str, text: str) -> None:
-    """Raise InvalidInput unless an id from outside can be kept."""
+    """Raise InvalidValue unless an id from outside can be kept; AG-UI's schema has no lengths."""
     if not 0 < len(text) <= ID_CHARACTERS:
-        raise InvalidInput(f"{name} has 1 to {ID_CHARACTERS} characters.")
+        raise InvalidValue(f"{name} has 1 to {ID_CHARACTERS} characters.")
 
 
 def _explain(error: ValidationError) -> str:

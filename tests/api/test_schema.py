@@ -88,6 +88,17 @@ def test_our_own_shapes_have_no_members_that_are_not_described():
         assert shape["additionalProperties"] is False, name
 
 
+def test_an_input_for_the_door_is_described_as_the_door_takes_it():
+    described = OPERATIONS["runAgent"]
+    body = described["requestBody"]["content"][JSON]
+    (dialect,) = [one for one in described["parameters"] if one["name"] == "dialect"]
+    example = body["examples"]["Request"]["value"]
+
+    assert dialect["schema"]["enum"] == ["canonical", "draft", "langgraph"]
+    assert problems_with(body["schema"], example) == []
+    assert problems_with(body["schema"], {**example, "messages": [{"id": "m"}]})
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=str)
 def test_the_scope_is_the_one_without_which_the_table_of_routes_refuses(route):
     described = next(

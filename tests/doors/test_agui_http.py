@@ -184,9 +184,6 @@ def test_capabilities_are_told(door):
 NO_INPUTS = {
     "no runId": {"threadId": "t", "messages": []},
     "a null threadId": {"threadId": None, "runId": "r", "messages": []},
-    "an empty threadId": run_input("x", threadId=""),
-    "a long runId": run_input("x", runId="r" * 201),
-    "a state of more than a mebibyte": run_input("x", state={"x": "y" * 1_100_000}),
     "a legacy resume": run_input("x", resume={"interruptId": "i", "payload": True}),
     "a status of our own": run_input(
         "x", resume=[{"interruptId": "i", "status": "denied", "payload": True}]
@@ -203,6 +200,21 @@ def test_what_is_no_run_agent_input_is_400_and_says_why(door, body):
 
     assert answer.status_code == 400, answer.text
     assert answer.json()["code"] == "INVALID_INPUT"
+    assert len(answer.json()["detail"]) > 20
+
+
+NOT_KEPT = {
+    "an empty threadId": run_input("x", threadId=""),
+    "a long runId": run_input("x", runId="r" * 201),
+    "a state of more than a mebibyte": run_input("x", state={"x": "y" * 1_100_000}),
+}
+
+
+@pytest.mark.parametrize("body", NOT_KEPT.values(), ids=NOT_KEPT.keys())
+def test_an_input_that_cannot_be_kept_is_422_and_says_why(door, body):
+    answer = door.post("/agui/rehearsal/", json.dumps(body))
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
     assert len(answer.json()["detail"]) > 20
 
 
