@@ -49,6 +49,7 @@ class AuditEntry(models.Model):
     erases_to = models.BigIntegerField(null=True)
 
     class Meta:
+        verbose_name_plural = "audit entries"
         constraints = [
             models.UniqueConstraint(fields=["chain", "seq"], name="one_entry_per_place"),
         ]
