@@ -63,7 +63,9 @@ def check_key(
     """
     problems: dict[str, list[Sentence]] = {}
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        problems["name"] = [Sentence("A name has 1 to {most} characters.", most=LONGEST_NAME)]
+        problems["name"] = [
+            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+        ]
     if not scopes:
         problems["scopes"] = [Sentence("Choose what the key may do.")]
     elif of_agent and not set(scopes) <= OF_AN_AGENT:

@@ -17,7 +17,9 @@ def check_team(*, name: str | None, slug: str | None = None) -> None:
     """Raise InvalidValue unless a team may be called that; None is what does not change."""
     problems: dict[str, list[Sentence]] = {}
     if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
-        problems["name"] = [Sentence("A name has 1 to {most} characters.", most=LONGEST_NAME)]
+        problems["name"] = [
+            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+        ]
     if slug is not None and not (len(slug) <= LONGEST_SLUG and re.match(SLUG, slug)):
         problems["slug"] = [
             Sentence(
