@@ -121,16 +121,16 @@ def record_attempt(*, taken: Taken, outcome: Outcome) -> DeliveryStatus | None:
 @transaction.atomic(durable=True)
 def forget_old(*, endpoint_id: UUID) -> int:
     """
-    Delete messages that have been in an endpoint's log for long enough; return how many.
+    Delete messages that arrived or were given up long enough ago; return how many.
 
     A bounded piece of it. What is still to be sent stays, however old it is. Safe to replay.
     """
     # Also of one that was removed: nobody reads its log any more.
     WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
     old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
-        endpoint=endpoint_id, created_at__lte=database_now() - LOGGED
+        endpoint=endpoint_id, next_try_at__lte=database_now() - LOGGED
     )
-    chosen = list(old.order_by("created_at").values_list("pk", flat=True)[:AT_ONCE])
+    chosen = list(old.order_by("next_try_at").values_list("pk", flat=True)[:AT_ONCE])
     DeliveryAttempt.objects.filter(delivery__in=chosen).delete()
     return Delivery.objects.filter(pk__in=chosen).delete()[0]
 
@@ -172,7 +172,9 @@ def send_again(*, message_id: UUID, actor: Actor) -> Delivery:
     if found is None:
         raise errors.NotFound()
     endpoint = _own(found.endpoint_id, actor)
-    row = Delivery.objects.get(pk=found.pk)
+    row = Delivery.objects.filter(pk=found.pk).first()
+    if row is None:
+        raise errors.NotFound()  # the log has just forgotten it
     now = database_now()
     if row.status != DeliveryStatus.PENDING:
         row.by_hand = True

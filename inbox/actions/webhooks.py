@@ -154,6 +154,9 @@ def remove_webhook(
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
     endpoint.save(update_fields=["removed_at", "secret", "former_secret"])
+    # So that the log forgets them in the end, too.
+    waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    waiting.update(status=DeliveryStatus.FAILED, next_try_at=now)
     record(endpoint, "webhook.removed", actor, now)
 
 

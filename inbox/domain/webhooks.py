@@ -49,7 +49,7 @@ MOST_FAILURES, LONGEST_FAILING = 10, timedelta(hours=24)
 #: How long a former secret still signs beside the new one.
 ROTATION = timedelta(hours=24)
 MOST_ENDPOINTS, LONGEST_URL, LONGEST_DESCRIPTION = 20, 2_000, 200
-#: What has arrived, or was given up, stays in the log for so long.
+#: What has arrived, or was given up, stays in the log for so long after that.
 LOGGED = timedelta(days=30)
 #: What is kept of an answer, in bytes.
 ANSWER_BYTES = 2_048

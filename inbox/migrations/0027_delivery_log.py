@@ -10,6 +10,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('status', 'pending'), _negated=True), fields=['created_at'], name='deliveries_by_age'),
+            index=models.Index(condition=models.Q(('status', 'pending'), _negated=True), fields=['next_try_at'], name='deliveries_by_age'),
         ),
     ]

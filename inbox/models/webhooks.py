@@ -92,7 +92,7 @@ class Delivery(models.Model):
                 condition=Q(status=DeliveryStatus.FAILED),
                 name="deliveries_given_up",
             ),
-            models.Index(fields=["created_at"], condition=~_PENDING, name="deliveries_by_age"),
+            models.Index(fields=["next_try_at"], condition=~_PENDING, name="deliveries_by_age"),
         ]
 
 

@@ -116,6 +116,6 @@ def endpoints_with_due_deliveries() -> list[UUID]:
 def endpoints_with_old_deliveries() -> list[UUID]:
     """Endpoints whose log goes back further than it is kept, as far as a short look finds them."""
     old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
-        created_at__lte=database_now() - LOGGED
+        next_try_at__lte=database_now() - LOGGED
     )
-    return sorted(set(old.order_by("created_at").values_list("endpoint", flat=True)[:_AT_ONCE]))
+    return sorted(set(old.order_by("next_try_at").values_list("endpoint", flat=True)[:_AT_ONCE]))

@@ -8,8 +8,9 @@ from django.db import OperationalError, connections
 
 from inbox import notify, sweeper, webhooks
 from inbox.actions import deliveries
-from inbox.actions.webhooks import add_webhook, change_webhook, rotate_secret
+from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
 from inbox.domain.access import SEED
+from inbox.domain.errors import NotFound
 from inbox.domain.webhooks import (
     LONGEST_FAILING,
     MOST_FAILURES,
@@ -145,6 +146,50 @@ def test_the_log_forgets_what_has_arrived_but_nothing_that_waits(
     assert set(Delivery.objects.values_list("pk", flat=True)) == waiting
     assert set(DeliveryAttempt.objects.values_list("delivery", flat=True)) == waiting
     assert not [one for one in caplog.records if "sweep failed" in one.getMessage()]
+
+
+def test_what_was_given_up_late_stays_in_the_log_for_as_long(world, receiver, endpoint, later):
+    receiver.status = 500
+    start(world, "rehearse:echo")
+    later(days=40)
+    Delivery.objects.update(tries=len(SCHEDULE))
+    sweeper.sweep()
+    assert set(Delivery.objects.values_list("status", flat=True)) == {"failed"}
+
+    later(days=69)
+    sweeper.sweep()
+    assert Delivery.objects.count() == 1
+    later(days=71)
+    sweeper.sweep()
+    assert Delivery.objects.count() == 0
+
+
+def test_what_a_removed_endpoint_was_not_told_is_forgotten_too(world, receiver, endpoint, later):
+    receiver.status = 500
+    start(world, "rehearse:echo")
+    remove_webhook(endpoint_id=endpoint.pk, actor=SEED)
+
+    later(days=31)
+    sweeper.sweep()
+
+    assert (Delivery.objects.count(), receiver.received) == (0, [])
+
+
+def test_a_message_that_was_forgotten_a_moment_ago_is_not_there(
+    world, receiver, endpoint, monkeypatch
+):
+    start(world, "rehearse:echo")
+    message_id = Delivery.objects.get().message_id
+    lock = deliveries._own
+
+    def lock_too_late(*whose):
+        Delivery.objects.all().delete()
+        return lock(*whose)
+
+    monkeypatch.setattr(deliveries, "_own", lock_too_late)
+
+    with pytest.raises(NotFound):
+        deliveries.send_again(message_id=message_id, actor=SEED)
 
 
 def test_what_somebody_sends_again_is_not_forgotten(world, bob, receiver, endpoint, later):
