@@ -28,26 +28,20 @@ def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[Chec
     """
     Compare what keeps history as it was written with what should (`check --database`).
 
-    `migrate` checks before it does anything: a release that changes what should be installed must
-    be let through, so a database that is behind is told of and not compared.
+    `migrate` checks before it does anything, and a release may change what should be installed:
+    while there are migrations to be applied, what differs is a warning.
     """
     found: list[CheckMessage] = []
     for alias in databases or ():
         connection = connections[alias]
         problems = append_only.differences(connection)
-        if problems and _is_behind(connection):
-            found.append(_NOT_COMPARED)
-        else:
-            found += [Error(problem, hint=_PUT_RIGHT, id=code) for code, problem in problems]
+        kind, hint = (Warning, _BEHIND) if _is_behind(connection) else (Error, _PUT_RIGHT)
+        found += [kind(problem, hint=hint, id=code) for code, problem in problems]
     return found
 
 
 _PUT_RIGHT = "Find out who changed it, then run `manage.py migrate --skip-checks`."
-_NOT_COMPARED = Warning(
-    "What protects history was not compared: there are migrations to be applied.",
-    hint="Run `manage.py migrate`, and `manage.py check --database default` once more.",
-    id="signoff.W002",
-)
+_BEHIND = "There are migrations to be applied: run `manage.py migrate`, and then this check again."
 
 
 def _is_behind(connection: BaseDatabaseWrapper) -> bool:

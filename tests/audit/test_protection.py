@@ -92,6 +92,8 @@ def test_the_system_check_tells_what_is_not_installed(log):
 
 
 def test_an_upgrade_may_change_what_is_installed(log):
+    if connection.vendor == "postgresql":
+        execute("SET CONSTRAINTS ALL IMMEDIATE")
     append_only.remove(connection)
     recorder = MigrationRecorder(connection)
     latest = recorder.migration_qs.filter(app="inbox").latest("name").name
@@ -103,7 +105,8 @@ def test_an_upgrade_may_change_what_is_installed(log):
         recorder.record_applied("inbox", latest)
         append_only.install(connection)
 
-    assert "not compared: there are migrations to be applied" in said.getvalue()
+    assert "There are migrations to be applied" in said.getvalue()
+    assert "A trigger is missing or changed: inbox_auditentry" in said.getvalue()
 
 
 def execute(statement):
