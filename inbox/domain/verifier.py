@@ -175,7 +175,7 @@ class Verifier:
             else:
                 leaf = sha(b"\0", bytes.fromhex(line["hash"]))
                 if root_by_path(leaf, position, own.size, line["path"]) != own.root:
-                    raise ValueError("it is not in the log that was signed")
+                    self.find(where, "it is not in the log that was signed")
                 self.sealed += 1
         except UNREADABLE as error:
             self.find(f"entry {self.entries} of the list", f"it cannot be taken: {error}")
