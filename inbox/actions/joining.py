@@ -52,6 +52,7 @@ def join_as_new(*, token: str, username: str, full_name: str, password: str) -> 
         EmailTaken: somebody has an account with this address, which is for them to sign in to.
     """
     open_invitation(token)
+    username = User.normalize_username(username)
     # Slow on purpose, so not under the lock.
     hashed = make_password(password)
     try:
@@ -92,7 +93,8 @@ def join_from_elsewhere(
     if not invitations and not team_slug:
         return None
     # The address is theirs alone, which the part before the @ need not be.
-    username, no_password = email[:_LONGEST_NAME], make_password(None)
+    username = User.normalize_username(email[:_LONGEST_NAME])
+    no_password = make_password(None)
     user = _make_account(username, no_password, full_name, email, verified=True)
     for row in invitations:
         _admit(row, user, actor_of_user(user), now)
@@ -118,8 +120,7 @@ def _make_account(
 ) -> User:
     """A person with their one address; raises IntegrityError if the name or it is somebody's."""
     first, _, last = " ".join(full_name.split())[:_LONGEST_NAME].partition(" ")
-    name = User.normalize_username(username)
-    user = User(username=name, password=hashed, first_name=first, last_name=last)
+    user = User(username=username, password=hashed, first_name=first, last_name=last)
     user.save(force_insert=True)
     EmailAddress.objects.create(user=user, email=email, verified=verified, primary=True)
     return user
