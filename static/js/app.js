@@ -466,9 +466,12 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
   document.addEventListener(name, (event) => {
     const status = event.detail.xhr?.status ?? 0;
     if (event.detail.requestConfig?.verb === "post") report(status);
-    if (status !== 401) return;
-    isTurnedAway = true;
-    say("lost", words.signedOut);
+    if (status === 401) {
+      isTurnedAway = true;
+      say("lost", words.signedOut);
+    } else if (status === 404 && isTurnedAway) {
+      say("lost", words.notThere);
+    }
   });
 }
 
@@ -476,6 +479,7 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!isTurnedAway || !detail.successful) return;
   isTurnedAway = false;
+  if (socket) say("on", words.live);
   connect();
 });
 
