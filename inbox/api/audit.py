@@ -10,12 +10,12 @@ from inbox import seal
 from inbox.api.answers import Page, TrailCall, TrailEntry
 from inbox.api.description import Text, operation, page_parameters, query
 from inbox.api.inputs import ExportInput, checked
-from inbox.api.lists import NUMBER_CURSOR, Window
+from inbox.api.lists import NUMBER_CURSOR, Window, refuse_ignored
 from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
 from inbox.db_threads import in_turns
 from inbox.domain.access import Permission
-from inbox.domain.errors import InvalidInput, InvalidValue, NotFound, NotSealed
+from inbox.domain.errors import InvalidValue, NotFound, NotSealed
 from inbox.domain.exports import Format
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.domain.states import Verdict
@@ -54,6 +54,7 @@ class AuditTrail(Caller):
         tag="audit",
         scope=Permission.READ,
         answers={200: Page[TrailEntry]},
+        refuses=(InvalidValue,),
         parameters=[*_FILTERS, *_OF_ENTRIES, *page_parameters(NUMBER_CURSOR)],
         more=f"What a team does with itself is for its administrators. {_LOOKS_ON}",
     )
@@ -76,13 +77,14 @@ class ToolCalls(Caller):
         tag="audit",
         scope=Permission.READ,
         answers={200: Page[TrailCall]},
+        refuses=(InvalidValue,),
         parameters=[*_FILTERS, _DECIDED_BY],
         more=_LOOKS_ON,
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
         wanted, ignored = CallFilter.from_query(request.query_params.dict())
-        _refuse_nonsense(ignored)
+        refuse_ignored(ignored)
         found = calls_for(self.actor(request), wanted, limit=window.limit, after=window.after_id)
         whole = self.sees_secrets(request)
         return _page(found, lambda call: _trail_call_json(call, whole=whole))
@@ -131,13 +133,8 @@ class AuditExport(Caller):
 
 def _entries(query: dict[str, str]) -> EntryFilter:
     wanted, ignored = EntryFilter.from_query(query)
-    _refuse_nonsense(ignored)
+    refuse_ignored(ignored)
     return wanted
-
-
-def _refuse_nonsense(ignored: list[str]) -> None:
-    if ignored:
-        raise InvalidInput(f"These parameters make no sense: {', '.join(ignored)}.")
 
 
 def _page(found: Any, shape: Any) -> Response:

@@ -50,6 +50,8 @@ class Id(serializers.UUIDField):
         if not isinstance(data, str):
             self.fail("invalid", value=data)
         found: UUID = super().to_internal_value(data)
+        if str(found) != data.lower():  # of braces and "urn:uuid:" the format knows nothing
+            self.fail("invalid", value=data)
         return found
 
 

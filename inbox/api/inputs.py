@@ -30,7 +30,7 @@ class StartRunInput(serializers.Serializer[Any]):
 
     agent = Text(SLUG, max_length=50)
     message = Text(max_length=100_000)
-    thread_id = Text(max_length=ID_CHARACTERS, required=False)
+    thread_id = Text(r"\S", max_length=ID_CHARACTERS, required=False)
     state = serializers.JSONField(required=False, allow_null=True)
     forwarded_props = serializers.JSONField(required=False, allow_null=True)
 

@@ -8,7 +8,8 @@ from uuid import UUID
 from django.core.validators import slug_re
 from rest_framework.response import Response
 
-from inbox.domain.errors import InvalidInput
+from inbox.domain.errors import InvalidInput, InvalidValue
+from inbox.domain.filters import LONGEST_SEARCH, MOST_WORDS
 
 PAGE = 50
 LONGEST_PAGE = 200
@@ -99,3 +100,19 @@ def names_of(wanted: str, known: Collection[str]) -> Sequence[str]:
             known=list(known),
         )
     return names
+
+
+def refuse_ignored(names: Sequence[str]) -> None:
+    """
+    Refuse the parameters that a page would ignore, and say so, where nobody would notice.
+
+    Raises:
+        InvalidValue: it is the number of words, which no schema can tell.
+        InvalidInput.
+    """
+    if set(names) == {"q"}:
+        raise InvalidValue(
+            f"A search has up to {MOST_WORDS} words, of {LONGEST_SEARCH} characters."
+        )
+    if names:
+        raise InvalidInput(f"These parameters make no sense: {', '.join(names)}.")

@@ -31,7 +31,7 @@ from inbox.api.answers import (
 )
 from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, page_parameters, query
 from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, checked
-from inbox.api.lists import SLUG, Window
+from inbox.api.lists import SLUG, Window, refuse_ignored
 from inbox.api.resources import Caller, idempotency_key, made
 from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
 from inbox.domain.access import Permission, sees_secrets
@@ -330,7 +330,7 @@ class Interrupts(Caller, APIView):
         tag="interrupts",
         scope=Permission.READ,
         answers={200: Page[Interrupt]},
-        refuses=(InvalidInput, NotFound),
+        refuses=(InvalidInput, InvalidValue, NotFound),
         parameters=FILTERS,
     )
     def get(self, request: Request) -> Response:
@@ -395,8 +395,7 @@ def _filter(request: Request) -> Filter:
     if status not in _STATUSES:
         raise InvalidInput("`status` is `open` or `closed`.")
     wanted, ignored = Filter.from_query(query, state=_STATUSES[status])
-    if ignored:
-        raise InvalidInput(f"These parameters make no sense: {', '.join(ignored)}.")
+    refuse_ignored(ignored)
     return wanted
 
 

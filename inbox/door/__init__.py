@@ -65,7 +65,7 @@ async def run(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONI
     What the interrupt contract refuses is answered as a RUN_ERROR (rule 8); the rest is raised.
 
     Raises:
-        NotFound, Forbidden, InvalidInput.
+        NotFound, Forbidden, InvalidInput, InvalidValue.
     """
     spoken = dialect_of(dialect)
     return _in_dialect(await in_db_thread(_run, actor, slug, value, spoken), spoken)
@@ -77,7 +77,7 @@ async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CA
     still going on is followed.
 
     Raises:
-        NotFound, InvalidInput.
+        NotFound, InvalidInput, InvalidValue.
     """
     spoken = dialect_of(dialect)
     return _in_dialect(await in_db_thread(_connect, actor, slug, value), spoken)

@@ -176,6 +176,13 @@ def test_nonsense_is_refused(reader, path, query):
     assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
 
 
+@pytest.mark.parametrize("path", ["/api/audit", "/api/tool-calls", "/api/interrupts"])
+def test_more_words_than_are_looked_for_are_refused(reader, path):
+    answer = reader.get(f"{path}?q={'+'.join('abcdefghijk')}")
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "INVALID_VALUE")
+
+
 def test_tool_calls_are_found_as_on_their_page(log, reader, world, bob, monkeypatch):
     whole = all_of(reader, "/api/tool-calls", limit=2)
     assert [one["id"] for one in whole] == [
