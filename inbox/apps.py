@@ -35,7 +35,8 @@ def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[Chec
     for alias in databases or ():
         connection = connections[alias]
         problems = append_only.differences(connection)
-        kind, hint = (Warning, _BEHIND) if _is_behind(connection) else (Error, _PUT_RIGHT)
+        is_behind = bool(problems) and _is_behind(connection)
+        kind, hint = (Warning, _BEHIND) if is_behind else (Error, _PUT_RIGHT)
         found += [kind(problem, hint=hint, id=code) for code, problem in problems]
     return found
 
