@@ -15,7 +15,6 @@ from inbox.domain import errors
 from inbox.domain.access import COURIER, Actor, Permission
 from inbox.domain.sentences import Sentence
 from inbox.domain.webhooks import (
-    LOGGED,
     TEST,
     AfterFailure,
     DeliveryStatus,
@@ -25,6 +24,7 @@ from inbox.domain.webhooks import (
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.clock import database_now
 from inbox.selectors.access import require
+from inbox.selectors.sweep import old_deliveries
 
 #: Longer than any attempt takes.
 LEASE = timedelta(seconds=60)
@@ -127,10 +127,8 @@ def forget_old(*, endpoint_id: UUID) -> int:
     """
     # Also of one that was removed: nobody reads its log any more.
     WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
-    old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
-        endpoint=endpoint_id, next_try_at__lte=database_now() - LOGGED
-    )
-    chosen = list(old.order_by("next_try_at").values_list("pk", flat=True)[:AT_ONCE])
+    old = old_deliveries().filter(endpoint=endpoint_id)
+    chosen = list(old.values_list("pk", flat=True)[:AT_ONCE])
     DeliveryAttempt.objects.filter(delivery__in=chosen).delete()
     return Delivery.objects.filter(pk__in=chosen).delete()[0]
 

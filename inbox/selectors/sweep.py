@@ -4,7 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from inbox.domain.states import InterruptStatus, RunStatus
 from inbox.domain.webhooks import LOGGED, DeliveryStatus, EventType
@@ -115,7 +115,10 @@ def endpoints_with_due_deliveries() -> list[UUID]:
 
 def endpoints_with_old_deliveries() -> list[UUID]:
     """Endpoints whose log goes back further than it is kept, as far as a short look finds them."""
-    old = Delivery.objects.exclude(status=DeliveryStatus.PENDING).filter(
-        next_try_at__lte=database_now() - LOGGED
-    )
-    return sorted(set(old.order_by("next_try_at").values_list("endpoint", flat=True)[:_AT_ONCE]))
+    return sorted(set(old_deliveries().values_list("endpoint", flat=True)[:_AT_ONCE]))
+
+
+def old_deliveries() -> QuerySet[Delivery]:
+    """What arrived or was given up so long ago that no log keeps it, the oldest first."""
+    settled = Delivery.objects.exclude(status=DeliveryStatus.PENDING)
+    return settled.filter(next_try_at__lte=database_now() - LOGGED).order_by("next_try_at")
