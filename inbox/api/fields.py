@@ -8,14 +8,14 @@ what the schema says, and nothing else.
 from typing import Any
 from uuid import UUID
 
-from django.core.validators import RegexValidator
+from django.core.validators import RegexValidator, slug_re
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from inbox.domain.invitations import LONGEST_EMAIL
 
 #: A name in an address.
-SLUG = r"^[-a-zA-Z0-9_]+\Z"
+SLUG: str = slug_re.pattern
 _URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z"
 
 
