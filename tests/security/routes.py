@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import get_resolver
 
 from inbox.api.streaming_urls import streaming_urlpatterns
-from tests.security.callers import NAMES, Caller
+from tests.security.callers import CSRF, NAMES, Caller
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
@@ -439,8 +439,8 @@ def call(route: Route, caller: Caller, things: Things) -> Any:
     if route.is_api:
         return client.generic(route.method, path, json.dumps(body), "application/json")
     if "csrftoken" not in client.cookies:
-        client.cookies["csrftoken"] = "c" * 32
-    headers = {"X-CSRFToken": "c" * 32}
+        client.cookies["csrftoken"] = CSRF
+    headers = {"X-CSRFToken": CSRF}
     if route.method == "PUT":
         return client.put(path, headers=headers)
     return client.post(path, body, headers=headers)

@@ -19,7 +19,7 @@ from inbox.models import (
     WebhookEndpoint,
 )
 from inbox.models.sealed import unseal
-from tests.security.callers import NAMES, Caller
+from tests.security.callers import CSRF, NAMES, Caller
 from tests.security.routes import FAMILIES, GUARDED_IN_TEAMS, call
 from tests.security.test_browser_rules import rows
 
@@ -59,11 +59,11 @@ def root(db):
     """A superuser's browser."""
     User.objects.create_superuser("root", password="root-password")
     client = Client(enforce_csrf_checks=True)
-    client.cookies["csrftoken"] = "c" * 32
+    client.cookies["csrftoken"] = CSRF
     client.post(
         "/login/",
         {"username": "root", "password": "root-password"},
-        headers={"X-CSRFToken": "c" * 32},
+        headers={"X-CSRFToken": CSRF},
     )
     return client
 
