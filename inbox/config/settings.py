@@ -158,11 +158,15 @@ AUTH_USER_MODEL = "inbox.User"
 
 # -- rings: workers over Celery, followers over Channels -------------------------------------------
 TRANSPORT_ALIASES["embedded"] = "inbox.config.embedded_broker:Transport"
+for _scheme in ("redis", "rediss"):
+    TRANSPORT_ALIASES[_scheme] = "inbox.config.redis_broker:Transport"
 CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {} if EMBEDDED else {"visibility_timeout": 3600, "socket_timeout": 30}
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# Redis answers READONLY and UNBLOCKED during a failover: connect again, to the new primary.
+CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"

@@ -1,14 +1,18 @@
 """The two halves of the program, each able to run in a thread of the other's process."""
 
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import structlog
+from celery import bootsteps
 from celery.app import app_or_default
 from celery.worker import WorkController
+from celery.worker.consumer import Consumer
 from django.conf import settings
 from django.utils.module_loading import import_string
 
@@ -20,6 +24,9 @@ from inbox.seal.checks import check_until
 log = structlog.get_logger(__name__)
 
 DRAIN_SECONDS = 5.0
+#: A consumer may wait for an answer of its broker up to `socket_timeout`, which is 30 seconds.
+STUCK_SECONDS = 60.0
+RECONNECT_SECONDS = 1.0
 
 
 class Site:
@@ -54,10 +61,28 @@ class Site:
             stopping.set()
 
 
-def _heartbeat() -> Callable[[], object]:
-    """What a worker without a port shows its health by: a file that is touched every second."""
-    path = os.environ.get("SIGNOFF_HEARTBEAT")
-    return Path(path).touch if path else lambda: None
+class Pulse(bootsteps.StartStopStep):
+    """Notes every second that the event loop of Celery's consumer runs."""
+
+    requires = ("celery.worker.components:Timer",)
+
+    def __init__(self, worker: Any, pulse: Callable[[], None] = lambda: None, **_: Any) -> None:
+        self._pulse = pulse
+
+    def start(self, worker: Any) -> None:
+        worker.timer.call_repeatedly(1.0, self._pulse)
+
+
+class PatientConsumer(Consumer):
+    """Celery's consumer, which waits a second after each error of the broker."""
+
+    def on_connection_error_before_connected(self, exc: Exception) -> None:
+        super().on_connection_error_before_connected(exc)
+        engine.stopping.wait(RECONNECT_SECONDS)
+
+    def on_connection_error_after_connected(self, exc: Exception) -> None:
+        super().on_connection_error_after_connected(exc)
+        engine.stopping.wait(RECONNECT_SECONDS)
 
 
 class Worker:
@@ -66,10 +91,14 @@ class Worker:
     def __init__(self) -> None:
         self._controller: Any = None
         self._threads: list[threading.Thread] = []
+        self._pulse_at = 0.0
+        self.has_failed = False  #: the consumer ended although nobody asked it to
 
     def start(self) -> None:
+        app = app_or_default()
+        app.steps["worker"].add(Pulse)
         self._controller = WorkController(
-            app=app_or_default(),
+            app=app,
             pool_cls="threads",
             concurrency=settings.CELERY_WORKER_CONCURRENCY,
             without_heartbeat=True,
@@ -77,13 +106,31 @@ class Worker:
             without_gossip=True,
             quiet=True,
             ready_callback=lambda _consumer: log.info("worker.ready"),
+            consumer_cls=PatientConsumer,
+            pulse=self._note_pulse,
         )
-        self._spawn("worker", self._controller.start)
-        self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping, _heartbeat()))
+        self._note_pulse()
+        consumer = self._spawn("worker", self._consume)
+        heartbeat = os.environ.get("SIGNOFF_HEARTBEAT")
+
+        def beat() -> None:
+            if heartbeat and consumer.is_alive() and self.is_consuming():
+                Path(heartbeat).touch()
+
+        self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping, beat))
         # Waited for by nobody: it changes nothing, and may take a minute.
         threading.Thread(
             target=check_until, args=(engine.stopping,), name="verifier", daemon=True
         ).start()
+
+    def is_consuming(self) -> bool:
+        """
+        Return whether the consumer takes messages, or connects again to a broker that is away.
+
+        A worker that waits for its broker is well: starting it again would only interrupt its runs.
+        """
+        is_connecting = self._controller.consumer.connection is None
+        return is_connecting or time.monotonic() - self._pulse_at < STUCK_SECONDS
 
     def stop(self) -> None:
         """Take no more runs, have the drivers give theirs back, and wait a little for them."""
@@ -92,7 +139,27 @@ class Worker:
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
 
-    def _spawn(self, name: str, target: Callable[[], None]) -> None:
+    def _note_pulse(self) -> None:
+        self._pulse_at = time.monotonic()
+
+    def _consume(self) -> None:
+        """
+        Consume until the process stops; a consumer that ends before takes the process along.
+
+        `WorkController.start` would log the error, wait for the runs in hand, and leave a process
+        that takes no more of them.
+        """
+        try:
+            self._controller.blueprint.start(self._controller)
+        except Exception:
+            log.exception("consumer failed")
+        if not engine.stopping.is_set():
+            log.critical("consumer ended, the process stops")
+            self.has_failed = True
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _spawn(self, name: str, target: Callable[[], None]) -> threading.Thread:
         thread = threading.Thread(target=target, name=name, daemon=True)
         thread.start()
         self._threads.append(thread)
+        return thread

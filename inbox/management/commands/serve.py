@@ -3,6 +3,7 @@
 import logging
 import os
 import signal
+import sys
 import threading
 from argparse import ArgumentParser
 from typing import Any
@@ -53,8 +54,7 @@ class Command(BaseCommand):
             site.serve()
         finally:
             if worker:
-                _leave_soon()
-                worker.stop()
+                _stop(worker)
 
     def _work(self, worker: Worker) -> None:
         stop = threading.Event()
@@ -62,8 +62,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stop.set())
         worker.start()
         stop.wait()
-        _leave_soon()
-        worker.stop()
+        _stop(worker)
 
     def _ready(self, host: str, port: int, greeting: str) -> None:
         self.stdout.write(greeting or f"Signoff is ready: http://{host}:{port}/")
@@ -94,18 +93,23 @@ Ctrl-C stops it; `make demo-reset` starts over.
 """
 
 
-def _leave_soon() -> None:
+def _stop(worker: Worker) -> None:
     """
-    End the process when draining takes too long: a tool that blocks cannot be stopped.
+    Drain the worker; exit with 1 if its consumer failed, so that it is started again.
 
-    Its run is found by its lease, as if the worker had died.
+    A process that takes too long is ended, because a tool that blocks cannot be stopped. Its run is
+    found by its lease, as if the worker had died.
     """
-    timer = threading.Timer(DRAIN_SECONDS, _leave)
+    code = int(worker.has_failed)
+    timer = threading.Timer(DRAIN_SECONDS, _leave, [code])
     timer.daemon = True
     timer.start()
+    worker.stop()
+    if code:
+        sys.exit(code)
 
 
-def _leave() -> None:
+def _leave(code: int) -> None:
     log.warning("left with tools at work", after_seconds=DRAIN_SECONDS)
     logging.shutdown()
-    os._exit(0)
+    os._exit(code)
