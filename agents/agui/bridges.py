@@ -155,7 +155,8 @@ def microsoft_question(interrupt: Json) -> Json:
     if microsoft_kind(interrupt) != APPROVAL:
         return interrupt
     properties = as_object(as_object(interrupt.get("responseSchema")).get("properties"))
-    schema = approval_schema(edited_args=as_object(properties.get("editedArgs")))
+    edited = properties.get("editedArgs")
+    schema = approval_schema(edited_args=edited if isinstance(edited, dict) else None)
     schema["properties"]["reason"]["description"] = _UNTOLD
     return {**interrupt, "responseSchema": schema}
 

@@ -85,13 +85,14 @@ class Reader:
         self._open: dict[str, None] = {}  # calls of this run without a result, in order
         self._confirmations = bridges.Confirmations()
         self._client_tools = client_tools
+        self._edited = {one.tool_call_id for one in replies if _has_edits(one)}
         asked = before or Spoken()
         self._answered = {asked.own_id(one.interrupt_id) for one in replies}
         self.spoken = Spoken()
 
     def read(self, event: Json) -> list[Json]:
         """The canonical events that say the same; interrupt events wait for the run's end."""
-        if self._confirmations.holds(event):
+        if self._confirmations.holds(event) or self._is_echo(event):
             return []
         match event.get("type"):
             case "TOOL_CALL_START":
@@ -107,6 +108,16 @@ class Reader:
             case "RUN_FINISHED":
                 return self._finished(event)
         return [event]
+
+    def _is_echo(self, event: Json) -> bool:
+        """
+        Whether LangGraph's bridge repeats what an edited tool was entered with, once it is done.
+
+        The tool paused behind that, and took its edits from the answer.
+        """
+        is_of_call = event.get("type") in ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
+        ended = as_object(event.get("rawEvent")).get("event") == "on_tool_end"
+        return is_of_call and ended and bridges.call_of(event) in self._edited
 
     def _finished(self, event: Json) -> list[Json]:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
@@ -312,6 +323,10 @@ def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
         {"type": "TOOL_CALL_ARGS", "toolCallId": call, "delta": delta},
         {"type": "TOOL_CALL_END", "toolCallId": call},
     ]
+
+
+def _has_edits(reply: Reply) -> bool:
+    return isinstance(reply.payload, dict) and "editedArgs" in reply.payload
 
 
 def is_langgraph_id(name: Any) -> bool:

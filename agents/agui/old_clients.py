@@ -5,7 +5,7 @@ One dialect a request, never mixed: a client of 1.0 refuses an older answer once
 canonical outcome, and an older client sees no question in one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,13 +67,13 @@ def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
     return "resolved", payload
 
 
-def with_edits(payload: Json, given: Any, proposed: Any) -> Json:
+def with_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] = ()) -> Json:
     """
-    An approval with what its client wants to run instead as an edit, which the interrupt has to
-    allow: the call that a .NET client repeats, and the draft's `modifications` of what is to run.
+    Return an approval with each edit that its client sent as `editedArgs`.
 
-    An approval with modifications is none of what was proposed: what is no object stays an edit,
-    and is refused as one.
+    Edits are the call that a .NET client repeats, the draft's `modifications` of what is to run,
+    and members of the payload that are named in `flat`. Modifications that are no object stay an
+    edit, and are refused as one.
     """
     call = given.get("toolCall") if isinstance(given, dict) else None
     wanted = unpacked(call.get("arguments")) if isinstance(call, dict) else None
@@ -85,6 +85,9 @@ def with_edits(payload: Json, given: Any, proposed: Any) -> Json:
         wanted = wanted | changes
     elif changes is not None:
         wanted = changes
+    if isinstance(wanted, dict):
+        wanted = wanted | {name: rest[name] for name in flat if name in rest}
+        rest = {name: value for name, value in rest.items() if name not in flat}
     return rest if wanted == proposed else {**rest, "editedArgs": wanted}
 
 

@@ -165,6 +165,26 @@ def _record_beginnings(
     audit.record_all(drafts)
 
 
+def record_difference(
+    *, thread: Thread, run: Run, found: errors.ArgumentsDiffer, now: datetime
+) -> None:
+    """Write down that an agent repeated a call with arguments that nobody approved."""
+    call = by_id(thread, [found.tool_call_id]).get(found.tool_call_id)
+    audit.record(
+        action="tool.refused",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        tool_call=call,
+        digests={"executed": digest(found.arguments)},
+        tool=call.name if call else "",
+        tool_call_id=found.tool_call_id,
+        args=audit.kept(found.arguments),
+        refused=str(found),
+    )
+
+
 def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audit.Draft:
     result = call.result or ""
     return audit.entry(
@@ -201,7 +221,9 @@ def _refusal(
     elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
         problem = "was not approved"
     elif wanted.args != call.approved_args:
-        problem = "may not run: these are not the approved arguments"
+        return errors.ArgumentsNotApproved(
+            f"{name} may not run: these are not the approved arguments."
+        )
     else:
         return None
     return errors.Forbidden(f"{name} {problem}.")

@@ -34,6 +34,7 @@ def question(row: Interrupt, decision: Decision | None) -> Question:
         expires_at=row.expires_at,
         schema=json.loads(row.body).get("responseSchema"),
         answer=entry_of(row, decision) if decision else None,
+        args=row.tool_call.approved_args if row.tool_call else None,
     )
 
 

@@ -54,6 +54,7 @@ class Ending:
     error_code: str = ""
     interrupts: Sequence[WireInterrupt] = ()
     may_leave_doubt: bool = False  #: a `once` call was begun
+    refused: errors.ArgumentsDiffer | None = None  #: a call that came again otherwise
 
 
 @transaction.atomic(durable=True)
@@ -174,6 +175,8 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     if ending.may_leave_doubt:
         calls.doubt_in_flight(thread)
     outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
+    if ending.refused is not None:
+        calls.record_difference(thread=thread, run=run, found=ending.refused, now=now)
     if ending.interrupts:
         ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
     _record_end(thread, run, ending.status, ending.error_code, now)

@@ -39,6 +39,7 @@ from inbox.domain.errors import (
     AddressTaken,
     AlreadyDecided,
     Claimed,
+    EditsNotOffered,
     IdempotencyConflict,
     InterruptExpired,
     InvalidInput,
@@ -372,7 +373,15 @@ class InterruptDecide(Caller, APIView):
         scope=Permission.DECIDE,
         answers={200: Decision},
         takes=DecisionInput,
-        refuses=(NotFound, AlreadyDecided, Claimed, InterruptExpired, InvalidPayload, ViewChanged),
+        refuses=(
+            NotFound,
+            AlreadyDecided,
+            Claimed,
+            InterruptExpired,
+            InvalidPayload,
+            EditsNotOffered,
+            ViewChanged,
+        ),
         more="The last answer that a run waits for resumes it.",
     )
     def post(self, request: Request, interrupt_id: UUID) -> Response:

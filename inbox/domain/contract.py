@@ -7,8 +7,9 @@ from typing import Any
 
 from inbox.domain import errors
 from inbox.domain.consent import canonical, digest
+from inbox.domain.edits import check_edits
 from inbox.domain.schemas import check_answer
-from inbox.domain.states import EntryStatus, InterruptStatus
+from inbox.domain.states import EntryStatus, InterruptStatus, Reason
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Question:
     expires_at: datetime | None
     schema: Mapping[str, Any] | None
     answer: Entry | None = None  #: the standing decision
+    args: str | None = None  #: of the tool call, as approved so far: canonical JSON text
 
     @property
     def is_open(self) -> bool:
@@ -66,7 +68,7 @@ def check_resume(
 
     Raises:
         DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume, InterruptExpired,
-        InvalidPayload: the first that applies, in the order of the contract.
+        InvalidPayload, EditsNotOffered: the first that applies, in the order of the contract.
     """
     by_id = _entries_by_id(entries)
     known = {question.interrupt_id: question for question in questions}
@@ -114,8 +116,15 @@ def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
 
 
 def check_payload(question: Question, entry: Entry, now: datetime) -> None:
-    """Raise InvalidPayload unless a resolved entry fits the response schema (rule 6)."""
+    """
+    Check that a resolved entry fits the response schema (rule 6), and edits only what it may.
+
+    Raises:
+        InvalidPayload, EditsNotOffered.
+    """
     if entry.status is EntryStatus.RESOLVED:
+        args = question.args if question.reason == Reason.TOOL_CALL else None
+        check_edits(schema=question.schema, args=args, payload=entry.payload)
         check_answer(schema=question.schema, reason=question.reason, payload=entry.payload)
 
 

@@ -230,6 +230,12 @@ class InvalidPayload(ContractRefusal):
     code = "INVALID_PAYLOAD"
 
 
+class EditsNotOffered(InvalidPayload):
+    """The answer changes arguments, and the response schema does not name `editedArgs`."""
+
+    code = "EDITS_NOT_OFFERED"
+
+
 class AlreadyDecided(ContractRefusal):
     """Somebody was faster; `detail` says who and when."""
 
@@ -260,6 +266,23 @@ class ProtocolBroken(RunFailure):
 
 class LimitExceeded(RunFailure):
     code = "LIMIT_EXCEEDED"
+
+
+class ArgumentsNotApproved(Forbidden):
+    """An agent wanted to make a call with other arguments than a person approved."""
+
+    code = "ARGUMENTS_NOT_APPROVED"
+
+
+class ArgumentsDiffer(RunFailure):
+    """The agent repeated a call with other arguments than a person approved."""
+
+    code = "ARGUMENTS_NOT_APPROVED"
+
+    def __init__(self, tool_call_id: str, arguments: str) -> None:
+        super().__init__(f"Tool call {tool_call_id!r} came again with arguments not approved.")
+        self.tool_call_id = tool_call_id
+        self.arguments = arguments  #: canonical JSON text
 
 
 class WorkerLost(RunFailure):

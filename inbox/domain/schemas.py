@@ -28,6 +28,7 @@ __all__ = [
     "find_faults",
     "is_pattern_checked",
     "member_schema",
+    "named_members",
 ]
 
 MAX_BYTES = 64 * 1024
@@ -40,11 +41,7 @@ TOO_LARGE_TO_SAY = Sentence("It does not fit the schema, and is too large to say
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
-    "properties": {
-        "approved": {"type": "boolean"},
-        "editedArgs": {"type": "object"},
-        "reason": {"type": "string"},
-    },
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
     "required": ["approved"],
 }
 #: An agent's own approval schema is checked together with this: `"true"` and 1 never approve.
@@ -108,6 +105,51 @@ def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, A
     except SchemaRefused:
         return None
     return alone
+
+
+def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
+    """
+    The properties that a schema names for an object, in its branches and references too.
+
+    A property that has the schema `false` is named to forbid it, and is left out.
+    """
+    return frozenset() if schema is None else _named_members(_text(schema))
+
+
+@lru_cache(maxsize=512)
+def _named_members(text: str) -> frozenset[str]:
+    root = json.loads(text)
+    named: set[str] = set()
+    seen: set[int] = set()
+    parts: list[Any] = [root]
+    while parts:
+        part = parts.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        properties = part.get("properties")
+        if isinstance(properties, dict):
+            named |= {name for name, member in properties.items() if member is not False}
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            parts += part[keyword] if isinstance(part.get(keyword), list) else ()
+        parts += [part.get("then"), part.get("else"), _referred(root, part.get("$ref"))]
+    return frozenset(named)
+
+
+def _referred(root: Any, reference: Any) -> Any:
+    """What a reference inside of a document names, None if there is no such place."""
+    if not isinstance(reference, str):
+        return None
+    node = root
+    for raw in reference.removeprefix("#").split("/")[1:]:
+        part = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(node, dict):
+            node = node.get(part)
+        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
+            node = node[int(part)]
+        else:
+            return None
+    return node
 
 
 @dataclass(frozen=True)

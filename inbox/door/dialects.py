@@ -19,6 +19,7 @@ from inbox.actions.decisions import decide
 from inbox.domain import errors
 from inbox.domain.access import Actor
 from inbox.domain.contract import Entry
+from inbox.domain.edits import flat_edits
 from inbox.domain.states import EntryStatus, Reason
 from inbox.feed import Row
 from inbox.models import Agent
@@ -51,7 +52,7 @@ def entries_of(
     if dialect is Dialect.LANGGRAPH and not _answers_one(asked, given):
         return _entries_of_langgraph(asked, given), ()
     target = _target(asked, given.interrupt_id)
-    entry = _entry(target, given.payload)
+    entry = _entry(dialect, target, given.payload)
     others = [one for one in asked if one is not target]
     still_open = [one for one in others if one.is_open]
     if not still_open:
@@ -125,7 +126,7 @@ def _entries_of_langgraph(asked: Sequence[Asked], given: Given) -> list[Entry]:
             )
         answers = {waiting[0].interrupt_id: given.payload}
     given_now = {
-        one.interrupt_id: _entry(one, answers[one.interrupt_id])
+        one.interrupt_id: _entry(Dialect.LANGGRAPH, one, answers[one.interrupt_id])
         for one in asked
         if one.interrupt_id in answers
     }
@@ -145,9 +146,14 @@ def _target(asked: Sequence[Asked], interrupt_id: str) -> Asked:
     return target
 
 
-def _entry(asked: Asked, given: Any) -> Entry:
+def _entry(dialect: Dialect, asked: Asked, given: Any) -> Entry:
     is_approval = asked.reason == Reason.TOOL_CALL
     status, payload = canonical_answer(given, is_approval=is_approval)
     if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
-        payload = with_edits(payload, given, asked.args)
+        flat = (
+            flat_edits(schema=asked.body.get("responseSchema"), args=asked.args, payload=payload)
+            if dialect is Dialect.LANGGRAPH
+            else ()
+        )
+        payload = with_edits(payload, given, asked.args, flat)
     return Entry(asked.interrupt_id, EntryStatus(status), payload)

@@ -30,6 +30,7 @@ class EngineJournal:
         self._ask = ask
         self._note = note
         self._begun_once: set[str] = set()
+        self.has_refused_arguments = False  #: a call was wanted with others than were approved
 
     @property
     def has_begun_once(self) -> bool:
@@ -45,6 +46,7 @@ class EngineJournal:
             self._begun_once.add(tool_call_id)
         answer = await self._ask(self._begin, wanted)
         if isinstance(answer, errors.Refusal):
+            self.has_refused_arguments |= isinstance(answer, errors.ArgumentsNotApproved)
             raise ToolRefused(str(answer))
         return Permit(idempotency_key=str(answer.pk), result=answer.result)
 

@@ -17,7 +17,14 @@ from agents.agui.replay import Diverged
 from inbox.actions import work
 from inbox.actions.recovery import ask_what_happened
 from inbox.actions.release import release_run
-from inbox.domain.errors import LeaseLost, LimitExceeded, RunFailure, WorkerLost
+from inbox.domain.errors import (
+    ArgumentsDiffer,
+    ArgumentsNotApproved,
+    LeaseLost,
+    LimitExceeded,
+    RunFailure,
+    WorkerLost,
+)
 from inbox.domain.states import RunStatus
 from inbox.engine.agents import find
 from inbox.engine.context import EngineContext, EngineJournal
@@ -73,6 +80,9 @@ class Driver:
         except (LeaseLost, OperationalError, InterfaceError):
             # Not the agent's fault: the lease runs out, and the run is driven again.
             raise
+        except ArgumentsDiffer as error:
+            self._log.warning("arguments not approved", tool_call=error.tool_call_id)
+            return self._fail(error.code, _PUBLIC[error.code], refused=error)
         except (RunFailure, ProtocolViolation, Diverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
             return self._fail(_code_of(error), _PUBLIC[_code_of(error)])
@@ -154,6 +164,10 @@ class Driver:
     def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End) -> str:
         if isinstance(last, agui.RunFinishedEvent):
             return self._finish(last)
+        if self._journal.has_refused_arguments:
+            code = ArgumentsNotApproved.code
+            self._log.warning("arguments not approved")
+            return self._fail(code, _PUBLIC[code])
         if isinstance(last, agui.RunErrorEvent):
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
@@ -171,11 +185,11 @@ class Driver:
         self._end(last, status, interrupts=interrupts)
         return status
 
-    def _fail(self, code: str, message: str) -> str:
+    def _fail(self, code: str, message: str, refused: ArgumentsDiffer | None = None) -> str:
         if self._is_in_doubt(code):
             return RunStatus.INTERRUPTED
         last = self._out.fail(code=code[:40], message=message[:2_000])
-        self._end(last, RunStatus.FAILED, error_code=code[:40])
+        self._end(last, RunStatus.FAILED, error_code=code[:40], refused=refused)
         return RunStatus.FAILED
 
     def _is_in_doubt(self, code: str) -> bool:
@@ -229,6 +243,9 @@ _STATUS = {
 _PUBLIC = {
     "AGENT_ERROR": "The agent failed.",
     "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
+    "ARGUMENTS_NOT_APPROVED": (
+        "The agent repeated a tool call with other arguments than a person approved."
+    ),
     "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
     "WORKER_LOST": "The worker was lost and the run cannot be continued.",
 }

@@ -15,7 +15,7 @@ from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch
 from inbox.domain.consent import canonical
-from inbox.domain.errors import LimitExceeded, ProtocolBroken
+from inbox.domain.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
 from inbox.domain.schema_work import SchemaRefused
 from inbox.domain.schemas import check_schema
 from inbox.selectors.work import Assignment
@@ -45,6 +45,12 @@ class Outgoing:
         self._expander = Expander()
         self._cursor = ReplayCursor(assignment.replayed)
         self._arguments: dict[str, tuple[str, list[str]]] = {}
+        self._repeated: dict[str, list[str]] = {}  #: arguments of calls of earlier runs
+        self._approved = {
+            answer.proposal.tool_call_id: canonical(dict(answer.proposal.args))
+            for answer in assignment.answers
+            if answer.proposal is not None and answer.proposal.is_approved
+        }
         self._events = 0
         self._characters = 0
         self._checked = Batch()
@@ -68,6 +74,7 @@ class Outgoing:
 
         Raises:
             ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
+            ArgumentsDiffer: a call came again, and not as it was approved.
         """
         fresh = []
         expanded = (one for event in _without_raw(events) for one in self._expander.expand(event))
@@ -75,7 +82,9 @@ class Outgoing:
             if getattr(event, "tool_call_id", None) in self._assignment.calls_of_others and (
                 self._sequence.is_known_tool_call(event)
             ):
-                continue  # emitted again on resume: a client would append the arguments twice
+                # Emitted again on resume: a client would append the arguments twice.
+                self._check_repeated(event)
+                continue
             rest = self._cursor.feed(event)
             if rest is not None:
                 fresh.append(rest)
@@ -173,6 +182,16 @@ class Outgoing:
                 f"One run may have {MAX_EVENTS} events and {MAX_RUN_CHARACTERS} characters."
             )
         return item
+
+    def _check_repeated(self, event: BaseEvent) -> None:
+        """Hold an agent that repeats a call to the arguments that a person approved for it."""
+        if isinstance(event, agui.ToolCallArgsEvent):
+            self._repeated.setdefault(event.tool_call_id, []).append(event.delta)
+        elif isinstance(event, agui.ToolCallEndEvent):
+            parts = self._repeated.pop(event.tool_call_id, [])
+            approved = self._approved.get(event.tool_call_id)
+            if parts and approved is not None and (args := _arguments("".join(parts))) != approved:
+                raise ArgumentsDiffer(event.tool_call_id, args)
 
     def _note_tool_call(self, event: BaseEvent) -> ProposedCall | None:
         """Collect the arguments of a tool call until it is complete."""

@@ -6,7 +6,8 @@ from typing import Any
 from django.utils.translation import gettext
 
 from inbox.domain.consent import canonical
-from inbox.domain.errors import InvalidPayload
+from inbox.domain.edits import NOT_OFFERED
+from inbox.domain.errors import EditsNotOffered, InvalidPayload
 from inbox.domain.states import EntryStatus
 from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
 from inbox.web.sheets import NOTE_ID, PROMOTED, Posted, Sheet
@@ -71,6 +72,9 @@ def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
         # What nobody changed is not sent: the tool gets exactly what the agent wrote.
         if canonical(args) != canonical(sheet.offered):
             answer["editedArgs"] = args
+    elif any(name.startswith(("args/", "args.")) for name in posted.data):
+        # A page that was loaded when edits were offered: what was typed is not dropped.
+        raise EditsNotOffered(NOT_OFFERED)
     return _payload(answer, _read(sheet.answer, posted), sheet, posted)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from inbox.domain.edits import offers_edits
 from inbox.domain.masked import masked_question, masked_schema, secrets_of_arguments
 from inbox.domain.masks import Secrets
 from inbox.domain.schemas import member_schema
@@ -108,7 +109,9 @@ class Sheet:
     @cached_property
     def args(self) -> Form | None:
         """The arguments to edit; None if the agent takes no others than its own."""
-        if not self.detail.is_approval or self.offered is ABSENT or not self._takes("editedArgs"):
+        if not self.detail.is_approval or self.offered is ABSENT:
+            return None
+        if not offers_edits(self.detail.schema):
             return None
         schema = member_schema({**(self.detail.schema or {}), **self._schema}, "editedArgs")
         return build_form(

@@ -16,6 +16,8 @@ from agents.examples import desk
 from inbox import engine
 from inbox.domain import errors
 from inbox.models import Memory, Run, ToolCall
+from inbox.selectors.interrupts import detail_for
+from inbox.web.sheets import Sheet
 from tests import steps
 from tests.adapters.graphs import (
     Chat,
@@ -112,8 +114,15 @@ def test_only_what_the_middleware_allows_is_offered(world, as_graph, bob):
 
     (question,) = asked(run)
 
+    (interrupt,) = open_interrupts(run)
     assert question["responseSchema"]["properties"].keys() == {"approved", "reason"}
     assert question["message"] == "Tool execution requires approval: refund"
+    assert Sheet(detail_for(bob, interrupt.pk)).args is None
+    with pytest.raises(errors.EditsNotOffered):
+        steps.approve(interrupt, bob, editedArgs={"order": "A1", "amount": 1})
+    steps.approve(interrupt, bob)
+    assert resumed_run(run).status == "succeeded"
+    assert desk.paid == [("A1", 10)]
 
 
 @pytest.mark.parametrize("mode", ["batched", "per_call"])

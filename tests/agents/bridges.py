@@ -13,10 +13,16 @@ from tests.agents.doubles import Stage, fixed_clock
 URL = "https://agents.example.com/refunds?tenant=7"
 ARGS = {"order": "A1", "amount": 47.5}
 LANGGRAPH_IDS = ("744b8b5aafca25b2629f2cc592e8bc9b", "02bfc48d5958acd494e978a16765f38a")
-SCHEMA = {
+SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"approved": {"type": "boolean"}},
     "required": ["approved"],
+}
+
+
+EDITABLE = {
+    **SCHEMA,
+    "properties": {**SCHEMA["properties"], "editedArgs": {"type": "object"}},
 }
 
 
@@ -50,7 +56,9 @@ def on_interrupt(value: Any, name: str = "") -> dict[str, Any]:
     return event | ({"rawEvent": {"value": value, "id": name}} if name else {})
 
 
-def langgraph_asks(number: int = 1, *, outcome: bool = False) -> list[Any]:
+def langgraph_asks(
+    number: int = 1, *, outcome: bool = False, schema: dict[str, Any] = SCHEMA
+) -> list[Any]:
     """The bridge of LangGraph, with the canonical outcome or without; the id is in rawEvent."""
     events, interrupts = [started()], []
     for call_id, name in zip(("tc-1", "tc-2")[:number], LANGGRAPH_IDS, strict=False):
@@ -59,7 +67,7 @@ def langgraph_asks(number: int = 1, *, outcome: bool = False) -> list[Any]:
             "reason": "tool_call",
             "message": f"Refund {call_id}?",
             "toolCallId": call_id,
-            "responseSchema": SCHEMA,
+            "responseSchema": schema,
         }
         events += call(call_id=call_id)
         events.append(on_interrupt(value, name))
@@ -70,12 +78,11 @@ def langgraph_asks(number: int = 1, *, outcome: bool = False) -> list[Any]:
     return [*events, finished()]
 
 
-def canonical_asks(*calls: str) -> list[Any]:
+def canonical_asks(*calls: str, schema: dict[str, Any] | None = None) -> list[Any]:
     """The bridges of Pydantic AI, Microsoft's framework and Google's: canonical outcomes."""
-    interrupts = [
-        {"id": f"int-{one}", "reason": "tool_call", "message": "Approve?", "toolCallId": one}
-        for one in calls
-    ]
+    about: dict[str, Any] = {"reason": "tool_call", "message": "Approve?"}
+    about |= {"responseSchema": schema} if schema else {}
+    interrupts = [{"id": f"int-{one}", "toolCallId": one, **about} for one in calls]
     return [
         started(),
         *(event for one in calls for event in call(call_id=one)),

@@ -130,6 +130,14 @@ def test_whoever_may_not_decide_gets_forbidden_and_the_questions_stay_open(runne
             "INVALID_PAYLOAD",
             id="truthy",
         ),
+        pytest.param(
+            lambda entries: [
+                {**entry, "payload": {"approved": True, "toolCall": {"arguments": {"to": "x"}}}}
+                for entry in entries
+            ],
+            "INVALID_PAYLOAD",
+            id="edited elsewhere",
+        ),
         pytest.param(lambda entries: [], "PENDING_INTERRUPTS", id="empty"),
     ],
 )

@@ -157,6 +157,21 @@ def test_an_answer_on_a_thread_that_asked_nothing_is_refused(draft):
     assert refused[-1]["code"] == "UNKNOWN_INTERRUPT_ID"
 
 
+def test_an_edit_in_the_entry_of_a_resume_array_is_refused_and_nothing_runs(draft):
+    end = draft.run(run_input("rehearse:tool_call"))[-1]
+    call = {"arguments": {"to": "eli@example.com", "subject": "Hello"}}
+    entry = {
+        "interruptId": end["interrupt"]["id"],
+        "status": "resolved",
+        "payload": {"approved": True, "toolCall": call},
+    }
+
+    refused = draft.answer(end["threadId"], {"resume": [entry]})
+
+    assert refused[-1]["code"] == "INVALID_PAYLOAD"
+    assert "`editedArgs`" in refused[-1]["message"]
+
+
 # -- LangGraph's ----------------------------------------------------------------------------------
 
 
@@ -181,6 +196,29 @@ def test_a_langgraph_client_may_say_yes_in_several_ways(langgraph, answer):
 
     (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
     assert json.loads(result["content"])["ok"] is True
+
+
+@pytest.mark.parametrize(
+    "flat", [{"subject": "Changed"}, {"to": "eli@example.com", "subject": "Changed"}, {}]
+)
+def test_flat_members_beside_a_yes_are_edits_of_arguments(langgraph, flat):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+    proposed = asked_by(asked)[0]["args"]
+
+    done = langgraph.answer(asked[-1]["threadId"], command({"approved": True, **flat}))
+
+    (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
+    assert json.loads(result["content"])["args"] == {**proposed, **flat}
+
+
+def test_flat_members_beside_a_no_edit_nothing(langgraph):
+    asked = langgraph.run(run_input("rehearse:tool_call"))
+    no = {"approved": False, "subject": "Changed", "reason": "Not now"}
+
+    done = langgraph.answer(asked[-1]["threadId"], command(no))
+
+    (result,) = [event for event in done if event["type"] == "TOOL_CALL_RESULT"]
+    assert json.loads(result["content"]) == {"ok": False, "denied": True, "reason": "Not now"}
 
 
 def test_a_langgraph_client_calls_off(langgraph):

@@ -10,6 +10,7 @@ import pytest
 from django.db import OperationalError, connections
 
 from agents.agui import wire
+from agents.agui.interrupts import approval_schema
 from agents.agui.sequence import Sequence
 from agents.port import Effect, ToolRefused
 from inbox import engine
@@ -63,6 +64,8 @@ def asking(run_input, *interrupts):
 
 
 def about(call_id="c1", **more):
+    """Ask for an approval that may change the arguments."""
+    more = {"response_schema": approval_schema(edited_args={"type": "object"}), **more}
     return agui.Interrupt(id=f"i-{call_id}", reason="tool_call", tool_call_id=call_id, **more)
 
 
@@ -309,6 +312,21 @@ def test_the_executor_refuses_arguments_that_were_not_approved(world, journal_ag
     approve(open_interrupts(run)[0], bob)
 
     assert steps.resumed_run(run).status == "succeeded"
+
+
+def test_a_run_that_ends_at_arguments_not_approved_fails_with_its_own_code(
+    world, journal_agent, bob
+):
+    async def attempt(ctx):
+        await ctx.journal.begin("c1", args={"amount": 5_000}, effect=Effect.IDEMPOTENT)
+
+    run = start(world, "go", agent=journal_agent(attempt))
+    approve(open_interrupts(run)[0], bob)
+
+    resumed = steps.resumed_run(run)
+
+    assert (resumed.status, resumed.error_code) == ("failed", "ARGUMENTS_NOT_APPROVED")
+    assert "tool.refused" in steps.audit_actions(resumed.thread)
 
 
 def test_the_executor_refuses_a_call_that_was_denied(world, journal_agent, bob):

@@ -11,7 +11,7 @@ from inbox import engine, sweeper
 from inbox.actions.people import ensure_agent, ensure_team
 from inbox.actions.remotes import set_remote_agent
 from inbox.domain.access import SEED
-from inbox.domain.errors import AddressTaken, Forbidden, InvalidValue, NotFound
+from inbox.domain.errors import AddressTaken, EditsNotOffered, Forbidden, InvalidValue, NotFound
 from inbox.models import AuditEntry, Endpoint, Run, ToolCall
 from tests import steps
 from tests.agents import bridges
@@ -22,6 +22,7 @@ from tests.steps import open_interrupts, resumed_run, start
 
 __all__ = ["elsewhere"]
 
+EDITED = {"order": "A1", "amount": 5}
 SECRET = "Bearer kept-to-ourselves"
 
 
@@ -61,18 +62,68 @@ def test_an_agent_elsewhere_is_approved_and_goes_on_once(world, bob, elsewhere, 
 
 
 def test_the_conversation_that_is_sent_is_the_stored_one(world, bob, elsewhere, refunds):
-    elsewhere.runs = [bridges.canonical_asks("tc-1"), [started(), *bridges.done(), finished()]]
+    done = bridges.done(content="refunded 5")
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1", schema=bridges.EDITABLE),
+        [started(), *done, finished()],
+    ]
     run = start(world, "Refund it.", agent=refunds)
-    steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 5})
+    steps.approve(open_interrupts(run)[0], bob, editedArgs=EDITED)
 
     resumed_run(run)
 
     (call,) = elsewhere.sent[1]["messages"][1]["toolCalls"]
     assert json.loads(call["function"]["arguments"]) == ARGS
-    assert elsewhere.sent[1]["resume"][0]["payload"] == {
-        "approved": True,
-        "editedArgs": {"order": "A1", "amount": 5},
-    }
+    assert elsewhere.sent[1]["resume"][0]["payload"] == {"approved": True, "editedArgs": EDITED}
+
+
+@pytest.mark.parametrize("schema", [None, bridges.SCHEMA], ids=["no schema", "only approved"])
+def test_an_agent_that_names_no_edits_gets_none(world, bob, elsewhere, refunds, schema):
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1", schema=schema),
+        [started(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+
+    with pytest.raises(EditsNotOffered):
+        steps.approve(interrupt, bob, editedArgs=EDITED)
+
+    assert open_interrupts(run) == [interrupt]
+    steps.approve(interrupt, bob)
+    resumed_run(run)
+    assert elsewhere.sent[1]["resume"][0]["payload"] == {"approved": True}
+
+
+def repeated(args, **raw):
+    """A resumed run that says its call again, with these arguments."""
+    events = [event | raw for event in bridges.call(args=args)]
+    return [started(), *events, *bridges.done(), finished()]
+
+
+@pytest.mark.parametrize("edits", [{}, {"editedArgs": EDITED}], ids=["as proposed", "edited"])
+def test_a_call_repeated_with_other_arguments_fails_the_run(world, bob, elsewhere, refunds, edits):
+    said = ARGS if edits else {**ARGS, "amount": 9000}
+    elsewhere.runs = [bridges.canonical_asks("tc-1", schema=bridges.EDITABLE), repeated(said)]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob, **edits)
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status, resumed.error_code) == ("failed", "ARGUMENTS_NOT_APPROVED")
+    entry = AuditEntry.objects.get(action="tool.refused")
+    assert (entry.tool_call, entry.run) == (ToolCall.objects.get(), resumed)
+    assert json.loads(entry.told["detail"]["args"]) == said
+    assert ToolCall.objects.get().result is None
+
+
+def test_langgraphs_echo_of_an_edited_call_is_no_other_call(world, bob, elsewhere, refunds):
+    asked = bridges.langgraph_asks(schema=bridges.EDITABLE)
+    elsewhere.runs = [asked, repeated(ARGS, rawEvent={"event": "on_tool_end"})]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob, editedArgs=EDITED)
+
+    assert resumed_run(run).status == "succeeded"
 
 
 def test_a_stream_that_breaks_off_asks_nobody_anything(world, elsewhere, refunds):

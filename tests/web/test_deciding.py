@@ -35,6 +35,24 @@ def propose(world, as_agent):
     return ask_about
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [None, {"type": "object", "properties": {"approved": {"type": "boolean"}}}],
+    ids=["no schema", "only approved"],
+)
+def test_arguments_can_be_edited_only_where_the_schema_names_edits(propose, reads_bob, schema):
+    interrupt = propose(response_schema=schema)
+    assert 'name="args' not in reads_bob.open(interrupt)
+
+    refused = reads_bob.send(interrupt, "approve", **{"args/amount": "2"})
+    response = reads_bob.send(interrupt, "approve")
+
+    assert refused.status_code == 422
+    assert "The arguments cannot be changed" in words(refused)
+    assert response.status_code == 303
+    assert sent(interrupt) == {"approved": True}
+
+
 def test_approving_untouched_arguments_sends_nothing_but_the_approval(ask, reads_bob):
     interrupt = ask("tool_call")
 
