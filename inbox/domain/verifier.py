@@ -225,7 +225,7 @@ class Verifier:
         for where in (f"{chain} {seq}" for chain, gone in self._missing.items() for seq in gone):
             self.find(where, "its payload is gone, and nothing says why")
         for at, where in self._unsealed if own else ():
-            if own and (self.checkpoint or at < own.at - SEALED_WITHIN):
+            if own and (self.checkpoint or at < min(own.at, now or own.at) - SEALED_WITHIN):
                 self.find(where, "it is older than the log, and not in it")
             elif now and abs(now - at) > SEALED_WITHIN:
                 self.find(where, "it should be in the log: is that still sealed?", sure=False)
@@ -267,9 +267,8 @@ def verify_export(path: Path, key: Key | None, notes: list[str], *, latest: bool
 
 def notes_in(path: Path) -> list[str]:
     """The notes of a file of checkpoints, one a line, but those cut short; and what is no note."""
-    lines = pairwise(path.read_bytes().split(b"\n"))
-    notes = []
-    for line in (one for one, after in lines if not after.startswith(one)):
+    notes, lines = [], path.read_bytes().split(b"\n")
+    for line in (one for one, after in pairwise(lines) if not after.startswith(one)):
         try:
             notes.append(str(json.loads(line)["note"]))
         except UNREADABLE:
@@ -287,9 +286,8 @@ def main() -> int:
     given = parser.parse_args()
     try:
         notes = notes_in(given.checkpoints) if given.checkpoints else []
-        report = verify_export(
-            given.export, given.key and Key(given.key), notes, latest=given.latest
-        )
+        key = given.key and Key(given.key)
+        report = verify_export(given.export, key, notes, latest=given.latest)
     except (OSError, *UNREADABLE) as error:
         parser.error(str(error))
     sys.stdout.write(json.dumps(report, indent=2) + "\n")

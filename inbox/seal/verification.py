@@ -1,6 +1,7 @@
 """Verifying the audit trail of this database, and what keeps it besides its entries."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +16,9 @@ from inbox.selectors import trail
 from inbox.selectors.erased import with_erasures
 
 Report = dict[str, Any]
+
+#: A clock that is corrected by less went back without consequences.
+CLOCK_TOLERANCE = timedelta(minutes=1)
 
 
 def verify_all(key: Key | None, outside: Iterable[str] = ()) -> Report:
@@ -36,7 +40,7 @@ def verify_all(key: Key | None, outside: Iterable[str] = ()) -> Report:
             )
     except NotOurLog as problem:
         verifier.find("checkpoints", f"nothing can be sealed: {problem}")
-    return verifier.report(database_now())
+    return _report(verifier)
 
 
 def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Report:
@@ -45,7 +49,7 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
         verifier.find(str(chain), "entries of it are missing")
-    return verifier.report(database_now())
+    return _report(verifier)
 
 
 def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: int) -> Report:
@@ -55,7 +59,15 @@ def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: i
     own = verifier.own
     if own and verifier.sealed < min(last + 1, own.size) - first:
         verifier.find(f"log {first} to {last}", f"{verifier.sealed} of these are there")
-    return verifier.report(database_now())
+    return _report(verifier)
+
+
+def _report(verifier: Verifier) -> Report:
+    now = database_now()
+    if verifier.own and verifier.own.at > now + CLOCK_TOLERANCE:
+        problem = "its last checkpoint lies in the future: the clock went back"
+        verifier.find("log", problem, sure=False)
+    return verifier.report(now)
 
 
 def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verifier:

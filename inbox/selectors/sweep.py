@@ -82,9 +82,14 @@ def threads_with_interrupts_to_warn_of() -> list[UUID]:
 
 
 def seal_is_due() -> bool:
-    """Whether the last checkpoint is so old that the next one is signed within a minute of news."""
+    """
+    Whether the last checkpoint is so old that the next one is signed within a minute of news.
+
+    It is due as well after a checkpoint of the future: a clock that was ahead has been set right.
+    """
     last = AuditCheckpoint.objects.order_by("-size").values_list("at", flat=True).first()
-    return last is None or last <= database_now() - SEAL_EVERY
+    now = database_now()
+    return last is None or not now - SEAL_EVERY < last <= now
 
 
 def teams_with_old_entries() -> list[UUID]:

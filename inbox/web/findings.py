@@ -32,6 +32,7 @@ PROBLEMS = (
     gettext_noop("its position in the log is not {position}"),
     gettext_noop("it is older than the log, and not in it"),
     gettext_noop("it should be in the log: is that still sealed?"),
+    gettext_noop("its last checkpoint lies in the future: the clock went back"),
     gettext_noop("it is not in the log that was signed"),
     gettext_noop("it cannot be taken: {problem}"),
     gettext_noop("the rest cannot be read: {problem}"),
