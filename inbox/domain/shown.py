@@ -1,15 +1,14 @@
 """Agent-written values as text that shows everything that is in them."""
 
 import json
-import re
 from typing import Any
 
-from inbox.domain.suspicion import is_hidden
+import regex
+
+from inbox.domain.suspicion import HIDDEN_CANDIDATES, is_hidden
 
 #: A longer text folds: nobody reads as far by scrolling past it.
 FOLD_CHARACTERS, FOLD_LINES = 2_000, 40
-
-_MAY_HIDE = re.compile(r"[^\x20-\x7e\n\t]")
 
 
 def visible(text: str) -> str:
@@ -18,19 +17,19 @@ def visible(text: str) -> str:
 
     A right-to-left override or a zero-width space could make a request read like another one.
     """
-    return _MAY_HIDE.sub(_spelled, text.replace("\r\n", "\n"))
+    return str(HIDDEN_CANDIDATES.sub(_spelled, text.replace("\r\n", "\n")))
 
 
 def json_text(value: Any) -> str:
     """The value as indented JSON, hidden characters as escapes: the same value, seen whole."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
-    return _MAY_HIDE.sub(_escaped, text)
+    return str(HIDDEN_CANDIDATES.sub(_escaped, text))
 
 
 def has_hidden(text: str) -> bool:
     """Whether `json_text` or `visible` had to spell something out."""
     text = text.replace("\r\n", "\n")
-    return any(is_hidden(text, match.start()) for match in _MAY_HIDE.finditer(text))
+    return any(is_hidden(text, match.start()) for match in HIDDEN_CANDIDATES.finditer(text))
 
 
 def is_long(text: str) -> bool:
@@ -46,13 +45,13 @@ def pretty(text: str) -> str:
         return visible(text)
 
 
-def _spelled(match: re.Match[str]) -> str:
-    char = match.group()
+def _spelled(match: "regex.Match[str]") -> str:
+    char: str = match.group()
     return f"⟨U+{ord(char):04X}⟩" if is_hidden(match.string, match.start()) else char
 
 
-def _escaped(match: re.Match[str]) -> str:
-    char = match.group()
+def _escaped(match: "regex.Match[str]") -> str:
+    char: str = match.group()
     if not is_hidden(match.string, match.start()):
         return char
     return f"\\u{ord(char):04x}" if ord(char) < 0x10000 else json.dumps(char)[1:-1]

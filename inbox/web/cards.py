@@ -21,14 +21,12 @@ from inbox.selectors.interrupts import InterruptDetail
 from inbox.selectors.veils import veiled_in_interrupt
 from inbox.web.activity import Line, lines_of
 from inbox.web.changes import ShownChange, shown_changes
+from inbox.web.conversation import Said
 from inbox.web.masks import Reveal, reveals_of
 from inbox.web.rows import urgency
 from inbox.web.sheets import Posted, Sheet
 from inbox.web.together import Notice, Together, together_of
 from inbox.web.verdicts import Verdict, verdict_of
-
-#: How many messages of the thread the page of an interrupt shows.
-_TAIL = 6
 
 
 @dataclass(frozen=True)
@@ -41,15 +39,6 @@ class Sibling:
     icon: str
     tone: str
     is_this: bool
-
-
-@dataclass(frozen=True)
-class Said:
-    """A message of the conversation before the question."""
-
-    who: str
-    icon: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -136,19 +125,18 @@ class Card:
     def words(self) -> list[str]:
         """What the agent says about it: its last message before the question, and the question."""
         message = self._message if visible(self._message) != self.title else ""
-        return [visible(text) for text in (_last_words(self.row), message) if text.strip()]
+        words = (self.sheet.conversation.last_words, message)
+        return [visible(text) for text in words if text.strip()]
 
     @property
     def metadata(self) -> str:
         value = self.detail.asked.get("metadata")
         return json_text(NAMES.masked(value)) if value else ""
 
-    @cached_property
-    def conversation(self) -> list[Said]:
+    @property
+    def conversation(self) -> Sequence[Said]:
         """The last messages of the thread, as far as people wrote or read them."""
-        messages = json.loads(self.row.thread.messages)
-        said = [message for message in messages if _text_of(message).strip()]
-        return [_said(message) for message in said[-_TAIL:]]
+        return self.sheet.conversation.tail
 
     @cached_property
     def changes(self) -> list[ShownChange]:
@@ -273,37 +261,6 @@ class Card:
             tone=verdict.tone if verdict else "quiet",
             is_this=row.pk == self.row.pk,
         )
-
-
-def _last_words(row: Any) -> str:
-    """The last thing that the agent said before it asked, as far as the thread knows."""
-    said = ""
-    call_id = row.tool_call.tool_call_id if row.tool_call else None
-    for message in json.loads(row.thread.messages):
-        if message["role"] != "assistant":
-            continue
-        if isinstance(message.get("content"), str) and message["content"].strip():
-            said = message["content"]
-        if call_id and any(call["id"] == call_id for call in message.get("toolCalls") or ()):
-            return said
-    return said if call_id is None and row.status == InterruptStatus.OPEN else ""
-
-
-def _text_of(message: Any) -> str:
-    """What a person or the agent said in a message, "" for tools, instructions and pictures."""
-    content = message.get("content")
-    if message["role"] not in ("user", "assistant"):
-        return ""
-    return content if isinstance(content, str) else ""
-
-
-def _said(message: Any) -> Said:
-    is_user = message["role"] == "user"
-    return Said(
-        who=gettext("User") if is_user else gettext("Agent"),
-        icon="user" if is_user else "bot",
-        text=visible(_text_of(message)),
-    )
 
 
 def _found(finding: Finding) -> tuple[str, str, str]:

@@ -2,21 +2,22 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
 
 from inbox.domain.edits import offers_edits
-from inbox.domain.masked import masked_question, masked_schema, secrets_of_arguments
-from inbox.domain.masks import Secrets
+from inbox.domain.masked import masked_schema, secrets_of_arguments
+from inbox.domain.masks import MASK, NAMES, Secrets
 from inbox.domain.schemas import member_schema
 from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus
-from inbox.domain.suspicion import Finding, findings
+from inbox.domain.suspicion import Finding, findings, findings_of
 from inbox.forms import ABSENT, Form, build_form, members_of, root_of
 from inbox.selectors.interrupts import InterruptDetail
+from inbox.web.conversation import Conversation
 
 #: What the page asks for with buttons and the note instead of with a field.
 PROMOTED = ("approved", "editedArgs", "reason")
@@ -173,13 +174,47 @@ class Sheet:
         return [ARGS_ID, *asked] if is_long(self.offered_text) else asked
 
     @cached_property
+    def conversation(self) -> Conversation:
+        return Conversation(self.detail.interrupt)
+
+    @cached_property
     def findings(self) -> list[Finding]:
-        """Characters that hide, reorder or imitate, in anything that is shown of the question."""
+        """
+        Characters that hide, reorder or imitate, in anything that is shown of the question.
+
+        They are looked for in the values behind masks too; what stands there is not told.
+        """
         row = self.detail.interrupt
-        shown: dict[str, Any] = {"request": masked_question(self.detail.asked)}
+        question = findings_of(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
+        return [*map(self._without_secrets, question), *findings(self._around)]
+
+    @property
+    def _shown(self) -> dict[str, Any]:
+        row = self.detail.interrupt
+        shown: dict[str, Any] = {"request": self.detail.asked}
         if row.tool_call is not None:
-            shown |= {"tool": row.tool_call.name, "arguments": self.secrets.masked(self.offered)}
-        return findings(shown)
+            shown |= {"tool": row.tool_call.name, "arguments": self.offered}
+        return shown
+
+    @property
+    def _around(self) -> dict[str, Any]:
+        row = self.detail.interrupt
+        ids = {"thread": row.thread.external_id, "run": row.run.external_id}
+        return {**ids, "conversation": list(self.conversation.texts)}
+
+    def _without_secrets(self, finding: Finding) -> Finding:
+        is_secret = any(finding.path[: len(place)] == place for place in self._secret_places)
+        if is_secret and finding.kind == "lookalike":
+            return replace(finding, what=MASK)
+        return finding
+
+    @cached_property
+    def _secret_places(self) -> frozenset[tuple[str | int, ...]]:
+        metadata = NAMES.places(self.detail.asked.get("metadata"))
+        arguments = frozenset() if self.offered is ABSENT else self.secrets.places(self.offered)
+        return frozenset(("request", "metadata", *place) for place in metadata) | frozenset(
+            ("arguments", *place) for place in arguments
+        )
 
     @property
     def _data(self) -> QueryDict | None:
