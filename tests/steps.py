@@ -8,6 +8,7 @@ from inbox import engine
 from inbox.actions.decisions import decide
 from inbox.actions.runs import Accepted, RunRequest, accept_run
 from inbox.domain.contract import Entry
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 
 APPROVE = {"approved": True}
@@ -88,6 +89,7 @@ def answer(interrupt: Any, actor: Any, payload: Any) -> Any:
         payload=payload,
         view_digest=reread(interrupt).shown_digest,
         actor=actor,
+        entrance=Entrance.REST,
     )
 
 
@@ -97,6 +99,7 @@ def call_off(interrupt: Any, actor: Any) -> Any:
         status=EntryStatus.CANCELLED,
         view_digest=reread(interrupt).shown_digest,
         actor=actor,
+        entrance=Entrance.REST,
     )
 
 

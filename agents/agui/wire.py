@@ -52,6 +52,12 @@ def encode(event: BaseEvent) -> str:
     return text
 
 
+def interrupt_ids(text: str) -> list[str]:
+    """Return the ids of the interrupts of an encoded RUN_FINISHED event; none if it has none."""
+    outcome = json.loads(text).get("outcome") or {}
+    return [interrupt["id"] for interrupt in outcome.get("interrupts") or ()]
+
+
 def decode(text: str | bytes) -> Event:
     """
     Read an event that was written by `encode`, or by anyone who keeps to the specification.

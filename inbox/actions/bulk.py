@@ -10,6 +10,7 @@ from inbox.actions.decisions import decide
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
 from inbox.domain.access import Actor
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.models import Decision
 
@@ -26,13 +27,19 @@ class Result:
 
 
 def decide_many(
-    *, items: Sequence[tuple[UUID, str]], status: EntryStatus, payload: Any, actor: Actor
+    *,
+    items: Sequence[tuple[UUID, str]],
+    status: EntryStatus,
+    payload: Any,
+    actor: Actor,
+    entrance: Entrance,
 ) -> list[Result]:
     """
     Give the same answer to up to 100 interrupts, as (id, view digest); results in their order.
 
     Each is a `decide` of its own: what is refused does not keep the others from being decided. An
-    item without its digest was not shown to anybody and is refused.
+    item without its digest was not shown to anybody and is refused, and so is what has to be looked
+    at by itself (`inbox.domain.bulk`).
 
     Raises:
         InvalidValue: these are too many.
@@ -48,6 +55,7 @@ def decide_many(
                 payload=payload,
                 view_digest=view_digest,
                 actor=actor,
+                entrance=entrance,
             ),
         )
         for interrupt_id, view_digest in items

@@ -1,7 +1,8 @@
-"""Deciding: one answer to one interrupt, whoever it comes from."""
+"""Answering interrupts: the gate that every answer passes, whatever entrance it came through."""
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,9 +16,11 @@ from inbox.actions.locking import lock_thread
 from inbox.actions.questions import entry_of, question, queue_resume_if_complete
 from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
+from inbox.domain.access import Actor, Permission, sees_secrets
+from inbox.domain.bulk import check_bulk
 from inbox.domain.consent import canonical
-from inbox.domain.contract import Entry, check_in_time, check_payload, fingerprint
+from inbox.domain.contract import Entry, Question, check_in_time, check_payload, fingerprint
+from inbox.domain.gate import CHECKS, Check, Entrance, check_entrance, check_view
 from inbox.domain.keys import check_is_no_agent
 from inbox.domain.masks import check_no_masks, texts_in
 from inbox.domain.sentences import Sentence
@@ -25,12 +28,36 @@ from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
-from inbox.selectors.access import require
+from inbox.selectors.access import require_current
 
 CLOSED_BY = {
     EntryStatus.RESOLVED: InterruptStatus.RESOLVED,
     EntryStatus.CANCELLED: InterruptStatus.CANCELLED,
 }
+
+
+@dataclass(frozen=True)
+class Admission:
+    """
+    The right of an actor to answer interrupts of one thread; only `admit` makes one.
+
+    The thread's lock is held, and the actor was checked under it.
+    """
+
+    thread: Thread
+    now: datetime
+    actor: Actor
+    entrance: Entrance
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer to one open interrupt, with the digest of what its sender was shown."""
+
+    interrupt: Interrupt
+    question: Question
+    entry: Entry
+    view_digest: str = ""  #: "" if the sender named none
 
 
 def decide(
@@ -39,114 +66,184 @@ def decide(
     status: EntryStatus,
     actor: Actor,
     view_digest: str,
+    entrance: Entrance,
     payload: Any = None,
 ) -> Decision:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
 
-    Safe to replay: the same answer by the same actor returns the decision that stands. Only people
-    are kept away by a claim: a machine answers for a whole set.
+    Safe to replay: the same answer by the same actor returns the decision that stands. Which checks
+    apply at the entrance is in `inbox.domain.gate.CHECKS`.
 
     Raises:
-        NotFound, Forbidden.
+        Unauthenticated: the key, the session or the account has ended meanwhile.
+        NotFound, Forbidden, InboxOnly.
+        AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `closed_as`.
         Claimed: another person's claim runs; `detail` has `by` and `until`.
-        AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `status`.
-        InterruptExpired, InvalidPayload.
+        InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
         ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
-            not shown (R3).
+            not shown.
     """
     with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
-        return _decide(interrupt_id, status, actor, view_digest, payload)
+        return _decide(interrupt_id, Entry("", status, payload), actor, view_digest, entrance)
 
 
 @transaction.atomic(durable=True)
 def _decide(
-    interrupt_id: UUID, status: EntryStatus, actor: Actor, view_digest: str, payload: Any
+    interrupt_id: UUID, given: Entry, actor: Actor, view_digest: str, entrance: Entrance
 ) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id)
-    require(actor, thread.team_id, Permission.DECIDE, thread.agent_id)
+    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id
     )
-    entry = Entry(interrupt.interrupt_id, status, payload)
+    entry = Entry(interrupt.interrupt_id, given.status, given.payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
-    claim: Claim | None = getattr(interrupt, "claim", None)
-    check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
-    asked = question(interrupt, None)
-    check_in_time(asked, entry, now)
-    if view_digest != interrupt.shown_digest:
-        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
-    check_payload(asked, entry, now)
-    check_no_masks(payload, _texts_of(interrupt.tool_call))
-    (decision,) = record_decisions(
-        thread=thread,
-        run=interrupt.run,
-        answered=[(interrupt, entry)],
-        actor=actor,
-        now=now,
-        view_digest=view_digest,
-    )
+    answer = Answer(interrupt, question(interrupt, None), entry, view_digest)
+    (decision,) = record_answers(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
 
 
+def admit(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Admission:
+    """
+    Check that the actor, as they are now, may answer interrupts of the thread at this entrance.
+
+    The caller holds the thread's lock. Comes before replays are recognised.
+
+    Raises:
+        Unauthenticated, NotFound, Forbidden, InboxOnly.
+    """
+    checks = CHECKS[entrance]
+    if Check.ACTOR in checks:
+        require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
+        check_is_no_agent(actor)
+    if Check.ENTRANCE in checks:
+        check_entrance(entrance, inbox_only=thread.team.inbox_only)
+    return Admission(thread, now, actor, entrance)
+
+
+def record_answers(
+    admission: Admission,
+    *,
+    run: Run,
+    answers: Sequence[Answer],
+    closed_as: InterruptStatus | None = None,
+) -> list[Decision]:
+    """
+    Check answers to open interrupts of one run, and store them all or none.
+
+    The caller recognises replays before, and plans the resume afterwards.
+
+    Raises:
+        Claimed, InterruptExpired, ViewDigestRequired, ViewChanged, InvalidPayload, NotInBulk.
+    """
+    _check_answers(admission, answers)
+    return _store(admission, run, answers, closed_as)
+
+
+def _check_answers(admission: Admission, answers: Sequence[Answer]) -> None:
+    """Make each check for all answers before the next one: the first that fails is reported."""
+    checks = CHECKS[admission.entrance]
+    for check, function in _ANSWER_CHECKS:
+        if check in checks:
+            for answer in answers:
+                function(admission, answer)
+
+
+def _check_claim(admission: Admission, answer: Answer) -> None:
+    claim: Claim | None = getattr(answer.interrupt, "claim", None)
+    holder = claim.holder if claim else None
+    check_not_claimed(holder=holder, actor=admission.actor, now=admission.now)
+
+
+def _check_time(admission: Admission, answer: Answer) -> None:
+    check_in_time(answer.question, answer.entry, admission.now)
+
+
+def _check_view(admission: Admission, answer: Answer) -> None:
+    is_required = Check.VIEW_REQUIRED in CHECKS[admission.entrance]
+    check_view(
+        sent=answer.view_digest,
+        shown=answer.interrupt.shown_digest,
+        is_required=is_required or admission.thread.team.requires_view_digest,
+    )
+
+
+def _check_payload(_: Admission, answer: Answer) -> None:
+    check_payload(answer.question, answer.entry)
+
+
+def _check_masks(_: Admission, answer: Answer) -> None:
+    check_no_masks(answer.entry.payload, _texts_of(answer.interrupt.tool_call))
+
+
+def _check_bulk(admission: Admission, answer: Answer) -> None:
+    if answer.entry.status is EntryStatus.RESOLVED:
+        candidate = answer.interrupt.bulk_candidate()
+        check_bulk(candidate, sees_secrets=sees_secrets(admission.actor))
+
+
+_ANSWER_CHECKS = (
+    (Check.CLAIM, _check_claim),
+    (Check.TIME, _check_time),
+    (Check.VIEW, _check_view),
+    (Check.PAYLOAD, _check_payload),
+    (Check.MASKS, _check_masks),
+    (Check.BULK, _check_bulk),
+)
+
+
 def _texts_of(call: ToolCall | None) -> Iterator[str]:
-    """What the agent itself has written; read only if somebody looks."""
+    """Yield the texts in the call's arguments; they are read only if somebody looks."""
     if call is not None:
         yield from texts_in(json.loads(call.approved_args))
 
 
-def record_decisions(
-    *,
-    thread: Thread,
+def _store(
+    admission: Admission,
     run: Run,
-    answered: Sequence[tuple[Interrupt, Entry]],
-    actor: Actor,
-    now: datetime,
-    view_digest: str = "",
-    closed_as: InterruptStatus | None = None,
+    answers: Sequence[Answer],
+    closed_as: InterruptStatus | None,
 ) -> list[Decision]:
-    """
-    Store decisions that were checked; the caller holds the lock and plans the resume.
-
-    Raises:
-        Forbidden: they come from an agent, whatever let it come so far.
-    """
-    check_is_no_agent(actor)
+    thread, actor, now = admission.thread, admission.actor, admission.now
+    answered = [(answer.interrupt, answer.entry) for answer in answers]
     before = apply_answers(answered, now, by=actor.ident)
     decisions = [
         Decision(
-            interrupt=interrupt,
-            status=entry.status,
-            payload=None if entry.payload is None else _stored(entry.payload),
-            call_before=before.get(interrupt.pk),
-            view_digest=view_digest,
+            interrupt=answer.interrupt,
+            status=answer.entry.status,
+            payload=None if answer.entry.payload is None else _stored(answer.entry.payload),
+            call_before=before.get(answer.interrupt.pk),
+            view_digest=answer.view_digest,
+            entrance=admission.entrance,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
             user_id=actor.user_id,
             api_key_id=actor.key_id,
             created_at=now,
         )
-        for interrupt, entry in answered
+        for answer in answers
     ]
     Decision.objects.bulk_create(decisions)
     _close(answered, closed_as, actor, now)
     audit.record_all(
         [
             audit.entry(
-                action=f"interrupt.{interrupt.status}",
+                action=f"interrupt.{answer.interrupt.status}",
                 actor=actor,
                 now=now,
                 thread=thread,
                 run=run,
-                interrupt=interrupt,
-                tool_call=interrupt.tool_call,
-                digests=audit.digests_of(interrupt, view_digest),
-                state=(InterruptStatus.OPEN, interrupt.status),
-                payload=entry.payload,
+                interrupt=answer.interrupt,
+                tool_call=answer.interrupt.tool_call,
+                digests=audit.digests_of(answer.interrupt, answer.view_digest),
+                state=(InterruptStatus.OPEN, answer.interrupt.status),
+                payload=answer.entry.payload,
+                entrance=admission.entrance,
             )
-            for interrupt, entry in answered
+            for answer in answers
         ]
     )
     outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)

@@ -4,11 +4,12 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.decisions import record_decisions
+from inbox.actions.decisions import Answer, admit, record_answers
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import queue_resume_if_complete
+from inbox.actions.questions import question, queue_resume_if_complete
 from inbox.domain.access import EXPIRY
 from inbox.domain.contract import Entry
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.models import Interrupt
 
@@ -27,18 +28,17 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run", "claim")
     )
+    admission = admit(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
     for run in {interrupt.run for interrupt in late}:
-        record_decisions(
-            thread=thread,
-            run=run,
-            answered=[
-                (interrupt, Entry(interrupt.interrupt_id, EntryStatus.CANCELLED))
-                for interrupt in late
-                if interrupt.run == run
-            ],
-            actor=EXPIRY,
-            now=now,
-            closed_as=InterruptStatus.EXPIRED,
-        )
+        answers = [
+            Answer(
+                interrupt,
+                question(interrupt, None),
+                Entry(interrupt.interrupt_id, EntryStatus.CANCELLED),
+            )
+            for interrupt in late
+            if interrupt.run == run
+        ]
+        record_answers(admission, run=run, answers=answers, closed_as=InterruptStatus.EXPIRED)
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
     return len(late)

@@ -11,7 +11,7 @@ from inbox.actions import audit
 from inbox.domain.access import ENGINE, ActorKind
 from inbox.domain.contract import Entry, Question, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
-from inbox.models import Decision, Interrupt, Run, Team, Thread
+from inbox.models import Decision, Interrupt, Run, Thread
 
 
 def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
@@ -130,7 +130,7 @@ def queue_run(
 
 def _grace_of(thread: Thread, run: Run) -> timedelta:
     """How long the answers wait; not at all if nobody gave one who could take it back."""
-    seconds = Team.objects.values_list("grace_seconds", flat=True).get(pk=thread.team_id)
+    seconds = thread.team.grace_seconds
     if seconds:
         standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
         if not standing.exclude(actor_kind=ActorKind.SYSTEM).exists():

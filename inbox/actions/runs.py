@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from inbox import notify
 from inbox.actions import audit
-from inbox.actions.decisions import record_decisions
+from inbox.actions.decisions import Admission, Answer, admit, record_answers
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import input_without_conversation, load_questions, queue_run
@@ -22,11 +22,12 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, Question, check_resume, is_replay
+from inbox.domain.gate import Entrance
 from inbox.domain.sentences import Sentence
 from inbox.domain.states import ACTIVE_RUN, Reason, RunStatus
 from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
-from inbox.selectors.access import require
+from inbox.selectors.access import require, require_current
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class RunRequest:
     parent_run_id: str = ""
     entries: Sequence[Entry] = ()
     has_resume: bool = False  #: `resume: []` was sent: no coverage, no absence
+    #: what the client was shown, as far as it says so: interrupt id -> view digest
+    view_digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,12 @@ class Accepted:
 
 
 def accept_run(
-    *, agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str = ""
+    *,
+    agent: Agent,
+    request: RunRequest,
+    actor: Actor,
+    entrance: Entrance = Entrance.AGUI_HTTP,
+    idempotency_key: str = "",
 ) -> Accepted:
     """
     Start a run, or resume the interrupted one with the request's entries.
@@ -64,27 +72,30 @@ def accept_run(
     """
     try:
         try:
-            return _accept(agent, request, actor, idempotency_key)
+            return _accept(agent, request, actor, entrance, idempotency_key)
         except IntegrityError:
             # One idempotency key on two threads at once: the winner's run is there to be found now.
-            return _accept(agent, request, actor, idempotency_key)
-    except (errors.ContractRefusal, errors.Forbidden) as refusal:
+            return _accept(agent, request, actor, entrance, idempotency_key)
+    except (errors.ContractRefusal, errors.Forbidden, errors.Unauthenticated) as refusal:
         if request.has_resume:
             _record_rejection(agent, request, actor, refusal)
         raise
 
 
 @transaction.atomic(durable=True)
-def _accept(agent: Agent, request: RunRequest, actor: Actor, idempotency_key: str) -> Accepted:
-    wanted = Permission.DECIDE if request.entries else Permission.RUN
-    require(actor, agent.team_id, wanted, agent.pk)
+def _accept(
+    agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
+) -> Accepted:
     columns = _idempotency_columns(agent, request, actor, idempotency_key)
     thread, now = _lock_or_open_thread(agent, request)
-    # After the lock: the earlier run may have been stored while we waited for it.
+    if request.entries:
+        admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+        return _resume(admission, request)
+    # After the lock: the actor may have lost the permission while we waited for it, and the earlier
+    # run may have been stored.
+    require_current(actor, agent.team_id, Permission.RUN, agent.pk, now=now)
     if columns and (earlier := _earlier_run(columns)):
         return Accepted(earlier, replayed=True)
-    if request.entries:
-        return _resume(thread, request, actor, now)
     _check_free(thread)
     run = queue_run(
         thread=thread,
@@ -98,7 +109,8 @@ def _accept(agent: Agent, request: RunRequest, actor: Actor, idempotency_key: st
     return Accepted(run, replayed=False)
 
 
-def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) -> Accepted:
+def _resume(admission: Admission, request: RunRequest) -> Accepted:
+    thread, now = admission.thread, admission.now
     asked = _run_that_asked(thread, request.entries)
     if asked is None:
         _check_not_busy(latest_run(thread))
@@ -108,7 +120,7 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
     if resumed_by and is_replay(entries=request.entries, questions=questions):
         return Accepted(last_try(resumed_by), replayed=True)
-    fresh = check_resume(entries=request.entries, questions=questions, now=now)
+    fresh = check_resume(entries=request.entries, questions=questions)
     if resumed_by:
         raise errors.AlreadyDecided(Sentence("This run was already resumed, with other answers."))
     if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
@@ -118,12 +130,19 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
             "it now."
         )
     answered = {entry.interrupt_id: entry for entry in fresh}
-    record_decisions(
-        thread=thread,
+    record_answers(
+        admission,
         run=asked,
-        answered=[(row, answered[row.interrupt_id]) for row, question in rows if question.is_open],
-        actor=actor,
-        now=now,
+        answers=[
+            Answer(
+                row,
+                question,
+                answered[row.interrupt_id],
+                request.view_digests.get(row.interrupt_id, ""),
+            )
+            for row, question in rows
+            if question.is_open
+        ],
     )
     run = queue_run(
         thread=thread,
@@ -132,7 +151,7 @@ def _resume(thread: Thread, request: RunRequest, actor: Actor, now: datetime) ->
         input_text=_input_of_resume(asked, questions, request),
         resumes=asked,
         entries=[question.answer or answered[question.interrupt_id] for question in questions],
-        started_by=actor.label,
+        started_by=admission.actor.label,
     )
     return Accepted(run, replayed=False)
 

@@ -1,6 +1,7 @@
 """The AG-UI door over HTTP."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from ag_ui.core import AgentCapabilities, RunAgentInput
@@ -19,6 +20,7 @@ from inbox.api.streams import encoded, only, stream
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import InvalidValue, NotFound
+from inbox.domain.gate import Entrance
 from inbox.selectors import agents
 
 DIALECT = query(
@@ -43,7 +45,7 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
 )
 @require_POST
 async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
-    return await _answer(request, slug, door.run)
+    return await _answer(request, slug, partial(door.run, entrance=Entrance.AGUI_HTTP))
 
 
 @operation(

@@ -63,13 +63,8 @@ class AnswerInput(serializers.Serializer[Any]):
 
 
 def _view_digest() -> Text:
-    return Text(
-        max_length=64,
-        error_messages={
-            "required": "Send the `view_digest` of the interrupt as you have read it: a decision "
-            "counts for what was shown."
-        },
-    )
+    """The digest of the interrupt as it was read; the gate says what is wrong without it."""
+    return Text(max_length=64, required=False, default="", allow_blank=True)
 
 
 class DecisionInput(AnswerInput):

@@ -31,6 +31,7 @@ from inbox.domain.errors import (
     InterruptExpired,
     NotFound,
 )
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.selectors import interrupts, teamwork
 
@@ -138,6 +139,7 @@ class InterruptsDecide(Caller, APIView):
             status=EntryStatus(given["status"]),
             payload=given.get("payload"),
             actor=self.actor(request),
+            entrance=Entrance.BULK_REST,
         )
         return Response({"results": list(map(shapes.result_json, results))})
 

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from inbox import engine
 from inbox.actions.decisions import decide
 from inbox.actions.remotes import set_remote_agent
-from inbox.actions.runs import accept_run, cancel_run, idempotency_digest, new_external_id
+from inbox.actions.runs import cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
 from inbox.api.answers import (
     AcceptedRun,
@@ -41,6 +41,7 @@ from inbox.domain.errors import (
     Claimed,
     EditsNotOffered,
     IdempotencyConflict,
+    InboxOnly,
     InterruptExpired,
     InvalidInput,
     InvalidPayload,
@@ -53,8 +54,10 @@ from inbox.domain.errors import (
     ThreadBusy,
     TooManyTests,
     ViewChanged,
+    ViewDigestRequired,
 )
 from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH, Filter, Sort, State
+from inbox.domain.gate import Entrance
 from inbox.domain.masks import NAMES
 from inbox.domain.states import EntryStatus, RunStatus
 from inbox.engine.agents import try_connection
@@ -126,8 +129,7 @@ class Runs(Caller, APIView):
         actor = self.actor(request)
         agent = agents.agent_for(actor, body.validated_data["agent"])
         wanted = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
-        engine.check_input(agent.implementation, wanted.input["forwardedProps"])
-        accepted = accept_run(agent=agent, request=wanted, actor=actor, idempotency_key=key)
+        accepted = engine.accept(agent=agent, request=wanted, actor=actor, idempotency_key=key)
         answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
         return made(answer, replayed=accepted.replayed, status=202)
 
@@ -377,10 +379,12 @@ class InterruptDecide(Caller, APIView):
             NotFound,
             AlreadyDecided,
             Claimed,
+            InboxOnly,
             InterruptExpired,
             InvalidPayload,
             EditsNotOffered,
             ViewChanged,
+            ViewDigestRequired,
         ),
         more="The last answer that a run waits for resumes it.",
     )
@@ -393,6 +397,7 @@ class InterruptDecide(Caller, APIView):
             payload=given.get("payload"),
             view_digest=given["view_digest"],
             actor=actor,
+            entrance=Entrance.REST,
         )
         return Response(shapes.told_decision_json(decision, actor))
 

@@ -71,6 +71,11 @@ class Actor:
         return str(self.user_id or self.key_id or self.label)
 
 
+def actor_key(actor: Actor) -> str:
+    """Return what rows about an actor are found by: kind and stable id, at most 80 characters."""
+    return f"{actor.kind}:{actor.ident}"[:80]
+
+
 def sees_secrets(actor: Actor) -> bool:
     """
     Whether secrets stand unmasked in what REST answers: for machines that decide.

@@ -58,17 +58,16 @@ def is_replay(*, entries: Sequence[Entry], questions: Sequence[Question]) -> boo
     return len(answers) == len(questions) and fingerprint(entries) == fingerprint(answers)
 
 
-def check_resume(
-    *, entries: Sequence[Entry], questions: Sequence[Question], now: datetime
-) -> list[Entry]:
+def check_resume(*, entries: Sequence[Entry], questions: Sequence[Question]) -> list[Entry]:
     """
-    The entries that are new decisions, in the order asked, if the array may resume the run.
+    Return the entries that are new decisions, in the order asked, if they are a complete set.
 
     An entry that repeats a standing decision is no new one; one that contradicts it is refused.
+    Each answer is checked by itself afterwards (`inbox.actions.decisions.record_answers`).
 
     Raises:
-        DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume, InterruptExpired,
-        InvalidPayload, EditsNotOffered: the first that applies, in the order of the contract.
+        DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume: the first that applies, in
+        the order of the contract.
     """
     by_id = _entries_by_id(entries)
     known = {question.interrupt_id: question for question in questions}
@@ -85,11 +84,7 @@ def check_resume(
         raise errors.PartialResume(
             f"One resume answers every open interrupt; missing: {', '.join(missing)}."
         )
-    fresh = [by_id[question.interrupt_id] for question in questions if question.is_open]
-    for check in (check_in_time, check_payload):
-        for entry in fresh:
-            check(known[entry.interrupt_id], entry, now)
-    return fresh
+    return [by_id[question.interrupt_id] for question in questions if question.is_open]
 
 
 def check_not_contradicted(question: Question, entry: Entry) -> None:
@@ -115,7 +110,7 @@ def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
         )
 
 
-def check_payload(question: Question, entry: Entry, now: datetime) -> None:
+def check_payload(question: Question, entry: Entry) -> None:
     """
     Check that a resolved entry fits the response schema (rule 6), and edits only what it may.
 

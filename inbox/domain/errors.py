@@ -154,18 +154,6 @@ class NotSealed(Refusal):
     code = "NOT_SEALED"
 
 
-class ViewChanged(Refusal):
-    """What was shown when the decision was made is not what is asked now (consent)."""
-
-    code = "VIEW_CHANGED"
-
-
-class Claimed(Refusal):
-    """Another person has taken this; `detail` says `by` whom and `until` when."""
-
-    code = "CLAIMED"
-
-
 class NotClaimed(Refusal):
     """There is no claim of the actor's to renew."""
 
@@ -191,7 +179,37 @@ class WebhookDisabled(Refusal):
 
 
 class ContractRefusal(Refusal):
-    """The AG-UI interrupt contract does not allow this; on the wire it is a RUN_ERROR."""
+    """The AG-UI contract or a check of an answer forbids this; on the wire it is a RUN_ERROR."""
+
+
+class ViewChanged(ContractRefusal):
+    """What was shown when the decision was made is not what is asked now (consent)."""
+
+    code = "VIEW_CHANGED"
+
+
+class ViewDigestRequired(ViewChanged):
+    """The answer does not say what was shown, and has to."""
+
+    code = "VIEW_DIGEST_REQUIRED"
+
+
+class InboxOnly(ContractRefusal):
+    """The team takes answers from its inbox only."""
+
+    code = "INBOX_ONLY"
+
+
+class NotInBulk(ContractRefusal):
+    """The interrupt has to be looked at by itself; the message says why."""
+
+    code = "NOT_IN_BULK"
+
+
+class Claimed(ContractRefusal):
+    """Another person has taken this; `detail` says `by` whom and `until` when."""
+
+    code = "CLAIMED"
 
 
 class PendingInterrupts(ContractRefusal):

@@ -1,7 +1,7 @@
 """The AG-UI door, whatever the transport: an input in, the events of a run out."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -23,18 +23,27 @@ from agents.agui import wire
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import take_answer
 from inbox import engine
-from inbox.actions.runs import RunRequest, accept_run
+from inbox.actions.delivered_outcomes import record_delivered_outcome
+from inbox.actions.runs import RunRequest
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
 from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
+from inbox.domain.gate import Entrance
 from inbox.domain.states import RunStatus
-from inbox.door.dialects import asked_again, dialect_of, entries_of, retold, retold_rows
+from inbox.door.dialects import (
+    asked_again,
+    dialect_of,
+    entries_of,
+    open_interrupts,
+    retold,
+    retold_rows,
+)
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
-from inbox.models import Run
+from inbox.models import Agent, Run
 from inbox.selectors import agents, threads
 from inbox.selectors.access import is_allowed_still
-from inbox.selectors.questions import Asked
+from inbox.selectors.questions import Asked, asked_in
 
 _MESSAGES = TypeAdapter(list[Message])
 
@@ -48,6 +57,8 @@ class Answer:
     run_id: str = ""  #: what the client calls it, if somebody else started it
     may_read: Callable[[], bool] = lambda: True
     dialect: Dialect = Dialect.CANONICAL
+    asked: Sequence[Asked] = ()  #: the interrupts that `bodies` tell of
+    actor: Actor | None = None  #: who is told, for a client of an older dialect
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
         if self.run is None:
@@ -55,20 +66,25 @@ class Answer:
         rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
         if self.run_id:
             rows = _renamed(rows, self.run_id)
-        return rows if self.dialect is Dialect.CANONICAL else retold_rows(rows, self.dialect)
+        if self.dialect is Dialect.CANONICAL or self.actor is None:
+            return rows
+        return retold_rows(_recorded(rows, self.run, self.actor, self.dialect), self.dialect)
 
 
-async def run(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
+async def run(
+    actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL, *, entrance: Entrance
+) -> Answer:
     """
     Accept a RunAgentInput, and answer in the dialect that the client speaks.
 
     What the interrupt contract refuses is answered as a RUN_ERROR (rule 8); the rest is raised.
 
     Raises:
-        NotFound, Forbidden, InvalidInput, InvalidValue.
+        Unauthenticated, NotFound, Forbidden, InvalidInput, InvalidValue.
     """
     spoken = dialect_of(dialect)
-    return _in_dialect(await in_db_thread(_run, actor, slug, value, spoken), spoken)
+    answer = await in_db_thread(_run, actor, slug, value, spoken, entrance)
+    return await in_db_thread(_in_dialect, answer, actor, spoken)
 
 
 async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
@@ -80,38 +96,64 @@ async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CA
         NotFound, InvalidInput, InvalidValue.
     """
     spoken = dialect_of(dialect)
-    return _in_dialect(await in_db_thread(_connect, actor, slug, value), spoken)
+    answer = await in_db_thread(_connect, actor, slug, value)
+    return await in_db_thread(_in_dialect, answer, actor, spoken)
 
 
-def _in_dialect(answer: Answer, dialect: Dialect) -> Answer:
-    """The answer for a client that speaks this dialect."""
+def _in_dialect(answer: Answer, actor: Actor, dialect: Dialect) -> Answer:
+    """
+    Return the answer for a client that speaks this dialect.
+
+    Clients of older dialects may answer without an interrupt id: which interrupts they were told of
+    is stored before they are told.
+    """
     if dialect is Dialect.CANONICAL:
         return answer
-    return replace(answer, bodies=retold(answer.bodies, dialect), dialect=dialect)
+    if answer.asked:
+        ids = [one.interrupt_id for one in answer.asked]
+        _record_delivered(answer.asked[0].run, ids, actor, dialect)
+    bodies = retold(answer.bodies, dialect)
+    return replace(answer, bodies=bodies, dialect=dialect, actor=actor)
 
 
-def _run(actor: Actor, slug: str, value: Any, dialect: Dialect) -> Answer:
+def _record_delivered(run: Run, ids: Sequence[str], actor: Actor, dialect: Dialect) -> None:
+    # The draft tells of one interrupt at a time.
+    told = ids[:1] if dialect is Dialect.DRAFT else ids
+    record_delivered_outcome(run=run, interrupt_ids=told, actor=actor)
+
+
+async def _recorded(
+    chunks: AsyncIterator[Sequence[Row]], run: Run, actor: Actor, dialect: Dialect
+) -> AsyncIterator[Sequence[Row]]:
+    """Yield the rows of a run; before its interrupts are told, store that the actor is told."""
+    async with aclosing(chunks) as rows:  # type: ignore[type-var]
+        async for chunk in rows:
+            for row in chunk:
+                if row.type == "RUN_FINISHED" and (ids := wire.interrupt_ids(row.body)):
+                    await in_db_thread(_record_delivered, run, ids, actor, dialect)
+            yield chunk
+
+
+def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entrance) -> Answer:
     value, given = take_answer(dialect, value)
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
-    if given is None and not request.has_resume:
-        engine.check_input(agent.implementation, request.input["forwardedProps"])
     try:
         if given is not None:
-            entries, still_open = entries_of(actor, agent, request.thread_id, dialect, given)
+            entries, still_open = entries_of(actor, agent, request, dialect, given, entrance)
             if still_open:
                 return _asks(request, still_open)
             request = replace(request, entries=entries, has_resume=True)
-        accepted = accept_run(agent=agent, request=request, actor=actor)
+        accepted = engine.accept(agent=agent, request=request, actor=actor, entrance=entrance)
     except (ContractRefusal, Forbidden) as refusal:
         if isinstance(refusal, Forbidden) and not request.entries and given is None:
             raise
         is_langgraph = dialect is Dialect.LANGGRAPH
-        again = asked_again(actor, agent, request.thread_id) if is_langgraph else ()
-        return _refused(request, refusal, again)
+        still_open = open_interrupts(actor, agent, request.thread_id) if is_langgraph else ()
+        return _refused(request, refusal, still_open)
     taken = accepted.run
     if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
-        return _as_it_ended(taken, request.run_id)
+        return _as_it_ended(actor, agent, taken, request.run_id)
     return Answer(
         run=taken,
         run_id=request.run_id if accepted.replayed else "",
@@ -151,7 +193,17 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
             run=known.active,
             may_read=partial(is_allowed_still, actor, agent.team_id),
         )
-    return Answer(bodies=_ended(known, known.last_terminal))
+    return Answer(bodies=_ended(known, known.last_terminal), asked=_asked(actor, agent, known))
+
+
+def _asked(actor: Actor, agent: Agent, known: threads.Hydration) -> Sequence[Asked]:
+    """Return the interrupts that the last run of the thread ended with, for who may decide."""
+    last = known.last
+    if last is None or last.status != RunStatus.INTERRUPTED:
+        return ()
+    with suppress(Forbidden):
+        return asked_in(actor, agent, known.thread.external_id, last)
+    return ()
 
 
 def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
@@ -163,7 +215,7 @@ def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
     return [*_snapshots(known, run_id), terminal]
 
 
-def _as_it_ended(run: Run, run_id: str) -> Answer:
+def _as_it_ended(actor: Actor, agent: Agent, run: Run, run_id: str) -> Answer:
     """A replayed resume: how the thread stands and how its run ended, under the new run id."""
     known = threads.hydration_of(run.thread)
     terminal: Any = wire.decode(threads.terminal_of(run))
@@ -172,7 +224,8 @@ def _as_it_ended(run: Run, run_id: str) -> Answer:
         is_answered = run.status == RunStatus.INTERRUPTED and known.last != run
         outcome = _SUCCESS if is_answered else terminal.outcome
         terminal = terminal.model_copy(update={"run_id": run_id, "outcome": outcome})
-    return Answer(bodies=[*_snapshots(known, run_id), wire.encode(terminal)])
+    bodies = [*_snapshots(known, run_id), wire.encode(terminal)]
+    return Answer(bodies=bodies, asked=_asked(actor, agent, known))
 
 
 def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:
@@ -194,14 +247,16 @@ def _asks(request: RunRequest, asked: Sequence[Asked]) -> Answer:
         MessagesSnapshotEvent(messages=_MESSAGES.validate_python(asked[0].messages)),
         RunFinishedEvent(thread_id=request.thread_id, run_id=request.run_id, outcome=outcome),
     ]
-    return Answer(bodies=[wire.encode(event) for event in events])
+    return Answer(bodies=[wire.encode(event) for event in events], asked=asked)
 
 
 def _refused(
-    request: RunRequest, refusal: ContractRefusal | Forbidden, again: Sequence[str] = ()
+    request: RunRequest, refusal: ContractRefusal | Forbidden, still_open: Sequence[Asked]
 ) -> Answer:
+    """Return the refusal as a RUN_ERROR, after what is still open in LangGraph's dialect."""
     started = wire.encode(wire.run_started(request.thread_id, request.run_id))
-    return Answer(bodies=[started, *again, run_error(refusal.code, refusal.message)])
+    error = run_error(refusal.code, refusal.message)
+    return Answer(bodies=[started, *asked_again(still_open), error], asked=still_open)
 
 
 def run_error(code: str, message: str) -> str:

@@ -1,7 +1,7 @@
 """Older clients at the door: their answers become entries, and questions are told their way."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -16,14 +16,16 @@ from agents.agui.old_clients import (
     with_edits,
 )
 from inbox.actions.decisions import decide
+from inbox.actions.runs import RunRequest
 from inbox.domain import errors
 from inbox.domain.access import Actor
 from inbox.domain.contract import Entry
 from inbox.domain.edits import flat_edits
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus, Reason
 from inbox.feed import Row
 from inbox.models import Agent
-from inbox.selectors.questions import Asked, asked_on
+from inbox.selectors.questions import Asked, asked_on, delivered_to
 
 
 def dialect_of(name: str) -> Dialect:
@@ -35,23 +37,38 @@ def dialect_of(name: str) -> Dialect:
 
 
 def entries_of(
-    actor: Actor, agent: Agent, thread_id: str, dialect: Dialect, given: Given
+    actor: Actor,
+    agent: Agent,
+    request: RunRequest,
+    dialect: Dialect,
+    given: Given,
+    entrance: Entrance,
 ) -> tuple[list[Entry], Sequence[Asked]]:
     """
-    The resume entries that an answer stands for; or what is still to be asked.
+    Return the resume entries that an answer stands for; or the interrupts that are still open.
 
     A client of the draft is asked one thing at a time, and CopilotKit shows one of several: their
-    answers are kept as decisions until the last one, which comes with all of them, so that the
+    answers are stored as decisions until the last one, which comes with all of them, so that the
     agent is resumed once.
 
     Raises:
         NotFound, Forbidden, and what `decide` raises.
+        ViewChanged: the answer names no interrupt, and this actor was told of none.
         UnknownInterrupt, PartialResume: the answer is to nothing that was asked, or not to all.
     """
-    asked = asked_on(actor, agent, thread_id, given.interrupt_id)
-    if dialect is Dialect.LANGGRAPH and not _answers_one(asked, given):
-        return _entries_of_langgraph(asked, given), ()
-    target = _target(asked, given.interrupt_id)
+    asked = asked_on(actor, agent, request.thread_id, given.interrupt_id)
+    answers_by_id = by_interrupt(given.payload, [one.interrupt_id for one in asked])
+    if dialect is Dialect.LANGGRAPH and answers_by_id is not None:
+        return _entries_of_map(asked, answers_by_id), ()
+    name = given.interrupt_id
+    if not name:
+        asked, told = delivered_to(actor, agent, request.thread_id)
+        if len(told) != 1:
+            raise errors.PartialResume(
+                "Several interrupts are open; answer with a map from their ids to the answers."
+            )
+        (name,) = told
+    target = _target(asked, name)
     entry = _entry(dialect, target, given.payload)
     others = [one for one in asked if one is not target]
     still_open = [one for one in others if one.is_open]
@@ -62,26 +79,32 @@ def entries_of(
         interrupt_id=target.pk,
         status=entry.status,
         payload=entry.payload,
-        view_digest=target.shown_digest,
+        view_digest=request.view_digests.get(target.interrupt_id, ""),
         actor=actor,
+        entrance=entrance,
     )
     return [], still_open
 
 
-def asked_again(actor: Actor, agent: Agent, thread_id: str) -> list[str]:
+def open_interrupts(actor: Actor, agent: Agent, thread_id: str) -> Sequence[Asked]:
+    """Return what the thread still asks; nothing for who may not decide."""
+    try:
+        return [one for one in asked_on(actor, agent, thread_id, "") if one.is_open]
+    except (errors.Forbidden, errors.UnknownInterrupt):
+        return []
+
+
+def asked_again(still_open: Sequence[Asked]) -> list[str]:
     """
-    What a thread still asks, in LangGraph's dialect; nothing for who may not decide.
+    Return events that ask for these once more, in LangGraph's dialect.
 
     CopilotKit puts a question away with whatever it sends next, refused or not.
     """
-    try:
-        asked = [one for one in asked_on(actor, agent, thread_id, "") if one.is_open]
-    except (errors.Forbidden, errors.UnknownInterrupt):
-        return []
     teller = Teller(Dialect.LANGGRAPH)
-    if asked:
-        teller.know(asked[0].messages)
-    return [strict_json.dumps(event) for event in teller.ask([dict(one.body) for one in asked])]
+    if still_open:
+        teller.know(still_open[0].messages)
+    asked = [dict(one.body) for one in still_open]
+    return [strict_json.dumps(event) for event in teller.ask(asked)]
 
 
 def retold(bodies: Sequence[str], dialect: Dialect) -> list[str]:
@@ -110,21 +133,8 @@ def _retold(body: str, teller: Teller) -> list[str]:
     return [strict_json.dumps(event) for event in teller.tell(json.loads(body))]
 
 
-def _answers_one(asked: Sequence[Asked], given: Given) -> bool:
-    """Whether the answer names its question, and is no map that names several."""
-    answers = by_interrupt(given.payload, [one.interrupt_id for one in asked])
-    return bool(given.interrupt_id) and answers is None
-
-
-def _entries_of_langgraph(asked: Sequence[Asked], given: Given) -> list[Entry]:
-    answers = by_interrupt(given.payload, [one.interrupt_id for one in asked])
-    if answers is None:
-        waiting = [one for one in asked if one.is_open] or list(asked)
-        if len(waiting) != 1:
-            raise errors.PartialResume(
-                "Several interrupts are open; answer with a map from their ids to the answers."
-            )
-        answers = {waiting[0].interrupt_id: given.payload}
+def _entries_of_map(asked: Sequence[Asked], answers: Mapping[str, Any]) -> list[Entry]:
+    """Return the entries of LangGraph's map from interrupt ids to answers."""
     given_now = {
         one.interrupt_id: _entry(Dialect.LANGGRAPH, one, answers[one.interrupt_id])
         for one in asked
@@ -135,15 +145,10 @@ def _entries_of_langgraph(asked: Sequence[Asked], given: Given) -> list[Entry]:
 
 
 def _target(asked: Sequence[Asked], interrupt_id: str) -> Asked:
-    found = (
-        one for one in asked if (one.interrupt_id == interrupt_id if interrupt_id else one.is_open)
-    )
-    target = next(found, None)
-    if target is None and not interrupt_id and len(asked) == 1:
-        return asked[0]  # the answer once more: who asked knows whether it is the same one
-    if target is None:
-        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
-    return target
+    for one in asked:
+        if one.interrupt_id == interrupt_id:
+            return one
+    raise errors.UnknownInterrupt("No interrupt is open on this thread.")
 
 
 def _entry(dialect: Dialect, asked: Asked, given: Any) -> Entry:

@@ -1,8 +1,9 @@
 """RunAgentInput, checked for shape."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from ag_ui.core import RunAgentInput
+from ag_ui.core import ResumeEntry, RunAgentInput
 from pydantic import BaseModel, ValidationError
 
 from agents.agui.bounds import check_bounds
@@ -33,6 +34,7 @@ def run_request(value: Any) -> RunRequest:
         check_bounds(parsed.state)
     except ProtocolViolation as error:
         raise InvalidValue(f"state: {error}") from error
+    props, digests = _without_ours(parsed.forwarded_props)
     return RunRequest(
         thread_id=parsed.thread_id,
         run_id=parsed.run_id,
@@ -42,14 +44,49 @@ def run_request(value: Any) -> RunRequest:
             "state": parsed.state,
             "tools": [_json(tool) for tool in parsed.tools or ()],
             "context": [_json(item) for item in parsed.context or ()],
-            "forwardedProps": parsed.forwarded_props,
+            "forwardedProps": props,
         },
         entries=[
             Entry(entry.interrupt_id, EntryStatus(entry.status), entry.payload)
             for entry in parsed.resume or ()
         ],
         has_resume=parsed.resume is not None,
+        view_digests={**digests, **_digests_of(parsed.resume or ())},
     )
+
+
+def _without_ours(props: Any) -> tuple[Any, dict[str, str]]:
+    """
+    Return forwardedProps without `signoff`, which is for the server, and its view digests.
+
+    Clients of older dialects have no metadata to send them in; they send
+    `{"signoff": {"viewDigests": {interrupt id: digest}}}`.
+    """
+    if not isinstance(props, dict) or "signoff" not in props:
+        return props, {}
+    rest = {name: member for name, member in props.items() if name != "signoff"}
+    ours = props["signoff"]
+    digests = ours.get("viewDigests", {}) if isinstance(ours, dict) else None
+    if not isinstance(digests, dict) or not all(map(_is_text, digests.values())):
+        raise InvalidInput("forwardedProps.signoff.viewDigests is an object of texts.")
+    return rest, digests
+
+
+def _digests_of(entries: Sequence[ResumeEntry]) -> dict[str, str]:
+    """Return the view digests in the metadata of resume entries, by interrupt id."""
+    digests = {}
+    for entry in entries:
+        ours = (entry.metadata or {}).get("signoff")
+        digest = ours.get("viewDigest") if isinstance(ours, dict) else None
+        if digest is not None and not isinstance(digest, str):
+            raise InvalidInput("resume: metadata.signoff.viewDigest is a text.")
+        if digest:
+            digests[entry.interrupt_id] = digest
+    return digests
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _json(model: BaseModel) -> Any:

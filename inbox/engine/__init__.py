@@ -9,14 +9,15 @@ from django.db import InterfaceError, OperationalError
 
 from agents import registry
 from inbox.actions.retries import retry_run
-from inbox.actions.runs import Accepted
+from inbox.actions.runs import Accepted, RunRequest, accept_run
 from inbox.actions.work import Hold, claim_run, fail_unreadable_run
 from inbox.domain.access import Actor
 from inbox.domain.errors import InvalidValue, LeaseLost
+from inbox.domain.gate import Entrance
 from inbox.domain.schemas import problems_of
 from inbox.engine.agents import find
 from inbox.engine.driver import Driver
-from inbox.models import Run
+from inbox.models import Agent, Run
 from inbox.selectors.work import implementation_of, load_assignment
 
 log = structlog.get_logger(__name__)
@@ -68,6 +69,35 @@ def is_restartable(implementation: str) -> bool:
         return find(implementation).restartable
     except registry.UnknownAgent:
         return False
+
+
+def accept(
+    *,
+    agent: Agent,
+    request: RunRequest,
+    actor: Actor,
+    entrance: Entrance = Entrance.AGUI_HTTP,
+    idempotency_key: str = "",
+) -> Accepted:
+    """
+    Start a run, or resume an interrupted one; see `accept_run`.
+
+    What a run is started with is checked here against its agent's schema, which only the engine
+    knows.
+
+    Raises:
+        InvalidValue: the input does not fit the agent's schema.
+        What `accept_run` raises.
+    """
+    if not request.entries and not request.has_resume:
+        check_input(agent.implementation, request.input["forwardedProps"])
+    return accept_run(
+        agent=agent,
+        request=request,
+        actor=actor,
+        entrance=entrance,
+        idempotency_key=idempotency_key,
+    )
 
 
 def retry(run_id: UUID, actor: Actor) -> Accepted:

@@ -10,7 +10,7 @@ from typing import Any
 from inbox import engine
 from inbox.actions.keys import make_key
 from inbox.actions.people import add_member, set_password
-from inbox.actions.runs import RunRequest, accept_run, new_external_id
+from inbox.actions.runs import RunRequest, new_external_id
 from inbox.domain.access import SEED, Permission, Role
 from inbox.domain.errors import UsernameTaken
 from inbox.management.teams import give_agent, team_of
@@ -97,7 +97,7 @@ def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
 def _start(agent: Any, value: dict[str, Any] | None, text: str) -> None:
     message = {"id": new_external_id(), "role": "user", "content": text}
     props = None if value is None else {"input": value}
-    accept_run(
+    engine.accept(
         agent=agent,
         request=RunRequest(
             thread_id=new_external_id(),

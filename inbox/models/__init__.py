@@ -20,7 +20,7 @@ from inbox.models.keys import ApiKey
 from inbox.models.orders import Order
 from inbox.models.people import Membership, Team, User
 from inbox.models.sightings import Sighting
-from inbox.models.threads import Memory, Run, Thread
+from inbox.models.threads import DeliveredOutcome, Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
 from inbox.models.webhooks import Delivery, DeliveryAttempt, WebhookEndpoint
@@ -38,6 +38,7 @@ __all__ = [
     "Claim",
     "Comment",
     "Decision",
+    "DeliveredOutcome",
     "Delivery",
     "DeliveryAttempt",
     "Endpoint",

@@ -22,6 +22,9 @@ class Decision(models.Model):
         null=True, help_text="JSON text: the tool call's row before this answer changed it"
     )
     view_digest = models.CharField(max_length=64, blank=True, help_text="of what was shown")
+    entrance = models.CharField(
+        max_length=20, blank=True, help_text="how it came in; blank before there was this column"
+    )
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=160)
     user = models.ForeignKey(

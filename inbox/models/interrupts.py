@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.domain.bulk import BulkCandidate
 from inbox.domain.consent import view_digest_with
 from inbox.domain.states import InterruptStatus
 from inbox.models.agents import Agent
@@ -89,6 +90,16 @@ class Interrupt(models.Model):
             _first_page("decided_by_person", ["team", "decided_by", "closed_at", "id"], ~_OPEN),
             models.Index(fields=["team", "id"], name="asked_of_a_team"),
         ]
+
+    def bulk_candidate(self) -> BulkCandidate:
+        call = self.tool_call
+        return BulkCandidate(
+            reason=self.reason,
+            tool=self.tool if call else "",
+            args=self.args,
+            approved_args=call.approved_args if call else None,
+            body=self.body,
+        )
 
     @property
     def shown_digest(self) -> str:

@@ -26,6 +26,12 @@ class Team(models.Model):
     grace_seconds = models.PositiveSmallIntegerField(
         default=0, help_text="how long a complete set of answers waits before it resumes its run"
     )
+    requires_view_digest = models.BooleanField(
+        default=False, help_text="AG-UI clients have to send the digest of what they showed"
+    )
+    inbox_only = models.BooleanField(
+        default=False, help_text="interrupts are answered on the pages of the inbox only"
+    )
     audit_days = models.PositiveIntegerField(
         null=True, help_text="after so many days names and texts leave the audit trail; null: never"
     )

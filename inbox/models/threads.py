@@ -119,3 +119,21 @@ class Run(models.Model):
                 name="resumes_by_time",
             ),
         ]
+
+
+class DeliveredOutcome(models.Model):
+    """The last interrupts on a thread that a client of an older dialect was told of."""
+
+    id = id_field()
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="+", db_index=False)
+    actor = models.CharField(max_length=80, help_text="inbox.domain.access.actor_key")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", help_text="that asked")
+    interrupt_ids = models.JSONField(help_text="the AG-UI ids of what the client was told of")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["thread", "actor"], name="one_delivered_outcome_per_actor"
+            )
+        ]

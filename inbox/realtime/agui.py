@@ -13,6 +13,7 @@ from agents.agui import strict_json
 from inbox import door
 from inbox.db_threads import in_db_thread
 from inbox.domain.errors import Refusal
+from inbox.domain.gate import Entrance
 from inbox.rates import count_caller
 from inbox.realtime.callers import CLOSE_BAD_INPUT, CLOSE_UNAUTHENTICATED, actor_of_scope, query_of
 
@@ -46,7 +47,13 @@ class AguiConsumer(AsyncWebsocketConsumer):
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
             await in_db_thread(count_caller, self._actor)  # type: ignore[arg-type]
-            answer = await door.run(self._actor, slug, strict_json.loads(frame), self._dialect())  # type: ignore[arg-type]
+            answer = await door.run(
+                self._actor,  # type: ignore[arg-type]
+                slug,
+                strict_json.loads(frame),
+                self._dialect(),
+                entrance=Entrance.AGUI_WEBSOCKET,
+            )
         except strict_json.JsonRejected as error:
             await self._refuse("INVALID_INPUT", str(error))
         except Refusal as refusal:

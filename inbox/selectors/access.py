@@ -1,16 +1,18 @@
 """Which teams an actor may do what in."""
 
 from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q
 
 from inbox.domain.access import NEEDS, ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.errors import Forbidden, NotFound, Unauthenticated
 from inbox.domain.sentences import Sentence
-from inbox.models import Membership, Team, User
+from inbox.models import ApiKey, Membership, Team, User
 from inbox.selectors.standing import live_sessions
-from inbox.selectors.tokens import working
+from inbox.selectors.tokens import is_taken, working
 
 
 def permissions_in(
@@ -124,6 +126,39 @@ def require(
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
         raise Forbidden(NEEDS[permission])
     raise NotFound()
+
+
+def require_current(
+    actor: Actor,
+    team_id: UUID,
+    permission: Permission,
+    agent_id: UUID | None = None,
+    *,
+    now: datetime,
+) -> None:
+    """
+    Raise unless the actor has the permission now, whatever was true when the request arrived.
+
+    The key, the session, the person and the membership are read again. Belongs behind a lock.
+
+    Raises:
+        Unauthenticated: the key was revoked, replaced or has expired, the session has ended, or the
+            person was deactivated.
+        NotFound, Forbidden.
+    """
+    if actor.key_id is not None:
+        key = ApiKey.objects.filter(pk=actor.key_id).first()
+        if key is None or not is_taken(key, actor.token_digest, now):
+            raise Unauthenticated(Sentence("This key has ended."))
+        actor = replace(actor, scopes=key.permissions())
+    elif actor.session_key and not live_sessions([actor.session_key]):
+        raise Unauthenticated(Sentence("You have been signed out: sign in again."))
+    try:
+        require(actor, team_id, permission, agent_id)
+    except NotFound:
+        if actor.user_id and not User.objects.filter(pk=actor.user_id, is_active=True).exists():
+            raise Unauthenticated(Sentence("This account is deactivated.")) from None
+        raise
 
 
 def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from inbox.actions.questions import load_questions
-from inbox.domain.access import Actor, Permission
+from inbox.domain.access import Actor, Permission, actor_key
 from inbox.domain.contract import Entry
-from inbox.domain.errors import UnknownInterrupt
-from inbox.models import Agent, Interrupt, Run, Thread
+from inbox.domain.errors import UnknownInterrupt, ViewChanged
+from inbox.models import Agent, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.selectors.access import require
 
 
@@ -19,6 +19,7 @@ class Asked:
     """One interrupt of a run, with the answer that stands."""
 
     pk: UUID
+    run: Run = field(repr=False)
     interrupt_id: str
     reason: str
     is_open: bool
@@ -38,14 +39,31 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
         UnknownInterrupt: nothing was asked.
     """
     require(actor, agent.team_id, Permission.DECIDE, agent.pk)
-    thread = Thread.objects.filter(agent=agent, external_id=thread_id).first()
-    run = _run_that_asked(thread, interrupt_id) if thread else None
-    if thread is None or run is None:
+    thread = _thread(agent, thread_id)
+    asked = Interrupt.objects.filter(thread=thread)
+    if interrupt_id:
+        asked = asked.filter(interrupt_id=interrupt_id)
+    latest = asked.select_related("run").order_by("-created_at", "position").first()
+    return asked_in(actor, agent, thread_id, latest.run if latest else None)
+
+
+def asked_in(actor: Actor, agent: Agent, thread_id: str, run: Run | None) -> Sequence[Asked]:
+    """
+    Return the interrupts of a run of the thread.
+
+    Raises:
+        NotFound, Forbidden: the actor may not decide.
+        UnknownInterrupt: there is no such run.
+    """
+    require(actor, agent.team_id, Permission.DECIDE, agent.pk)
+    thread = _thread(agent, thread_id)
+    if run is None:
         raise UnknownInterrupt("No interrupt is open on this thread.")
     messages = json.loads(thread.messages)
     return [
         Asked(
             pk=row.pk,
+            run=run,
             interrupt_id=row.interrupt_id,
             reason=row.reason,
             is_open=question.is_open,
@@ -59,9 +77,27 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
     ]
 
 
-def _run_that_asked(thread: Thread, interrupt_id: str) -> Run | None:
-    asked = Interrupt.objects.filter(thread=thread)
-    if interrupt_id:
-        asked = asked.filter(interrupt_id=interrupt_id)
-    found = asked.select_related("run").order_by("-created_at", "position").first()
-    return found.run if found else None
+def delivered_to(
+    actor: Actor, agent: Agent, thread_id: str
+) -> tuple[Sequence[Asked], Sequence[str]]:
+    """
+    Return the interrupts of the run that this actor was told of last, and the ids it was told.
+
+    Raises:
+        NotFound, Forbidden: the actor may not decide.
+        ViewChanged: the actor was told of none.
+        UnknownInterrupt: there is no such thread.
+    """
+    thread = _thread(agent, thread_id)
+    delivered = DeliveredOutcome.objects.filter(thread=thread, actor=actor_key(actor))
+    row = delivered.select_related("run").first()
+    if row is None:
+        raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
+    return asked_in(actor, agent, thread_id, row.run), row.interrupt_ids
+
+
+def _thread(agent: Agent, thread_id: str) -> Thread:
+    thread = Thread.objects.filter(agent=agent, external_id=thread_id).first()
+    if thread is None:
+        raise UnknownInterrupt("No interrupt is open on this thread.")
+    return thread

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox.actions.bulk import Result, decide_many, withdraw_many
 from inbox.domain.access import NEEDS, Actor, Permission
 from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.gate import Entrance
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.selectors.reviews import MOST_TOGETHER, review_for, similar_for
@@ -79,6 +80,7 @@ def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
         status=EntryStatus.RESOLVED,
         payload={"approved": answer, **({"reason": note} if note else {})},
         actor=actor,
+        entrance=Entrance.BULK_PAGE,
     )
     refused |= _refusals(results)
     left = [row.pk for row in rows if row.pk not in shown or row.pk in refused]

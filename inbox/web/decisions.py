@@ -8,8 +8,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions import decide
+from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import NEEDS, Actor, Permission
+from inbox.domain.gate import Entrance, check_view
 from inbox.domain.states import InterruptStatus
 from inbox.selectors.interrupts import InterruptDetail, detail_for
 from inbox.web.answers import AnswerWrong, read_answer
@@ -31,13 +33,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
                 _check_view(detail_for(actor, interrupt_id), posted)
             return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
         _decide(actor, interrupt_id, posted)
-    except (
-        errors.AlreadyDecided,
-        errors.Claimed,
-        errors.InterruptExpired,
-        errors.InvalidPayload,
-        errors.ViewChanged,
-    ) as refusal:
+    except errors.ContractRefusal as refusal:
         return _refuse(request, actor, interrupt_id, posted, refusal)
     return _go(request, next_address(request, actor, interrupt_id))
 
@@ -47,7 +43,8 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     if not detail.may_decide:
         # Before what is wrong with the answer: it would not be taken in any case.
         raise errors.Forbidden(NEEDS[Permission.DECIDE])
-    _check_view(detail, posted)
+    with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
+        _check_view(detail, posted)
     status, payload = read_answer(Sheet(detail, posted), posted)
     decide(
         interrupt_id=interrupt_id,
@@ -55,6 +52,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
         payload=payload,
         view_digest=posted.view_digest,
         actor=actor,
+        entrance=Entrance.PAGE,
     )
 
 
@@ -65,8 +63,8 @@ def _check_view(detail: InterruptDetail, posted: Posted) -> None:
     What counted as read in the old one would count in that.
     """
     row = detail.interrupt
-    if row.status == InterruptStatus.OPEN and posted.view_digest != row.shown_digest:
-        raise errors.ViewChanged("What was asked has changed since the page was loaded.")
+    if row.status == InterruptStatus.OPEN:
+        check_view(sent=posted.view_digest, shown=row.shown_digest, is_required=True)
 
 
 def _go(request: HttpRequest, address: str) -> HttpResponse:

@@ -17,7 +17,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
 from inbox.domain.access import Actor
-from inbox.domain.errors import Forbidden, NotFound
+from inbox.domain.errors import Forbidden, NotFound, Unauthenticated
 from inbox.domain.faces import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
@@ -44,22 +44,28 @@ def page(
     def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         user: Any = request.user
         if not user.is_authenticated:
-            # A fragment request would swap the sign-in page into the page that asked.
-            if is_fragment(request):
-                return HttpResponse(status=401)
-            return redirect_to_login(_way_back(request))
+            return _sign_in(request)
         if _holds_nul(request):
             raise BadRequest("A text holds the character NUL, which nobody can type.")
         try:
             response = view(request, actor_of_user(user, request.session), *args, **kwargs)
         except NotFound as error:
             raise Http404(error.message) from error
+        except Unauthenticated:  # signed out while the request was served
+            return _sign_in(request)
         except Forbidden as error:
             raise PermissionDenied(say(error.message)) from error
         patch_vary_headers(response, ["HX-Request"])
         return response
 
     return wrapped  # type: ignore[return-value]  # wraps() hides that only the names differ
+
+
+def _sign_in(request: HttpRequest) -> HttpResponse:
+    # A fragment request would swap the sign-in page into the page that asked.
+    if is_fragment(request):
+        return HttpResponse(status=401)
+    return redirect_to_login(_way_back(request))
 
 
 def show(

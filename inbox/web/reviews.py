@@ -10,24 +10,27 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.domain.likeness import differing, leaves_of
+from inbox.domain.bulk import (
+    LONGEST_VALUE,
+    METADATA,
+    MOST_VALUES,
+    bulk_obstacle,
+    text_of,
+    values_of,
+)
+from inbox.domain.likeness import differing
 from inbox.domain.masked import secrets_of_arguments
 from inbox.domain.masks import NAMES, Numbered, plain_masks
-from inbox.domain.schemas import APPROVAL
-from inbox.domain.shown import json_text, visible
-from inbox.domain.states import InterruptStatus, Reason
-from inbox.domain.suspicion import findings
+from inbox.domain.shown import visible
+from inbox.domain.states import InterruptStatus
 from inbox.selectors.teamwork import claim_on
 from inbox.web.rows import urgency
+from inbox.web.saying import say
 from inbox.web.verdicts import verdict_of
 
-#: A value that is longer is read on the page of its request: nothing that can be ticked is folded.
-LONGEST_VALUE = 1_000
 _BEGINNING = 200
-_MOST_PLACES = 40
 #: Above this many differing values a request is a list of them, not a line of a table.
 _MOST_COLUMNS = 4
-_METADATA = ""  # no argument has this place
 
 
 @dataclass(frozen=True)
@@ -100,19 +103,12 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
             claim is not None and claim.user_id != me,
             gettext("{who} has claimed this.").format(who=claim.user.display_name) if claim else "",
         ),
-        (not _is_plain_approval(row), gettext("This asks for more than yes or no.")),
-        (_deceives(row), gettext("Some characters of this deceive: look at it by itself.")),
-        (
-            _is_masked(row),
-            gettext("Some of this is masked: look at it by itself."),
-        ),
-        (_is_long(row), gettext("Not everything fits here: open it to read all of it.")),
-        (
-            _is_changed(row),
-            gettext("Another answer has changed these arguments: look at it by itself."),
-        ),
     )
-    return next((words for applies, words in reasons if applies), "")
+    why = next((words for applies, words in reasons if applies), "")
+    if why:
+        return why
+    obstacle = bulk_obstacle(row.bulk_candidate())
+    return say(obstacle) if obstacle else ""
 
 
 def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
@@ -153,7 +149,7 @@ def _item(
         urgency=urgency(row.expires_at, now),
         claimed_by=claim.user.display_name if claim else "",
         is_mine=claim is not None and claim.user_id == me,
-        cells=cells[:_MOST_PLACES],
+        cells=cells[:MOST_VALUES],
         blocked=blocked,
         is_ticked=not blocked and row.pk in ticked,
     )
@@ -170,62 +166,16 @@ def _values(row: Any, masks: Numbered | None = None) -> dict[str, Any]:
     metadata = _asked(row).get("metadata")
     if masks is not None:
         args, metadata = masks.hidden(args), NAMES.masked(metadata)
-    found = leaves_of(args)
-    return {**found, _METADATA: metadata} if metadata else found
+    return values_of(args, metadata)
 
 
 def _label(place: str) -> str:
-    return gettext("Metadata") if place == _METADATA else visible(place)
+    return gettext("Metadata") if place == METADATA else visible(place)
 
 
 def _cell(values: dict[str, Any], place: str) -> Cell:
     if place not in values:
         return Cell(_label(place), "", is_absent=True)
-    text = plain_masks(_text(values[place]))
+    text = plain_masks(text_of(values[place]))
     is_cut = len(text) > LONGEST_VALUE
     return Cell(_label(place), text[:_BEGINNING] if is_cut else text, is_cut=is_cut)
-
-
-def _text(value: Any) -> str:
-    """Text as it reads, anything else as JSON; a text that looks like JSON is in quotes."""
-    if isinstance(value, str) and not _reads_as_json(value):
-        return visible(value)
-    return json_text(value)
-
-
-def _reads_as_json(text: str) -> bool:
-    if not text.strip():
-        return True
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return text.startswith('"')
-    return True
-
-
-def _is_plain_approval(row: Any) -> bool:
-    if row.reason != Reason.TOOL_CALL or row.tool_call is None:
-        return False
-    schema = _asked(row).get("responseSchema") or APPROVAL
-    required = schema.get("required", ()) if isinstance(schema, dict) else ()
-    return set(required) <= {"approved"}
-
-
-def _deceives(row: Any) -> bool:
-    return bool(findings([row.tool, _values(row), _asked(row)]))
-
-
-def _is_long(row: Any) -> bool:
-    values = _values(row)
-    texts = [_asked(row).get("message") or "", *map(_text, values.values()), *values]
-    return len(values) > _MOST_PLACES or any(len(text) > LONGEST_VALUE for text in texts)
-
-
-def _is_masked(row: Any) -> bool:
-    args = json.loads(row.args) if row.args else {}
-    beside = _asked(row).get("metadata")
-    return bool(secrets_of_arguments(row.body).places(args) or NAMES.places(beside))
-
-
-def _is_changed(row: Any) -> bool:
-    return row.tool_call is not None and row.tool_call.approved_args != row.args

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox import engine
-from inbox.actions.runs import RunRequest, accept_run, idempotency_digest
+from inbox.actions.runs import RunRequest, idempotency_digest
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical
@@ -136,7 +136,7 @@ def _start(
     # With what was written: who goes back, writes something else and sends it wants another run.
     said = [key, message, None if value is ABSENT else value, thread_id]
     seed = idempotency_digest(actor, canonical(said))
-    accepted = accept_run(
+    accepted = engine.accept(
         agent=agent,
         request=_request(seed, message, value, thread_id=thread_id),
         actor=actor,

@@ -17,6 +17,7 @@ from inbox.actions.webhooks import add_webhook
 from inbox.domain import exports as rules
 from inbox.domain import verifier as script
 from inbox.domain.access import SEED, Permission
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
 from inbox.seal import exports as exporting
@@ -155,6 +156,7 @@ def test_a_secret_is_neither_shown_nor_found(world, bob, reader, key_with):
         payload={"approved": False, "reason": "no", "password": "hunter2"},
         view_digest=asked.view_digest,
         actor=bob,
+        entrance=Entrance.REST,
     )
 
     (masked,) = read(reader, "/api/audit", action="interrupt.resolved")["results"]
@@ -323,6 +325,7 @@ def test_a_table_holds_whatever_people_and_agents_write(log, kept, admin, world,
         payload=payload,
         view_digest=asked.view_digest,
         actor=bob,
+        entrance=Entrance.REST,
     )
     world.bob.first_name, world.bob.last_name = "=cmd|' /C calc'!A0", ""
     world.bob.save()

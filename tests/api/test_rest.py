@@ -149,8 +149,7 @@ def test_nobody_decides_over_rest_what_they_do_not_say_they_have_read(api, world
     answer = api.post(f"/api/interrupts/{interrupt.pk}/decide", body)
     old = api.post(f"/api/interrupts/{interrupt.pk}/decide", {**body, "view_digest": "0" * 64})
 
-    assert answer.status_code == 400
-    assert "view_digest" in answer.json()["problems"]
+    assert (answer.status_code, answer.json()["code"]) == (409, "VIEW_DIGEST_REQUIRED")
     assert (old.status_code, old.json()["code"]) == (409, "VIEW_CHANGED")
     assert steps.reread(interrupt).status == "open"
 
@@ -406,7 +405,6 @@ def test_a_body_that_is_no_json_by_its_type_is_refused(world):
         {"status": ["resolved"]},
         {"status": "resolved", "payload": True, "view_digest": "x" * 65},
         {"status": "resolved", "payload": True, "view_digest": None},
-        {"status": "resolved", "payload": True, "view_digest": ""},
     ],
 )
 def test_a_decision_of_the_wrong_shape_is_refused(api, world, body):

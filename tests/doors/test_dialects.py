@@ -284,13 +284,45 @@ def test_an_answer_to_a_question_of_before_answers_no_later_one(langgraph):
 @pytest.mark.parametrize(
     "event", [None, 7, "x", "{", "[]", {"id": 7}, {"id": ["a"]}, {"toolCallId": "t"}]
 )
-def test_what_names_no_question_stands_for_the_one_that_is_open(langgraph, event):
+def test_an_answer_without_an_id_counts_for_the_last_interrupt_delivered(langgraph, event):
     asked = langgraph.run(run_input("rehearse:tool_call"))
     props = {"command": {"resume": True, "interruptEvent": event}}
 
     done = langgraph.answer(asked[-1]["threadId"], {"forwardedProps": props})
 
     assert "TOOL_CALL_RESULT" in types(done)
+
+
+@pytest.mark.parametrize("dialect", ["draft", "langgraph"])
+def test_an_answer_without_an_id_never_approves_a_later_question(langgraph, door, dialect):
+    """The client saw the first question; a colleague answered it, and the run asked a second."""
+    langgraph.dialect = dialect
+    asked = langgraph.run(run_input("rehearse:multi_step"))
+    thread_id = asked[-1]["threadId"]
+    door.run(resume(door.connect(thread_id)))
+    (second,) = door.connect(thread_id)[-1]["outcome"]["interrupts"]
+    legacy = {"resume": {"payload": {"approved": True}}} if dialect == "draft" else command(True)
+
+    langgraph.answer(thread_id, legacy)
+
+    (still_open,) = door.connect(thread_id)[-1]["outcome"]["interrupts"]
+    assert still_open["id"] == second["id"]
+
+
+@pytest.mark.parametrize("dialect", ["draft", "langgraph"])
+def test_an_answer_without_an_id_needs_a_delivery_to_this_actor(langgraph, product, dialect):
+    langgraph.dialect = dialect
+    thread_id = langgraph.run(run_input("rehearse:tool_call"))[-1]["threadId"]
+    other = Older(langgraph.http, product.create_api_key("run", "read", "decide"))
+    other.dialect = dialect
+    legacy = {"resume": {"payload": {"approved": True}}} if dialect == "draft" else command(True)
+
+    refused = other.answer(thread_id, legacy)
+
+    assert refused[-1]["code"] == "VIEW_CHANGED"
+    assert len(asked_by(refused)) == (1 if dialect == "langgraph" else 0)
+    other.reload(thread_id)
+    assert "TOOL_CALL_RESULT" in types(other.answer(thread_id, legacy))
 
 
 @pytest.mark.parametrize("name", ["nope", "x" * 5000])

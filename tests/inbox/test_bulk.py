@@ -5,6 +5,7 @@ import pytest
 from inbox.actions.bulk import decide_many, withdraw_many
 from inbox.actions.claims import claim_interrupt
 from inbox.domain import errors
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.models import Decision, Run
 from tests import steps
@@ -18,7 +19,13 @@ def many(world):
 
 
 def approve_all(items, actor):
-    return decide_many(items=items, status=EntryStatus.RESOLVED, payload=APPROVE, actor=actor)
+    return decide_many(
+        items=items,
+        status=EntryStatus.RESOLVED,
+        payload=APPROVE,
+        actor=actor,
+        entrance=Entrance.BULK_REST,
+    )
 
 
 def shown(interrupts):
@@ -61,7 +68,7 @@ def test_what_is_refused_says_why_and_keeps_nothing_else_from_being_decided(
 def test_what_was_not_shown_is_not_approved(many, bob):
     results = approve_all([(one.pk, "") for one in many], bob)
 
-    assert set(refusals(results)) == {errors.ViewChanged}
+    assert set(refusals(results)) == {errors.ViewDigestRequired}
     assert not Decision.objects.exists()
 
 

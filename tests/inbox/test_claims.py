@@ -12,6 +12,7 @@ from inbox.domain.filters import Filter
 from inbox.domain.teamwork import CLAIM_LEASE
 from inbox.models import AuditEntry, Claim
 from inbox.selectors.interrupts import detail_for
+from inbox.selectors.keys import actor_of_key
 from inbox.selectors.lists import list_for
 from inbox.selectors.teamwork import claim_on, count_claimed
 from tests import steps
@@ -210,16 +211,28 @@ def test_a_claim_does_not_stop_a_key(asked, bob, robot):
     assert steps.reread(asked).status == "resolved"
 
 
-def test_a_claim_does_not_stop_the_door(asked, world, bob, dora):
+def test_a_claim_stops_other_people_over_ag_ui(asked, world, bob, dora):
     claim(asked, bob)
 
-    answers = steps.request(
-        thread_id=asked.thread.external_id, entries=(steps.entry(asked, steps.APPROVE),)
-    )
-    accept_run(agent=world.agent, request=answers, actor=dora)
+    with pytest.raises(errors.Claimed):
+        accept_run(agent=world.agent, request=_answers_to(asked), actor=dora)
+
+    assert steps.reread(asked).status == "open"
+
+
+def test_a_claim_does_not_stop_a_machine_over_ag_ui(asked, world, bob):
+    claim(asked, bob)
+
+    accept_run(agent=world.agent, request=_answers_to(asked), actor=actor_of_key(world.key))
 
     assert steps.reread(asked).status == "resolved"
     assert not Claim.objects.exists()
+
+
+def _answers_to(asked):
+    return steps.request(
+        thread_id=asked.thread.external_id, entries=(steps.entry(asked, steps.APPROVE),)
+    )
 
 
 @pytest.mark.parametrize("ending", ["decided", "called off", "expired"])

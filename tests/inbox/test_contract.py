@@ -8,12 +8,12 @@ from inbox.domain import errors
 from inbox.domain.contract import (
     Entry,
     Question,
-    check_resume,
     fingerprint,
     is_replay,
     plan_resume,
 )
 from inbox.domain.states import EntryStatus, InterruptStatus
+from tests.contract import check_array
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RESOLVED, CANCELLED = EntryStatus.RESOLVED, EntryStatus.CANCELLED
@@ -34,7 +34,7 @@ def off(name):
 
 
 def test_a_resume_that_covers_every_open_interrupt_is_accepted_in_the_order_asked():
-    fresh = check_resume(entries=[yes("b"), yes("a")], questions=[ask("a"), ask("b")], now=NOW)
+    fresh = check_array(entries=[yes("b"), yes("a")], questions=[ask("a"), ask("b")], now=NOW)
 
     assert [entry.interrupt_id for entry in fresh] == ["a", "b"]
 
@@ -71,7 +71,7 @@ def test_a_resume_that_covers_every_open_interrupt_is_accepted_in_the_order_aske
 )
 def test_what_the_contract_does_not_allow_is_refused(entries, questions, refusal):
     with pytest.raises(refusal):
-        check_resume(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, questions=questions, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_the_checks_come_in_the_order_of_the_contract(entries, refusal):
     questions = [ask("late", expires_in=-1), ask("typed", schema={"type": "boolean"})]
 
     with pytest.raises(refusal):
-        check_resume(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, questions=questions, now=NOW)
 
 
 def test_a_late_interrupt_can_still_be_cancelled():
-    fresh = check_resume(entries=[off("a")], questions=[ask("a", expires_in=-1)], now=NOW)
+    fresh = check_array(entries=[off("a")], questions=[ask("a", expires_in=-1)], now=NOW)
 
     assert fresh == [off("a")]
 
@@ -103,7 +103,7 @@ def test_a_late_interrupt_can_still_be_cancelled():
 def test_an_answer_that_repeats_a_standing_decision_counts_as_covered_and_is_not_new():
     standing = ask("a", status=InterruptStatus.RESOLVED, answer=yes("a"))
 
-    fresh = check_resume(entries=[yes("a"), yes("b")], questions=[standing, ask("b")], now=NOW)
+    fresh = check_array(entries=[yes("a"), yes("b")], questions=[standing, ask("b")], now=NOW)
 
     assert fresh == [yes("b")]
 
@@ -116,14 +116,14 @@ def test_only_an_object_with_a_boolean_approves_a_tool_call(payload):
     question = ask("a", reason="tool_call")
 
     with pytest.raises(errors.InvalidPayload):
-        check_resume(entries=[yes("a", payload)], questions=[question], now=NOW)
+        check_array(entries=[yes("a", payload)], questions=[question], now=NOW)
 
 
 def test_only_a_boolean_approves_even_if_the_agent_asked_for_a_string():
     loose = {"type": "object", "properties": {"approved": {"type": "string"}}}
 
     with pytest.raises(errors.InvalidPayload):
-        check_resume(
+        check_array(
             entries=[yes("a", {"approved": "true"})],
             questions=[ask("a", reason="tool_call", schema=loose)],
             now=NOW,
@@ -138,7 +138,7 @@ def test_every_problem_of_an_answer_is_named_with_its_place():
     }
 
     with pytest.raises(errors.InvalidPayload) as refused:
-        check_resume(
+        check_array(
             entries=[yes("a", {"year": "2026", "quarter": "Q9"})],
             questions=[ask("a", reason="input_required", schema=schema)],
             now=NOW,

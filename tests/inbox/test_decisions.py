@@ -10,6 +10,7 @@ from agents.port import Effect, ToolRefused
 from inbox.actions.decisions import decide
 from inbox.actions.runs import accept_run
 from inbox.domain import errors
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.models import Decision, Run
 from inbox.selectors.interrupts import detail_for
@@ -114,7 +115,7 @@ def test_a_deactivated_member_may_not_decide(waiting, world, bob):
     world.bob.is_active = False
     world.bob.save()
 
-    with pytest.raises(errors.NotFound):
+    with pytest.raises(errors.Unauthenticated):
         approve(interrupt, bob)
 
 
@@ -190,6 +191,7 @@ def test_a_decision_on_what_was_shown_before_it_changed_is_refused(waiting, bob)
             payload=APPROVE,
             actor=bob,
             view_digest="0" * 64,
+            entrance=Entrance.REST,
         )
 
     assert open_interrupts(waiting) == [interrupt]
@@ -211,6 +213,7 @@ def test_what_another_answer_has_changed_was_not_shown(world, as_agent, bob):
             payload=APPROVE,
             actor=bob,
             view_digest=before,
+            entrance=Entrance.REST,
         )
 
     assert steps.reread(second).shown_digest != before
@@ -225,6 +228,7 @@ def test_a_decision_keeps_the_digest_of_what_was_shown(waiting, bob):
         payload=APPROVE,
         actor=bob,
         view_digest=interrupt.view_digest,
+        entrance=Entrance.REST,
     )
 
     assert decision.view_digest == interrupt.view_digest

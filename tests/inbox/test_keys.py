@@ -1,6 +1,7 @@
 """Keys: what they may be given, how they end, and that an agent's own never decides."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -314,15 +315,9 @@ def test_whatever_its_row_says_the_key_of_an_agent_may_not_decide(world):
 def test_deciding_itself_takes_no_answer_from_an_agent(world, monkeypatch):
     """As if domain and database had let the scope through."""
     monkeypatch.setattr(rules, "OF_AN_AGENT", frozenset(Permission))
+    monkeypatch.setattr(ApiKey, "permissions", lambda key: frozenset(Permission))
     _, token = make(world, "read")
-    ordinary = actor_of_key(token)
-    forged = type(ordinary)(
-        **{
-            **vars(ordinary),
-            "scopes": frozenset(Permission),
-            "agent_id": world.agent.pk,
-        }
-    )
+    forged = replace(actor_of_key(token), agent_id=world.agent.pk)
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
     with pytest.raises(Forbidden, match="never decides"):

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from inbox.actions.runs import accept_run
 from inbox.domain import errors
-from inbox.domain.contract import Entry, Question, check_resume, fingerprint, is_replay, plan_resume
+from inbox.domain.contract import Entry, Question, fingerprint, is_replay, plan_resume
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.models import Run
 from tests import steps
+from tests.contract import check_array
 from tests.properties.values import changed, quick, same, scalars, values
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -111,7 +112,7 @@ def fits(question, payload):
 
 def refusal_of(entries, questions):
     try:
-        check_resume(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, questions=questions, now=NOW)
     except errors.Refusal as refusal:
         return type(refusal)
     return None
@@ -208,7 +209,7 @@ def test_a_resume_is_accepted_or_refused_as_the_model_says(case):
 
     assert refusal_of(entries, questions) is expected
     if expected is None:
-        fresh = check_resume(entries=entries, questions=questions, now=NOW)
+        fresh = check_array(entries=entries, questions=questions, now=NOW)
         asked = [question.interrupt_id for question in questions if question.status is OPEN]
         assert [entry.interrupt_id for entry in fresh] == asked
         assert all(entry in entries for entry in fresh)

@@ -1,0 +1,75 @@
+"""The entrances through which interrupts are answered, and the checks that apply at each."""
+
+from enum import StrEnum
+
+from inbox.domain import errors
+from inbox.domain.sentences import Sentence
+
+
+class Entrance(StrEnum):
+    """How an answer came in. A new entrance has to be added here, and to `CHECKS`."""
+
+    PAGE = "page"
+    BULK_PAGE = "bulk_page"
+    REST = "rest"
+    BULK_REST = "bulk_rest"
+    AGUI_HTTP = "agui_http"
+    AGUI_WEBSOCKET = "agui_websocket"
+    EXPIRY = "expiry"  #: the system, for interrupts that nobody answered in time
+
+
+class Check(StrEnum):
+    """One thing that must hold before an answer is stored, in the order in which it is checked."""
+
+    ACTOR = "actor"  #: the key works, the session is alive, the person is active and may decide
+    ENTRANCE = "entrance"  #: the team takes answers here
+    CLAIM = "claim"  #: no other person has claimed the interrupt; machines are exempt
+    TIME = "time"  #: the interrupt has not expired
+    VIEW_REQUIRED = "view_required"  #: the answer names what was shown, whatever the team says
+    VIEW = "view"  #: what was shown is what is asked now
+    PAYLOAD = "payload"  #: the payload fits the response schema
+    MASKS = "masks"  #: the payload has no mask in the place of a value
+    BULK = "bulk"  #: the interrupt may be answered together with others
+
+
+_ANSWER = frozenset(Check) - {Check.BULK}
+_AGUI = _ANSWER - {Check.VIEW_REQUIRED}
+
+CHECKS: dict[Entrance, frozenset[Check]] = {
+    Entrance.PAGE: _ANSWER,
+    Entrance.BULK_PAGE: _ANSWER | {Check.BULK},
+    Entrance.REST: _ANSWER,
+    Entrance.BULK_REST: _ANSWER | {Check.BULK},
+    Entrance.AGUI_HTTP: _AGUI,
+    Entrance.AGUI_WEBSOCKET: _AGUI,
+    # The system closes what is late: nobody is shown anything, and no payload is stored.
+    Entrance.EXPIRY: frozenset(),
+}
+
+#: Where decisions are made by people in the inbox, which is all that some teams allow.
+INBOX = frozenset({Entrance.PAGE, Entrance.BULK_PAGE})
+
+
+def check_view(*, sent: str, shown: str, is_required: bool) -> None:
+    """
+    Raise unless the digest that was sent is that of what is shown now.
+
+    Raises:
+        ViewDigestRequired: there is none, and the entrance or the team requires one.
+        ViewChanged: it is another one.
+    """
+    if not sent:
+        if is_required:
+            raise errors.ViewDigestRequired(
+                Sentence("Send the view digest of the interrupt with the answer.")
+            )
+    elif sent != shown:
+        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
+
+
+def check_entrance(entrance: Entrance, *, inbox_only: bool) -> None:
+    """Raise InboxOnly if the team takes answers from its inbox only, and this is another way."""
+    if inbox_only and entrance not in INBOX:
+        raise errors.InboxOnly(
+            Sentence("This team decides in the inbox only: open the request there.")
+        )

@@ -1,0 +1,19 @@
+"""The whole contract of a resume array: the set, then each answer, in the order of the gate."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from inbox.domain.contract import Entry, Question, check_in_time, check_payload, check_resume
+
+
+def check_array(
+    *, entries: Sequence[Entry], questions: Sequence[Question], now: datetime
+) -> list[Entry]:
+    """Return the new decisions of an array that may resume the run; raise what the gate raises."""
+    fresh = check_resume(entries=entries, questions=questions)
+    known = {question.interrupt_id: question for question in questions}
+    for entry in fresh:
+        check_in_time(known[entry.interrupt_id], entry, now)
+    for entry in fresh:
+        check_payload(known[entry.interrupt_id], entry)
+    return fresh
