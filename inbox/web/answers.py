@@ -45,12 +45,10 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
 
 
 def _answer(sheet: Sheet, posted: Posted) -> Any:
-    """The value that was asked for; where the agent asks for none in particular, None will do."""
+    """Return the value that was asked for; nothing is made up for one that is not there."""
     if sheet.answer is None:
         return None
     reading = sheet.answer.read(posted.data)
-    if sheet.detail.schema is None and reading.value is ABSENT:
-        return None
     if reading.problems:
         raise AnswerWrong(reading.problems)
     value = reading.constants if reading.value is ABSENT else reading.value

@@ -13,6 +13,7 @@ from inbox.domain.shown import json_text, visible
 #: Of a longer stretch that stayed, only this much is shown at each of its ends.
 _CONTEXT = 120
 _GAP = " ⋯ "
+_ARROW = " → "
 _KINDS = {
     Kind.ADDED: gettext_noop("added"),
     Kind.REMOVED: gettext_noop("removed"),
@@ -27,6 +28,16 @@ class ShownChange:
     path: str
     kind: str  #: "added", "removed" or "changed", in words
     pieces: Sequence[tuple[str, str]]  #: ("", "ins" or "del"; text)
+
+    @property
+    def parts(self) -> Sequence[tuple[str, str]]:
+        """The pieces with an arrow ("to") where one text took the place of another: 310 → 31."""
+        parts: list[tuple[str, str]] = []
+        for piece in self.pieces:
+            if parts and (parts[-1][0], piece[0]) == ("del", "ins"):
+                parts.append(("to", _ARROW))
+            parts.append(piece)
+        return parts
 
 
 def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ShownChange]:

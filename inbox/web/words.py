@@ -16,6 +16,7 @@ def words() -> dict[str, str]:
         "oneHere": gettext("{names} is looking at this"),
         "manyHere": gettext("{names} are looking at this"),
         "decided": gettext("{who} has just decided this."),
+        "chooseButton": gettext("Choose a button: a note alone decides nothing."),
         "newRequest": gettext("A new request waits for you"),
         "noConnection": gettext("There is no connection to the server. Your text is still here."),
         "mustSignIn": gettext(

@@ -497,11 +497,11 @@ const keys = {
   j: () => move(1),
   k: () => move(-1),
   "/": () => focusOn("#search"),
-  e: () => firstField()?.focus(),
-  d: () => focusOn("#changes-title"),
-  a: () => focusOn("#decide-buttons button:nth-of-type(1)"),
-  r: () => focusOn("#decide-buttons button:nth-of-type(2)"),
-  c: () => press("[data-key=c]"),
+  e: onFocusedRequest(() => firstField()?.focus()),
+  d: onFocusedRequest(() => focusOn("#changes-title")),
+  a: onFocusedRequest(startAccepting),
+  r: onFocusedRequest(startRejecting),
+  c: onFocusedRequest(() => press("[data-key=c]")),
   u: () => press("[data-key=u]"),
   x: () => select(document.activeElement.closest(".row")),
   g: () => {
@@ -554,7 +554,45 @@ function select(row) {
   if (wasOnScreen) row.querySelector("input[type=checkbox]")?.click();
 }
 
-/** Send the form that one writes in; in the answer's, and outside of all, what is for answering. */
+/** A key acts on the row that has the focus: if another request is open, that row opens first. */
+function onFocusedRequest(act) {
+  return () => {
+    const row = document.activeElement.closest(".row:not([aria-current])");
+    if (row) row.querySelector(".row-title").click();
+    else act();
+  };
+}
+
+function startAccepting() {
+  stopRejecting();
+  focusOn("#decide-buttons button:nth-of-type(1)");
+}
+
+/** The note asks why, and Enter in it rejects; without a note the button has the focus. */
+function startRejecting() {
+  const note = document.querySelector("#f-reason:enabled:read-write");
+  if (!note) {
+    focusOn("#decide-buttons button:nth-of-type(2)");
+    return;
+  }
+  document.querySelector("#bar").dataset.intent = "reject";
+  note.setAttribute("aria-describedby", "reject-hint");
+  focusOn("#f-reason");
+}
+
+function stopRejecting() {
+  const bar = document.querySelector("#bar[data-intent]");
+  if (!bar) return;
+  delete bar.dataset.intent;
+  bar.querySelector("#f-reason")?.removeAttribute("aria-describedby");
+}
+
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const bar = target.closest("#bar[data-intent]");
+  if (bar && document.hasFocus() && !bar.contains(relatedTarget)) stopRejecting();
+});
+
+/** Ctrl+Enter decides only where it is plain what it means: on a button, and in the reject mode. */
 function send() {
   const { activeElement } = document;
   if (activeElement.form && activeElement.form.id !== "decision") {
@@ -562,9 +600,26 @@ function send() {
     else activeElement.form.requestSubmit();
     return;
   }
-  const focused = activeElement.closest("#decide-buttons button");
-  const button = focused ?? document.querySelector("#decide-buttons button");
-  if (isOnScreen(button)) button.click();
+  const button = activeElement.closest("#decide-buttons button");
+  if (button) {
+    if (isOnScreen(button)) button.click();
+  } else if (activeElement.id === "f-reason") {
+    sendNote();
+  } else {
+    focusOn("#decide-buttons button");
+  }
+}
+
+/** A note alone picks no side. */
+function sendNote() {
+  if (document.querySelector("#bar[data-intent=reject]")) {
+    press("#decide-buttons button[value=reject]");
+    return;
+  }
+  focusOn("#decide-buttons");
+  const problem = document.querySelector("#problem");
+  problem.textContent = words.chooseButton;
+  problem.hidden = false;
 }
 
 /** Leave the field, else go back to the list. */
@@ -582,6 +637,9 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     // Held down it would answer the next request as well, as soon as that opens.
     if (!event.repeat) send();
+  } else if (event.key === "Enter" && event.target.id === "f-reason") {
+    event.preventDefault();
+    if (!event.repeat) sendNote();
   } else if (event.key === "Escape") {
     leave(field);
   } else if (isPlain && !field && !localStorage.getItem(KEYS_OFF)) {

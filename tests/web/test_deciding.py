@@ -10,6 +10,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
+from agents.agui.interrupts import approval_schema
 from tests.steps import open_interrupts, reread, resumed_run, start
 from tests.web.pages import input_value, sent, words
 
@@ -51,6 +52,15 @@ def test_arguments_can_be_edited_only_where_the_schema_names_edits(propose, read
     assert "The arguments cannot be changed" in words(refused)
     assert response.status_code == 303
     assert sent(interrupt) == {"approved": True}
+
+
+def test_a_changed_amount_is_shown_as_from_and_to(world, as_agent, reads_bob, propose):
+    interrupt = propose(response_schema=approval_schema(edited_args={"type": "object"}))
+
+    reads_bob.send(interrupt, "approve", {"args/amount": "31"})
+
+    text = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+    assert "removed: 1 → added: 31" in text
 
 
 def test_approving_untouched_arguments_sends_nothing_but_the_approval(ask, reads_bob):
@@ -187,13 +197,15 @@ def test_a_yes_or_no_question_has_no_answer_until_somebody_chooses(ask, reads_bo
     assert reread(interrupt).status == "open"
 
 
-def test_a_question_without_a_schema_is_resolved_with_nothing_at_all(ask, reads_bob):
+@pytest.mark.parametrize("typed", ["", "{bad json"])
+def test_without_a_schema_what_is_no_answer_is_not_sent(ask, reads_bob, typed):
     interrupt = ask("custom_reason")
 
-    reads_bob.send(interrupt, "answer")
+    response = reads_bob.send(interrupt, "answer", as_json={"answer": typed})
 
-    assert reread(interrupt).status == "resolved"
-    assert sent(interrupt) is None
+    assert response.status_code == 422
+    assert reread(interrupt).status == "open"
+    assert typed in words(response)
 
 
 def test_a_question_without_a_schema_may_be_answered_with_any_json(ask, reads_bob):
@@ -240,7 +252,7 @@ def test_a_draft_shows_the_changes_and_decides_nothing(ask, reads_bob):
 
     assert response.status_code == 200
     assert "Approve with 1 change" in words(response)
-    assert "removed: dana added: eli @example.com" in words(response)
+    assert "removed: dana → added: eli @example.com" in words(response)
     assert reread(interrupt).status == "open"
 
 

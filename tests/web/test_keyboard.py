@@ -1,6 +1,7 @@
 """From sign-in to decisions with the keyboard alone: no mouse, and the focus is never lost."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -88,6 +89,8 @@ def test_signing_in_and_three_decisions_take_no_mouse(site, mine):
         press(page, "Tab")
         page.keyboard.type("The part is on its way")
         press(page, "Tab", "Space", "Control+Enter")
+        expect(page.locator("button[value=answer]")).to_be_focused()
+        press(page, "Control+Enter")
         page.wait_for_url("**/?done=**")
         expect(page.locator("#toast")).to_contain_text(asks.SHORT_FORM["message"])
 
@@ -198,7 +201,115 @@ def test_single_keys_can_be_turned_off_for_good(site, mine):
         expect(page.locator("#claim .tag-me")).to_have_count(0)
         # What takes no single key works on: it could not be pressed by a slip of the tongue.
         press(page, "Control+Enter")
+        expect(page.locator("button[value=approve]")).to_be_focused()
+        press(page, "Control+Enter")
         page.wait_for_url("**done=**")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+Enter", "Meta+Enter"])
+def test_a_note_decides_nothing_by_itself(site, mine, key):
+    (asked,) = mine(asks.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        page.locator("#f-reason").click()
+        page.keyboard.type("No, do not pay this")
+
+        press(page, key)
+
+        expect(page.locator("#problem")).to_contain_text("a note alone decides nothing")
+        expect(page.locator("#decide-buttons")).to_be_focused()
+        assert decided(site, asked) is None
+        page.locator("button[value=reject]").click()
+        page.wait_for_url("**done=**")
+    assert decided(site, asked) == {"approved": False, "reason": "No, do not pay this"}
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+Enter"])
+def test_r_asks_why_and_enter_in_the_note_rejects(site, mine, key):
+    (asked,) = mine(asks.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+
+        press(page, "r")
+        expect(page.locator("#f-reason")).to_be_focused()
+        expect(page.locator("#reject-hint")).to_be_visible()
+        expect(page.locator("button[value=approve]")).to_be_hidden()
+        page.keyboard.type("Wrong amount, ask Ana")
+        press(page, key)
+
+        page.wait_for_url("**done=**")
+    assert decided(site, asked) == {"approved": False, "reason": "Wrong amount, ask Ana"}
+
+
+def test_leaving_the_note_ends_the_reject_mode_and_keeps_the_note(site, mine):
+    (asked,) = mine(asks.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        press(page, "r")
+        page.keyboard.type("Wrong amount")
+
+        press(page, "Escape")
+
+        expect(page.locator("button[value=approve]")).to_be_visible()
+        expect(page.locator("#f-reason")).to_have_value("Wrong amount")
+        page.locator("#f-reason").click()
+        press(page, "Control+Enter")
+        expect(page.locator("#decide-buttons")).to_be_focused()
+        assert decided(site, asked) is None
+
+
+def test_without_a_note_r_goes_to_the_button(site, mine):
+    (asked,) = mine(asks.SHORT_FORM)
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+
+        press(page, "r")
+
+        expect(page.locator("button[value=cancel]")).to_be_focused()
+
+
+@pytest.mark.parametrize("key", ["a", "r", "e", "c"])
+def test_a_key_opens_the_request_that_has_the_focus(site, mine, key):
+    one, two = mine(asks.MAIL), mine(asks.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, one[0])
+        press(page, "j")
+        assert focused(page) == f"row-{two[0]['id']}-link"
+
+        press(page, key)
+
+        page.wait_for_url(f"**/interrupts/{two[0]['id']}/**")
+        site.wait_until_live(page)
+        expect(page.locator("#claim .tag-me")).to_have_count(0)
+        assert decided(site, one[0]) is decided(site, two[0]) is None
+
+
+def test_a_button_says_which_request_it_decides(site, mine):
+    (asked,) = mine(asks.REFUND)
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        title = page.locator("#detail-title").inner_text()
+
+        for name in ("Approve", "Reject"):
+            button = page.get_by_role("button", name=f"{name} {title}", exact=True)
+            expect(button).to_be_visible()
+
+
+def test_the_titles_of_a_hundred_siblings_do_not_overlap(site):
+    site.call_everything_off()
+    asked = site.ask("parallel:100")
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        boxes = page.locator(".siblings li").evaluate_all(
+            "items => items.map(item => ({top: item.getBoundingClientRect().top,"
+            " bottom: item.getBoundingClientRect().bottom,"
+            " text: item.children[1].getBoundingClientRect().height,"
+            " height: item.getBoundingClientRect().height}))"
+        )
+
+    assert len(boxes) == 30
+    assert all(one["bottom"] <= two["top"] + 0.5 for one, two in pairwise(boxes))
+    assert all(box["text"] <= box["height"] + 0.5 for box in boxes)
 
 
 def test_a_key_acts_on_nothing_that_is_off_screen(site, mine):

@@ -13,6 +13,7 @@ from ag_ui.core import (
 )
 from django.utils import timezone
 
+from agents.agui.interrupts import approval_schema
 from inbox.actions.expiry import expire_interrupts
 from tests.steps import approve, call_off, deny, open_interrupts, reread, start
 from tests.web.pages import decision_form, input_value, sent, words
@@ -89,13 +90,14 @@ def twice(world, as_agent):
         "required": ["approved"],
         "additionalProperties": False,
     }
+    editable = approval_schema(edited_args={"type": "object"})
 
     async def play(run_input, _context):
         yield ToolCallStartEvent(tool_call_id="t", tool_call_name="pay")
         yield ToolCallArgsEvent(tool_call_id="t", delta=json.dumps({"memo": "rent " * 500}))
         yield ToolCallEndEvent(tool_call_id="t")
         asked = [
-            Interrupt(id="i0", reason="tool_call", tool_call_id="t"),
+            Interrupt(id="i0", reason="tool_call", tool_call_id="t", response_schema=editable),
             Interrupt(id="i1", reason="tool_call", tool_call_id="t", response_schema=shut),
         ]
         yield RunFinishedEvent(
