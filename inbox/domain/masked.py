@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inbox.domain.masks import MASK, NAMES, Secrets, is_secret_name
+from inbox.domain.masks import NAMES, Secrets, is_secret_name, masked_strings
 from inbox.domain.schema_marks import is_marked
 
 
@@ -103,4 +103,4 @@ def _without_examples(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
     given = ("const", "default", "enum", "example", "examples")
-    return {key: MASK if key in given else part for key, part in schema.items()}
+    return {key: masked_strings(part) if key in given else part for key, part in schema.items()}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -35,6 +36,13 @@ _KEY = re.compile(r'("(?:[^"\\]|\\.){1,200}")\s*:')
 Path = tuple[str | int, ...]
 
 
+class HiddenBy(StrEnum):
+    """Why a string is masked."""
+
+    NAME = "name"  #: the name of its key, or of one above
+    AGENT = "agent"  #: a mark in a schema that the agent sent
+
+
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Whether a key says that its value is secret, in whatever case and with whatever between."""
@@ -59,10 +67,8 @@ class Secrets:
         return self.replaced(value, lambda _path, _secret: MASK)
 
     def places(self, value: Any) -> frozenset[Path]:
-        """Where the secrets of a value are; nothing inside of one is a place of its own."""
-        found: list[Path] = []
-        self.replaced(value, lambda path, _secret: found.append(path))
-        return frozenset(found)
+        """Where the secrets of a value are: each is a string."""
+        return frozenset(self.hidden_by(value))
 
     def text(self, text: str) -> str:
         """JSON text as one reads it, masked; what is no JSON as it is, but for what hides."""
@@ -88,16 +94,25 @@ class Secrets:
         except (ValueError, RecursionError):
             return [""] if cut_at_secret(text) != text else []
 
-    def replaced(self, value: Any, hide: Callable[[Path, Any], Any]) -> Any:
+    def replaced(self, value: Any, hide: Callable[[Path, str], Any]) -> Any:
         """A copy of the value in which each secret is what `hide` makes of it."""
+        return self._walked(value, lambda path, secret, _by: hide(path, secret))
+
+    def hidden_by(self, value: Any) -> dict[Path, HiddenBy]:
+        """Why each secret of a value is masked, by its place."""
+        found: dict[Path, HiddenBy] = {}
+        self._walked(value, lambda path, _secret, by: found.setdefault(path, by))
+        return found
+
+    def _walked(self, value: Any, hide: Callable[[Path, str, HiddenBy], Any]) -> Any:
         marks = Marks()
         try:
             parts = marks.flat((one, one) for one in self._documents)
             if self._at:
                 parts = marks.of_member(parts, self._at)
             return _walk(value, (), marks, parts, hide)
-        except TooMuch:
-            return hide((), value)
+        except TooMuch:  # an agent must not hide all of it by the size of its schema
+            return _walk(value, (), Marks(), (), hide)
 
 
 class Numbered:
@@ -202,31 +217,34 @@ def cut_at_secret(text: str) -> str:
 NAMES = Secrets()
 
 
+def masked_strings(value: Any) -> Any:
+    """The value with a mask in the place of each string in it; keys and other values stay."""
+    return _walk(value, (), Marks(), (), lambda *_: MASK, HiddenBy.NAME)
+
+
 def _walk(
-    value: Any, path: Path, marks: Marks, parts: Sequence[Part], hide: Callable[[Path, Any], Any]
+    value: Any,
+    path: Path,
+    marks: Marks,
+    parts: Sequence[Part],
+    hide: Callable[[Path, str, HiddenBy], Any],
+    by: HiddenBy | None = None,
 ) -> Any:
-    if any(is_marked(schema) for _, schema in parts) and _holds_something(value):
-        return hide(path, value)
+    """Hide strings only, below whatever is secret: what they are part of has to be seen."""
+    if by is None and any(is_marked(schema) for _, schema in parts):
+        by = HiddenBy.AGENT
     if isinstance(value, Mapping):
         found = {}
         for key, item in value.items():
-            here = (*path, key)
-            if is_secret_name(key) and _holds_something(item):
-                found[key] = hide(here, item)
-            else:
-                found[key] = _walk(item, here, marks, marks.of_member(parts, key), hide)
+            named = HiddenBy.NAME if is_secret_name(key) else by
+            found[key] = _walk(item, (*path, key), marks, marks.of_member(parts, key), hide, named)
         return found
     if isinstance(value, list):
         return [
-            _walk(item, (*path, place), marks, marks.of_item(parts, place), hide)
+            _walk(item, (*path, place), marks, marks.of_item(parts, place), hide, by)
             for place, item in enumerate(value)
         ]
-    return value
-
-
-def _holds_something(value: Any) -> bool:
-    """Yes, no, null and what is empty keep no secret, and whoever decides has to see them."""
-    return not (value is None or isinstance(value, bool) or value in ("", [], {}))
+    return hide(path, value, by) if by and isinstance(value, str) and value else value
 
 
 def _pointer(path: Path) -> str:

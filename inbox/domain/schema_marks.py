@@ -8,7 +8,7 @@ from inbox.domain.schema_work import resolve
 #: What a schema says of a value that nobody is to read.
 _MARKS = (("writeOnly", True), ("x-sensitive", True), ("format", "password"))
 
-#: How much of a schema is looked at for one value; what is not looked through is masked whole.
+#: How much of a schema is looked at for one value; above it, no mark counts.
 _MOST_STEPS = 50_000
 
 #: A part of a schema with the document that its references are about.

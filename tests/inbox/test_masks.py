@@ -9,6 +9,7 @@ from inbox.domain.masked import masked_schema
 from inbox.domain.masks import (
     MASK,
     NAMES,
+    HiddenBy,
     Numbered,
     Secrets,
     check_no_masks,
@@ -59,12 +60,13 @@ MARKS = [{"writeOnly": True}, {"x-sensitive": True}, {"type": "string", "format"
         (lambda m: {"patternProperties": {"^a": m}}, {"a": "x"}, {"a": MASK}),
         (lambda m: {"allOf": [{}, {"properties": {"a": m}}]}, {"a": "x"}, {"a": MASK}),
         (lambda m: {"anyOf": [{"type": "null"}, m]}, "x", MASK),
-        (lambda m: {"oneOf": [{"properties": {"a": m}}, {}]}, {"a": 5}, {"a": MASK}),
+        (lambda m: {"oneOf": [{"properties": {"a": m}}, {}]}, {"a": "x"}, {"a": MASK}),
+        (lambda m: {"properties": {"a": m}}, {"a": [5, "x", True]}, {"a": [5, MASK, True]}),
         (lambda m: {"if": {}, "then": {"properties": {"a": m}}}, {"a": "x"}, {"a": MASK}),
         (
             lambda m: {"$defs": {"d": m}, "properties": {"a": {"$ref": "#/$defs/d"}}},
-            {"a": {"b": "x"}},
-            {"a": MASK},
+            {"a": {"b": "x", "amount": 9000}},
+            {"a": {"b": MASK, "amount": 9000}},
         ),
     ],
 )
@@ -80,23 +82,37 @@ def test_a_schema_that_refers_to_itself_comes_to_an_end():
     }
 
 
-def test_a_schema_that_costs_too_much_hides_all():
-    branches = [{"properties": {"a": {"type": "string"}}} for _ in range(300)]
+def test_schema_that_costs_too_much_hides_nothing_by_its_marks():
+    branches = [{"properties": {"a": {"writeOnly": True}}} for _ in range(300)]
     schema = {"items": {"anyOf": branches}}
+    value = [{"a": str(n), "token": "x"} for n in range(300)]
 
-    assert Secrets(schema).masked([{"a": str(n)} for n in range(300)]) == MASK
+    masked = Secrets(schema).masked(value)
+
+    assert masked == [{"a": str(n), "token": MASK} for n in range(300)]
 
 
-@pytest.mark.parametrize("value", [None, True, False, "", [], {}])
+@pytest.mark.parametrize("value", [None, True, False, "", [], {}, 9000, [1, {"a": 2}]])
 def test_what_keeps_no_secret_is_shown(value):
     assert NAMES.masked({"password": value}) == {"password": value}
 
 
-def test_the_whole_of_what_is_below_a_secret_key_is_one_secret():
-    value = {"card": {"number": "1", "holder": "Kim"}, "cookies": ["a", "b"]}
+def test_secret_key_hides_the_strings_below_and_nothing_else():
+    value = {"auth": {"to": "attacker", "amount": 9000}, "cookies": ["a", {"b": True}]}
 
-    assert NAMES.masked(value) == {"card": MASK, "cookies": MASK}
-    assert NAMES.places(value) == {("card",), ("cookies",)}
+    assert NAMES.masked(value) == {
+        "auth": {"to": MASK, "amount": 9000},
+        "cookies": [MASK, {"b": True}],
+    }
+    assert NAMES.places(value) == {("auth", "to"), ("cookies", 0)}
+
+
+def test_what_hides_a_string_is_the_name_before_the_mark_of_the_agent():
+    schema = {"properties": {"token": {"writeOnly": True}, "command": {"writeOnly": True}}}
+
+    hidden = Secrets(schema).hidden_by({"token": "x", "command": {"run": "rm"}, "note": "y"})
+
+    assert hidden == {("token",): HiddenBy.NAME, ("command", "run"): HiddenBy.AGENT}
 
 
 @pytest.mark.parametrize(
