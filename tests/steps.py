@@ -90,6 +90,7 @@ def answer(interrupt: Any, actor: Any, payload: Any) -> Any:
         view_digest=reread(interrupt).shown_digest,
         actor=actor,
         entrance=Entrance.REST,
+        unseen=True,
     )
 
 

@@ -27,8 +27,10 @@ from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
+from inbox.domain.unseen import check_seen, needs_sight
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.selectors.access import require_current
+from inbox.selectors.veils import unseen_sets
 
 CLOSED_BY = {
     EntryStatus.RESOLVED: InterruptStatus.RESOLVED,
@@ -58,6 +60,7 @@ class Answer:
     question: Question
     entry: Entry
     view_digest: str = ""  #: "" if the sender named none
+    unseen: bool = False  #: whether the sender approves without seeing what is masked
 
 
 def decide(
@@ -68,12 +71,14 @@ def decide(
     view_digest: str,
     entrance: Entrance,
     payload: Any = None,
+    unseen: bool = False,
 ) -> Decision:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
 
     Safe to replay: the same answer by the same actor returns the decision that stands. Which checks
-    apply at the entrance is in `inbox.domain.gate.CHECKS`.
+    apply at the entrance is in `inbox.domain.gate.CHECKS`. `unseen` approves explicitly without
+    seeing what is masked; it is stored only if something was masked and not revealed.
 
     Raises:
         Unauthenticated: the key, the session or the account has ended meanwhile.
@@ -81,16 +86,23 @@ def decide(
         AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `closed_as`.
         Claimed: another person's claim runs; `detail` has `by` and `until`.
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
+        MaskedNotSeen: a person approves what is masked and was not revealed, without `unseen`.
         ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
             not shown.
     """
     with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
-        return _decide(interrupt_id, Entry("", status, payload), actor, view_digest, entrance)
+        given = Entry("", status, payload)
+        return _decide(interrupt_id, given, actor, view_digest, entrance, unseen)
 
 
 @transaction.atomic(durable=True)
 def _decide(
-    interrupt_id: UUID, given: Entry, actor: Actor, view_digest: str, entrance: Entrance
+    interrupt_id: UUID,
+    given: Entry,
+    actor: Actor,
+    view_digest: str,
+    entrance: Entrance,
+    unseen: bool,
 ) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id)
     admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
@@ -100,7 +112,7 @@ def _decide(
     entry = Entry(interrupt.interrupt_id, given.status, given.payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
-    answer = Answer(interrupt, question(interrupt, None), entry, view_digest)
+    answer = Answer(interrupt, question(interrupt, None), entry, view_digest, unseen)
     (decision,) = record_answers(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
@@ -179,6 +191,17 @@ def _check_masks(_: Admission, answer: Answer) -> None:
     check_no_masks(answer.entry.payload, _texts_of(answer.interrupt.tool_call))
 
 
+def _check_seen(admission: Admission, answer: Answer) -> None:
+    check_seen(_unseen(admission, answer), unseen=answer.unseen)
+
+
+def _unseen(admission: Admission, answer: Answer) -> Sequence[str]:
+    """Return what is masked for the actor, is approved by the answer, and was not revealed."""
+    if sees_secrets(admission.actor) or not needs_sight(answer.entry):
+        return ()
+    return unseen_sets(answer.interrupt, admission.actor.user_id)
+
+
 def _check_bulk(admission: Admission, answer: Answer) -> None:
     if answer.entry.status is EntryStatus.RESOLVED:
         candidate = answer.interrupt.bulk_candidate()
@@ -191,6 +214,7 @@ _ANSWER_CHECKS = (
     (Check.VIEW, _check_view),
     (Check.PAYLOAD, _check_payload),
     (Check.MASKS, _check_masks),
+    (Check.SEEN, _check_seen),
     (Check.BULK, _check_bulk),
 )
 
@@ -218,6 +242,7 @@ def _store(
             call_before=before.get(answer.interrupt.pk),
             view_digest=answer.view_digest,
             entrance=admission.entrance,
+            unseen=answer.unseen and bool(_unseen(admission, answer)),
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
             user_id=actor.user_id,
@@ -242,8 +267,9 @@ def _store(
                 state=(InterruptStatus.OPEN, answer.interrupt.status),
                 payload=answer.entry.payload,
                 entrance=admission.entrance,
+                **_told_unseen(decision),
             )
-            for answer in answers
+            for answer, decision in zip(answers, decisions, strict=True)
         ]
     )
     outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
@@ -254,6 +280,10 @@ def _store(
         by=visible(actor.label),
     )
     return decisions
+
+
+def _told_unseen(decision: Decision) -> dict[str, Any]:
+    return {"unseen": True} if decision.unseen else {}
 
 
 def _close(

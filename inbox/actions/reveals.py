@@ -9,7 +9,7 @@ from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.models import AuditEntry, Decision, Interrupt, ToolCall
+from inbox.models import AuditEntry, Decision, Interrupt, ToolCall, Unmasking
 from inbox.selectors.access import require_person
 from inbox.selectors.veils import Veiled, veiled_in_call, veiled_in_interrupt
 
@@ -29,10 +29,17 @@ def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
         Forbidden: only people who decide in the team.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
-    require_person(actor, thread.team_id, Permission.DECIDE)
+    user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     row = Interrupt.objects.select_related("tool_call").get(pk=interrupt_id)
     decision = Decision.objects.filter(interrupt=row, withdrawn_at=None).first()
     veiled = _masked(veiled_in_interrupt(row, decision), what)
+    Unmasking.objects.get_or_create(
+        interrupt=row,
+        user_id=user_id,
+        view_digest=row.shown_digest,
+        what=what,
+        defaults={"at": now},
+    )
     audit.record(
         action="audit.revealed",
         actor=actor,

@@ -230,9 +230,19 @@ class Decision(TypedDict):
     id: Id
     status: EntryStatus
     payload: Any
+    unseen: bool
+    """Whether a person approved this explicitly without seeing what is masked."""
     by: str
     at: datetime
     withdrawn_at: datetime | None
+
+
+@exact
+class Masked(TypedDict):
+    pointer: str
+    """Where it is in this answer (RFC 6901)."""
+    hidden_by: Literal["name", "agent"]
+    """The name of its key, or a mark in the schema that the agent sent."""
 
 
 @exact
@@ -250,6 +260,8 @@ class Interrupt(TypedDict):
     args: Any
     """What an approval lets run: another answer may have changed it since this was asked."""
     interrupt: Agui
+    masked: list[Masked]
+    """The strings that stand masked here, in `args` and in the metadata of `interrupt`."""
     view_digest: str
     """What a decision has to name, so that it counts for what was shown."""
     expires_at: datetime | None

@@ -27,6 +27,7 @@ _STATUS: dict[type[errors.Refusal], int] = {
     errors.InvalidInput: 400,
     errors.InvalidValue: 422,
     errors.InvalidPayload: 422,
+    errors.MaskedNotSeen: 422,
     errors.InterruptExpired: 410,
     errors.UnknownInterrupt: 404,
     errors.TooManyTests: 429,

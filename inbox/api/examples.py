@@ -59,6 +59,7 @@ _DECISION = {
     "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f0004",
     "status": "resolved",
     "payload": {"approved": True},
+    "unseen": False,
     "by": "Robin",
     "at": _DECIDED_AT,
     "withdrawn_at": None,
@@ -90,7 +91,7 @@ _ENTRY = {
     "detail": {},
     "at": _DECIDED_AT,
 }
-_INTERRUPT = {
+_INTERRUPT: dict[str, Any] = {
     "id": _INTERRUPT_ID,
     "interrupt_id": "int-1",
     "run": _RUN_ID,
@@ -103,6 +104,7 @@ _INTERRUPT = {
     "tool": "write_to_customer",
     "args": _ARGUMENTS,
     "interrupt": _AGUI_INTERRUPT,
+    "masked": [],
     "view_digest": _DIGEST,
     "expires_at": "2026-11-21T10:00:00Z",
     "created_at": _ASKED_AT,

@@ -71,6 +71,11 @@ class DecisionInput(AnswerInput):
     """The body of POST /api/interrupts/<id>/decide."""
 
     view_digest = _view_digest()
+    unseen = serializers.BooleanField(
+        default=False,
+        help_text="People: approve without seeing what is masked. Without this, an approval of "
+        "what is masked and was not revealed is refused. Nothing is masked for keys that decide.",
+    )
 
 
 class ShownInput(serializers.Serializer[Any]):

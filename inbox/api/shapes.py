@@ -16,6 +16,7 @@ from inbox.domain.masked import (
     secrets_of_answers,
     secrets_of_arguments,
 )
+from inbox.domain.masks import NAMES, Secrets, pointer
 from inbox.domain.states import InterruptStatus
 from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
@@ -112,6 +113,7 @@ def interrupt_json(row: Any, *, whole: bool) -> answers.Interrupt:
     """An interrupt; secrets in it are masked, unless it is asked for as a `whole`."""
     standing = next(iter(row.standing), None)
     call, asked = row.tool_call, json.loads(row.body)
+    args, secrets = _args(row), secrets_of_arguments(row.body)
     return {
         "id": str(row.pk),
         "interrupt_id": row.interrupt_id,
@@ -123,8 +125,9 @@ def interrupt_json(row: Any, *, whole: bool) -> answers.Interrupt:
         "reason": row.reason,
         "title": row.title,
         "tool": call.name if call else None,
-        "args": _args(row, whole),
+        "args": args if whole else secrets.masked(args),
         "interrupt": asked if whole else masked_question(asked),
+        "masked": [] if whole else _masked(args, asked, secrets),
         "view_digest": row.shown_digest,
         "expires_at": row.expires_at,
         "created_at": row.created_at,
@@ -133,12 +136,18 @@ def interrupt_json(row: Any, *, whole: bool) -> answers.Interrupt:
     }
 
 
-def _args(row: Any, whole: bool) -> Any:
+def _args(row: Any) -> Any:
     """What an approval lets run: another answer may have changed it since this was asked."""
     if row.args is None:
         return None
-    args = json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
-    return args if whole else secrets_of_arguments(row.body).masked(args)
+    return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
+
+
+def _masked(args: Any, asked: Any, secrets: Secrets) -> list[answers.Masked]:
+    hidden = {("args", *path): by for path, by in secrets.hidden_by(args).items()}
+    beside = NAMES.hidden_by(asked.get("metadata"))
+    hidden |= {("interrupt", "metadata", *path): by for path, by in beside.items()}
+    return [{"pointer": pointer(path), "hidden_by": by.value} for path, by in hidden.items()]
 
 
 def detail_json(detail: InterruptDetail, *, whole: bool) -> answers.InterruptWithSiblings:
@@ -189,6 +198,7 @@ def decision_json(decision: Any, asked: str | None) -> answers.Decision:
         "id": str(decision.pk),
         "status": decision.status,
         "payload": payload,
+        "unseen": decision.unseen,
         "by": decision.actor_label,
         "at": decision.created_at,
         "withdrawn_at": decision.withdrawn_at,

@@ -46,6 +46,7 @@ from inbox.domain.errors import (
     InvalidInput,
     InvalidPayload,
     InvalidValue,
+    MaskedNotSeen,
     NotFound,
     NotRemote,
     PendingInterrupts,
@@ -383,6 +384,7 @@ class InterruptDecide(Caller, APIView):
             InterruptExpired,
             InvalidPayload,
             EditsNotOffered,
+            MaskedNotSeen,
             ViewChanged,
             ViewDigestRequired,
         ),
@@ -398,6 +400,7 @@ class InterruptDecide(Caller, APIView):
             view_digest=given["view_digest"],
             actor=actor,
             entrance=Entrance.REST,
+            unseen=given["unseen"],
         )
         return Response(shapes.told_decision_json(decision, actor))
 

@@ -254,6 +254,12 @@ class EditsNotOffered(InvalidPayload):
     code = "EDITS_NOT_OFFERED"
 
 
+class MaskedNotSeen(ContractRefusal):
+    """A person approves what is masked, and has neither revealed it nor said so."""
+
+    code = "MASKED_NOT_SEEN"
+
+
 class AlreadyDecided(ContractRefusal):
     """Somebody was faster; `detail` says who and when."""
 

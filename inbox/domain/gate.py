@@ -29,17 +29,20 @@ class Check(StrEnum):
     VIEW = "view"  #: what was shown is what is asked now
     PAYLOAD = "payload"  #: the payload fits the response schema
     MASKS = "masks"  #: the payload has no mask in the place of a value
+    SEEN = "seen"  #: people reveal what is masked, or say that they approve without seeing it
     BULK = "bulk"  #: the interrupt may be answered together with others
 
 
 _ANSWER = frozenset(Check) - {Check.BULK}
-_AGUI = _ANSWER - {Check.VIEW_REQUIRED}
+#: AG-UI shows everything whole, and together nothing is decided that is masked.
+_AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
+_BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
 
 CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.PAGE: _ANSWER,
-    Entrance.BULK_PAGE: _ANSWER | {Check.BULK},
+    Entrance.BULK_PAGE: _BULK,
     Entrance.REST: _ANSWER,
-    Entrance.BULK_REST: _ANSWER | {Check.BULK},
+    Entrance.BULK_REST: _BULK,
     Entrance.AGUI_HTTP: _AGUI,
     Entrance.AGUI_WEBSOCKET: _AGUI,
     # The system closes what is late: nobody is shown anything, and no payload is stored.

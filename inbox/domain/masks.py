@@ -90,7 +90,7 @@ class Secrets:
     def places_in(self, text: str) -> list[str]:
         """Where the secrets of a JSON text are (RFC 6901); the whole text if it is not all JSON."""
         try:
-            return sorted(map(_pointer, self.places(json.loads(text))))
+            return sorted(map(pointer, self.places(json.loads(text))))
         except (ValueError, RecursionError):
             return [""] if cut_at_secret(text) != text else []
 
@@ -247,7 +247,8 @@ def _walk(
     return hide(path, value, by) if by and isinstance(value, str) and value else value
 
 
-def _pointer(path: Path) -> str:
+def pointer(path: Path) -> str:
+    """The JSON pointer to a place (RFC 6901)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 

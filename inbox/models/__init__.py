@@ -19,7 +19,7 @@ from inbox.models.invitations import Invitation
 from inbox.models.keys import ApiKey
 from inbox.models.orders import Order
 from inbox.models.people import Membership, Team, User
-from inbox.models.sightings import Sighting
+from inbox.models.sightings import Sighting, Unmasking
 from inbox.models.threads import DeliveredOutcome, Memory, Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.models.views import SavedView
@@ -54,6 +54,7 @@ __all__ = [
     "Team",
     "Thread",
     "ToolCall",
+    "Unmasking",
     "User",
     "WebhookEndpoint",
 ]

@@ -25,6 +25,9 @@ class Decision(models.Model):
     entrance = models.CharField(
         max_length=20, blank=True, help_text="how it came in; blank before there was this column"
     )
+    unseen = models.BooleanField(
+        default=False, help_text="approved explicitly without seeing what is masked"
+    )
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=160)
     user = models.ForeignKey(

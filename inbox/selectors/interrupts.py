@@ -18,6 +18,7 @@ from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
 from inbox.selectors.access import permissions_in, require
 from inbox.selectors.teamwork import claim_on, comments_on, withdrawable_by
+from inbox.selectors.veils import unseen_sets
 
 #: A run may ask a thousand questions; a page lists the first of them and counts the rest.
 SIBLINGS_LISTED = 30
@@ -41,6 +42,7 @@ class InterruptDetail:
     comments: Sequence[Comment]  #: between reviewers, the latest of them
     may_withdraw: bool  #: the standing decision is the actor's, and the run has not gone on
     withdraw_until: datetime | None  #: None also as long as other answers of the set are missing
+    unseen: Sequence[str]  #: masked sets that the actor would approve without having revealed them
     is_seen: bool  #: whether the trail has it that the actor has opened it as it is shown now
 
     @property
@@ -123,6 +125,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         comments=comments_on(row),
         may_withdraw=until is not None and now < until,
         withdraw_until=None if until == NEVER else until,
+        unseen=unseen_sets(row, actor.user_id) if row.status == InterruptStatus.OPEN else (),
         is_seen=_is_seen(actor, row),
     )
 

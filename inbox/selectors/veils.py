@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from inbox.domain.masked import secrets_of_answers, secrets_of_arguments
-from inbox.domain.masks import NAMES, Secrets
+from inbox.domain.masks import NAMES, HiddenBy, Secrets
 from inbox.domain.states import InterruptStatus
-from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall
+from inbox.domain.unseen import CONSENTED
+from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall, Unmasking
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,15 @@ class Veiled:
     def places(self) -> Sequence[str]:
         """JSON pointers to the secrets in it."""
         return self.secrets.places_in(self.text)
+
+    @property
+    def is_hidden_by_agent(self) -> bool:
+        """Whether something is masked only because the agent's own schema says so."""
+        try:
+            hidden = self.secrets.hidden_by(json.loads(self.text))
+        except (ValueError, RecursionError):
+            return False
+        return HiddenBy.AGENT in hidden.values()
 
 
 def veiled_in_interrupt(row: Interrupt, decision: Decision | None) -> Mapping[str, Veiled]:
@@ -43,6 +53,19 @@ def veiled_in_interrupt(row: Interrupt, decision: Decision | None) -> Mapping[st
     if call is not None and call.result is not None:
         found["result"] = Veiled(call.result, NAMES)
     return found
+
+
+def unseen_sets(row: Interrupt, user_id: int | None) -> Sequence[str]:
+    """What a decision consents to, is masked, and was not revealed to this person as it is now."""
+    veiled = veiled_in_interrupt(row, None)
+    masked = [what for what in CONSENTED if what in veiled and veiled[what].places]
+    if not masked:
+        return ()
+    seen = Unmasking.objects.filter(
+        interrupt=row, user=user_id, view_digest=row.shown_digest
+    ).values_list("what", flat=True)
+    revealed = set(seen)
+    return [what for what in masked if what not in revealed]
 
 
 def veiled_in_call(

@@ -97,6 +97,10 @@ _APPROVED_WITH_CHANGES = (
     gettext_noop("{who} approved with changes"),
     gettext_noop("You approved with changes"),
 )
+_APPROVED_UNSEEN = (
+    gettext_noop("{who} approved without seeing what was masked"),
+    gettext_noop("You approved without seeing what was masked"),
+)
 _REJECTED = (gettext_noop("{who} rejected"), gettext_noop("You rejected"))
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
 
@@ -151,5 +155,7 @@ def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
         if not answer["approved"]:
             return _REJECTED
+        if detail.get("unseen"):
+            return _APPROVED_UNSEEN
         return _APPROVED_WITH_CHANGES if "editedArgs" in answer else _APPROVED
     return _SAYS.get(action, ("{who} " + action.replace(".", " "), ""))

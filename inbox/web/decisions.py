@@ -19,7 +19,7 @@ from inbox.web.cards import Card, Refused
 from inbox.web.lists import card_of, next_address, show_interrupt
 from inbox.web.pages import is_fragment, page
 from inbox.web.saying import say
-from inbox.web.sheets import Posted, Sheet
+from inbox.web.sheets import UNSEEN_ID, Posted, Sheet
 
 
 @require_POST
@@ -53,6 +53,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
         view_digest=posted.view_digest,
         actor=actor,
         entrance=Entrance.PAGE,
+        unseen=posted.is_unseen,
     )
 
 
@@ -121,6 +122,8 @@ def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]
     """Each problem with the field that it is about."""
     if isinstance(refusal, AnswerWrong):
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
+    if isinstance(refusal, errors.MaskedNotSeen):
+        return [(UNSEEN_ID, gettext("Masked values"), say(refusal.message))]
     return [
         (card.sheet.field_of(problem["pointer"]), problem["pointer"], say(problem["message"]))
         for problem in refusal.detail.get("problems", ())

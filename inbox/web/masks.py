@@ -26,12 +26,13 @@ class Reveal:
     label: str
     url: str
     is_allowed: bool
+    is_by_agent: bool = False  #: whether the agent's own schema hides some of it
 
 
 def reveals_of(known: Mapping[str, Veiled], url: str, *, is_allowed: bool) -> Mapping[str, Reveal]:
     """Those with something secret in them, by their names."""
     return {
-        what: Reveal(what, gettext(TITLES[what]), url, is_allowed)
+        what: Reveal(what, gettext(TITLES[what]), url, is_allowed, veiled.is_hidden_by_agent)
         for what, veiled in known.items()
         if veiled.places
     }

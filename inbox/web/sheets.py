@@ -24,6 +24,7 @@ PROMOTED = ("approved", "editedArgs", "reason")
 #: The id of arguments that are shown as text.
 ARGS_ID = "f-args"
 NOTE_ID = "f-reason"
+UNSEEN_ID = "f-unseen"
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,15 @@ class Posted:
         """Whether the reviewer has looked at the suspicious characters."""
         return "seen" in self.data
 
+    @property
+    def is_unseen(self) -> bool:
+        """Whether the reviewer approves without seeing what is masked."""
+        return "unseen" in self.data
+
     def unread(self) -> "Posted":
         """The same form, of which nothing counts as read: what it was read of has changed."""
         data = self.data.copy()
-        for name in ("opened", "seen"):
+        for name in ("opened", "seen", "unseen"):
             data.pop(name, None)
         return Posted(data)
 

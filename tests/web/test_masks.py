@@ -148,7 +148,7 @@ def test_a_machine_that_decides_gets_the_arguments_as_they_are(login, world):
 def test_what_nobody_touched_is_approved_byte_for_byte(login, reads_bob):
     before = ToolCall.objects.get(pk=login.tool_call_id).args
 
-    reads_bob.send(login, "approve")
+    reads_bob.send(login, "approve", unseen="on")
 
     assert sent(login) == {"approved": True}
     call = ToolCall.objects.get(pk=login.tool_call_id)
@@ -156,7 +156,7 @@ def test_what_nobody_touched_is_approved_byte_for_byte(login, reads_bob):
 
 
 def test_an_edit_beside_a_mask_keeps_what_it_hides(login, reads_bob):
-    page = reads_bob.send(login, "approve", {"args/user": "kai"})
+    page = reads_bob.send(login, "approve", {"args/user": "kai"}, unseen="on")
 
     assert page.status_code == 303
     assert sent(login)["editedArgs"] == {**ARGS, "user": "kai"}
@@ -171,7 +171,7 @@ def test_an_edit_beside_a_mask_keeps_what_it_hides(login, reads_bob):
     ],
 )
 def test_a_masked_field_takes_another_value(login, reads_bob, field, text, place, value):
-    reads_bob.send(login, "approve", {field: text})
+    reads_bob.send(login, "approve", {field: text}, unseen="on")
 
     assert sent(login)["editedArgs"] == {**ARGS, place: value}
 
@@ -199,7 +199,7 @@ def test_the_json_tab_has_masks_that_stand_for_their_secrets(login, reads_bob):
     assert held["hosts"][1]["apiKey"] is None
 
     moved = {**held, "user": "kai", "hosts": held["hosts"][::-1]}
-    page = reads_bob.send(login, "approve", as_json={"args": json.dumps(moved)})
+    page = reads_bob.send(login, "approve", as_json={"args": json.dumps(moved)}, unseen="on")
 
     assert page.status_code == 303
     expected = {**ARGS, "user": "kai", "hosts": ARGS["hosts"][::-1]}
@@ -232,7 +232,8 @@ def test_switching_between_the_tabs_carries_no_secret_in_the_page(login, reads_b
 
     for page in (as_json, back):
         assert leaks(type("R", (), {"get": lambda _, __, page=page: page})(), ["x"]) == {}
-    last = decision_form(back.content.decode()).post()
+    last = decision_form(back.content.decode()).post().copy()
+    last["unseen"] = "on"
     assert reads_bob.post(login, last, "approve").status_code == 303
     assert sent(login)["editedArgs"] == {**ARGS, "user": "kate"}
 
