@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from functools import cache
+from threading import Lock
 from typing import Any, Final
 
 import typing_extensions
@@ -42,6 +43,8 @@ class Description(typing_extensions.TypedDict):
     openapi: str
 
 
+_generating = Lock()
+
 #: Views that are functions, and take something else than GET.
 _METHODS = {agui.run: "POST", agui.connect: "POST"}
 
@@ -78,9 +81,14 @@ def _text(kind: str) -> bytes:
     return text
 
 
-@cache
 def describe_api() -> dict[str, Any]:
-    """Describe every operation; takes a good part of a second."""
+    """Describe every operation; takes a good part of a second, once in each process."""
+    with _generating:  # drf-spectacular and Pydantic fail if two threads do it at once
+        return _description()
+
+
+@cache
+def _description() -> dict[str, Any]:
     schema: dict[str, Any] = SchemaGenerator().get_schema(public=True)
     return schema
 
