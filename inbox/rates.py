@@ -1,6 +1,8 @@
 """How many calls somebody may make in a while, counted for all processes of a site."""
 
 import time
+from collections import Counter as Counts
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
@@ -42,10 +44,20 @@ class Standing:
 
 
 class Call:
-    """One request, which is counted once, whoever asks in it who is calling."""
+    """One request or one socket, which is counted once, whoever asks in it who is calling."""
 
     def __init__(self) -> None:
         self.standing: Standing | None = None  #: None while nothing was counted
+        self._places: list[Callable[[], None]] = []
+
+    def keep(self, leave: Callable[[], None]) -> None:
+        """Keep a place until the end of the call."""
+        self._places.append(leave)
+
+    def end(self) -> None:
+        """Leave the places that were taken in this call."""
+        while self._places:
+            self._places.pop()()
 
 
 _current: ContextVar[Call | None] = ContextVar("call", default=None)
@@ -66,6 +78,46 @@ def count_caller(actor: Actor) -> None:
 def count_stranger(address: str) -> None:
     """Count a call of nobody who is known, by the address it came from. Raises RateLimited."""
     _count("address", settings.RATE_LIMIT_ANONYMOUS, household_of(address))
+
+
+def take_stream(actor: Actor) -> None:
+    """Take a place for a stream until the end of this call. Raises RateLimited."""
+    call = _current.get()
+    if call is not None:
+        who = f"streams of {actor.kind}:{actor.ident}"
+        call.keep(places.take({who: settings.STREAMS_PER_CALLER}))
+
+
+class Places:
+    """How many of something each caller has open in this process."""
+
+    def __init__(self) -> None:
+        self._taken: Counts[str] = Counts()
+        self._turn = Lock()
+
+    def take(self, most: Mapping[str, int]) -> Callable[[], None]:
+        """
+        Take one place under each of these names, and return what gives them back, once.
+
+        Raises:
+            RateLimited: so many are taken under one of the names.
+        """
+        with self._turn:
+            if any(self._taken[name] >= limit for name, limit in most.items()):
+                raise RateLimited("Too many are open: close some first.", retry_after=1)
+            self._taken.update(most.keys())
+        held = list(most)
+
+        def leave() -> None:
+            with self._turn:
+                self._taken.subtract(held)
+                self._taken += Counts()  # forgets those with none
+                held.clear()
+
+        return leave
+
+
+places = Places()
 
 
 def check_settings() -> None:

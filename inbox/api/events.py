@@ -7,6 +7,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from inbox import rates
 from inbox.api.answers import EventPage
 from inbox.api.authentication import actor_of_request
 from inbox.api.description import EVENT_STREAM, header, operation, page_parameters
@@ -43,7 +44,7 @@ async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBa
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
     if not wants_stream:
         return unchanged(request, await in_db_thread(_page, request, thread_id))
-    after, may_read = await in_db_thread(_cursor, request, thread_id)
+    after, may_read = await in_db_thread(_cursor, request, thread_id, is_stream=True)
     return stream(encoded(follow(thread_id, after, may_read)))
 
 
@@ -70,9 +71,13 @@ _FIELDS: dict[str, Callable[[tuple[int, str, str, str]], str]] = {
 }
 
 
-def _cursor(request: HttpRequest, thread_id: UUID) -> tuple[int, Callable[[], bool]]:
+def _cursor(
+    request: HttpRequest, thread_id: UUID, *, is_stream: bool = False
+) -> tuple[int, Callable[[], bool]]:
     """The seq that was asked for and is there, and whether the log may be read still."""
     actor = actor_of_request(request)
+    if is_stream:
+        rates.take_stream(actor)
     thread = thread_for(actor, thread_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):

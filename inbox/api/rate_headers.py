@@ -7,7 +7,11 @@ from inbox.api.request_ids import Application, Receive, Send
 
 
 class RateHeaders:
-    """Names the policy that a request was counted under, and what is left of it."""
+    """
+    Counts each request and each socket as one call, and ends it.
+
+    An answer names the policy that its request was counted under, and what is left of it.
+    """
 
     def __init__(self, application: Application) -> None:
         rates.check_settings()
@@ -22,7 +26,10 @@ class RateHeaders:
                 message = {**message, "headers": headers}
             await send(message)
 
-        await self._application(scope, receive, send_told)
+        try:
+            await self._application(scope, receive, send_told)
+        finally:
+            call.end()
 
 
 def _told(standing: rates.Standing) -> list[tuple[bytes, bytes]]:

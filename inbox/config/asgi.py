@@ -8,7 +8,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
 django.setup()
 
-from channels.auth import AuthMiddlewareStack  # noqa: E402
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.core.handlers.asgi import ASGIHandler  # noqa: E402
 from django.http import HttpRequest, HttpResponseBase  # noqa: E402
@@ -53,7 +52,7 @@ application = RequestIds(
     ProtocolTypeRouter(
         {
             "http": RateHeaders(_http),
-            "websocket": AuthMiddlewareStack(URLRouter(websocket_urlpatterns)),
+            "websocket": RateHeaders(URLRouter(websocket_urlpatterns)),
         }
     )
 )

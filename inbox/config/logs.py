@@ -7,6 +7,17 @@ from typing import Any
 
 import structlog
 
+#: What Django refuses a request for; its message says what was wrong with the request.
+REFUSED = ("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
+
+
+class WithoutTraceback(logging.Filter):
+    """Leaves one line of a request that Django has refused: anybody may send any number of them."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = None
+        return True
+
 
 class LoggingConfiguration:
     """structlog and the standard library's loggers through one formatter."""
@@ -49,9 +60,13 @@ class LoggingConfiguration:
                     "foreign_pre_chain": self.shared,
                 }
             },
+            "filters": {"refused": {"()": WithoutTraceback}},
             "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
-            "loggers": {name: {"level": "WARNING"} for name in self.quiet},
+            "loggers": {
+                **{name: {"level": "WARNING"} for name in self.quiet},
+                **{f"django.security.{name}": {"filters": ["refused"]} for name in REFUSED},
+            },
         }
 
     def _rendering(self) -> list[Any]:

@@ -341,6 +341,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500
 #: number of them.
 RATE_LIMIT = os.environ.get("SIGNOFF_RATE_LIMIT", "6000/minute")
 RATE_LIMIT_ANONYMOUS = os.environ.get("SIGNOFF_RATE_LIMIT_ANONYMOUS", "300/minute")
+#: How many streams and sockets with a run a person or a key may have open in one process.
+STREAMS_PER_CALLER = int(os.environ.get("SIGNOFF_STREAMS_PER_CALLER", "500"))
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

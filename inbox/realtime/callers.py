@@ -1,16 +1,30 @@
 """Who is at the other end of a WebSocket."""
 
+from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+import structlog
+from django.core.handlers.asgi import ASGIRequest
+
+from inbox import rates
+from inbox.addresses import address_of
 from inbox.db_threads import in_db_thread
 from inbox.domain.access import Actor
+from inbox.domain.errors import RateLimited, Refusal, Unauthenticated
 from inbox.selectors.keys import actor_of_key, actor_of_user
 
+log = structlog.get_logger(__name__)
+
+# Before a socket is open, the server answers with the status that is 4000 less.
+CLOSE_BAD_INPUT = 4400
 CLOSE_UNAUTHENTICATED = 4401
 CLOSE_FORBIDDEN = 4403
 CLOSE_NOT_FOUND = 4404
-CLOSE_BAD_INPUT = 4400
+CLOSE_TOO_LATE = 4408
+CLOSE_RATE_LIMITED = 4429
+
+_WHAT_TO_DO = "Send `Authorization: Bearer <API key>`, or sign in and connect from our own page."
 
 
 def query_of(scope: Any) -> list[tuple[str, str]]:
@@ -18,15 +32,55 @@ def query_of(scope: Any) -> list[tuple[str, str]]:
     return parse_qsl(scope["query_string"].decode("latin-1"))
 
 
-async def actor_of_scope(scope: Any) -> Actor | None:
+def close_code_of(refusal: Refusal) -> int:
+    """Return the code that a socket is closed with for this reason."""
+    if isinstance(refusal, Unauthenticated):
+        return CLOSE_UNAUTHENTICATED
+    return CLOSE_RATE_LIMITED if isinstance(refusal, RateLimited) else CLOSE_BAD_INPUT
+
+
+def address_of_scope(scope: Any) -> str:
+    """Return where a handshake came from, as for requests."""
+    return address_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
+
+
+async def caller_of_scope(scope: Any) -> Actor:
+    """
+    Return the actor of a handshake, which is counted as one call.
+
+    Raises:
+        Unauthenticated, RateLimited.
+    """
+    return await in_db_thread(_counted, scope)
+
+
+async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
+    """Refuse a handshake at an address where there is no socket; it is counted as a stranger's."""
+    code = CLOSE_NOT_FOUND
+    try:
+        await in_db_thread(rates.count_stranger, address_of_scope(scope))
+    except RateLimited:
+        code = CLOSE_RATE_LIMITED
+    log.info("socket refused", path=scope["path"][:200], code=code)
+    await send({"type": "websocket.close", "code": code})
+
+
+def _counted(scope: Any) -> Actor:
+    actor = _actor_of(scope)
+    if actor is None:
+        rates.count_stranger(address_of_scope(scope))
+        raise Unauthenticated(_WHAT_TO_DO)
+    rates.count_caller(actor)
+    return actor
+
+
+def _actor_of(scope: Any) -> Actor | None:
     """The actor of a key in the handshake, or of the session if the page is our own."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     authorization = headers.get(b"authorization", "")
     if authorization:
         scheme, _, token = authorization.partition(" ")
-        if scheme.lower() != "bearer":
-            return None
-        return await in_db_thread(actor_of_key, token.strip())
+        return actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
     user = scope.get("user")
     if user is None or not user.is_authenticated or not _is_own_page(headers):
         return None

@@ -21,7 +21,8 @@ from inbox.realtime.callers import (
     CLOSE_FORBIDDEN,
     CLOSE_NOT_FOUND,
     CLOSE_UNAUTHENTICATED,
-    actor_of_scope,
+    caller_of_scope,
+    close_code_of,
     query_of,
 )
 from inbox.realtime.here import read_here
@@ -50,11 +51,11 @@ class LiveConsumer(AsyncWebsocketConsumer):
     async def connect(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
         self._nonsense, self._moves, self._moving_since = 0, 0, 0.0
-        actor = await actor_of_scope(self.scope)
-        if actor is None:
-            await self.close(CLOSE_UNAUTHENTICATED)
+        try:
+            actor = self._actor = await caller_of_scope(self.scope)
+        except Refusal as refusal:
+            await self.close(close_code_of(refusal))
             return
-        self._actor = actor
         session = self.scope.get("session")
         reader = Reader(actor, (session and session.session_key) or "")
         try:

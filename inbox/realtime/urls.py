@@ -2,13 +2,19 @@
 
 from typing import Any
 
-from django.urls import path
+from channels.auth import AuthMiddlewareStack
+from django.urls import path, re_path
 
 from inbox.realtime.agui import AguiConsumer
+from inbox.realtime.callers import refuse_unknown_address
 from inbox.realtime.live import LiveConsumer
 
 # The stubs know views only; Channels routes to ASGI applications by the same patterns.
+_agui: Any = AuthMiddlewareStack(AguiConsumer.as_asgi())
+_live: Any = AuthMiddlewareStack(LiveConsumer.as_asgi())
+_unknown: Any = refuse_unknown_address
 websocket_urlpatterns: list[Any] = [
-    path("ws/agui/<slug:slug>/", AguiConsumer.as_asgi()),  # type: ignore[arg-type]
-    path("ws/live/", LiveConsumer.as_asgi()),  # type: ignore[arg-type]
+    path("ws/agui/<slug:slug>/", _agui),
+    path("ws/live/", _live),
+    re_path(r"", _unknown),
 ]

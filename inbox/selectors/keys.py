@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest
 
 from inbox.actions.key_use import note_refusal, note_use
 from inbox.domain.access import Actor, ActorKind, Permission
-from inbox.domain.errors import NotFound
+from inbox.domain.errors import NotFound, Unauthenticated
 from inbox.domain.signing import method_of
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
+from inbox.models.sessions import SessionStore
 from inbox.selectors.access import require
-from inbox.selectors.tokens import is_taken, key_digest, key_with
+from inbox.selectors.tokens import is_taken, key_digest, key_with, working
 
 
 def actor_of_key(token: str) -> Actor | None:
@@ -48,6 +51,31 @@ def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
         method=_method_of(user, session) if session else "",
         session_key=(session.session_key or "") if session else "",
     )
+
+
+def check_is_known_still(actor: Actor) -> None:
+    """
+    Raise unless the key or the session that an actor came with still counts.
+
+    Raises:
+        Unauthenticated: the key has ended or was replaced, the session is over, or the person is
+            deactivated.
+    """
+    if actor.key_id is not None:
+        is_known = bool(working({actor.token_digest}))
+    elif actor.session_key:
+        is_known = _is_signed_in(actor)
+    else:
+        is_known = User.objects.filter(pk=actor.user_id or 0, is_active=True).exists()
+    if not is_known:
+        raise Unauthenticated("The key or the session has ended. Sign in again.")
+
+
+def _is_signed_in(actor: Actor) -> bool:
+    """Look at the person as well: another password ends sessions that are still stored."""
+    request = HttpRequest()
+    request.session = SessionStore(actor.session_key)
+    return get_user(request).pk == actor.user_id
 
 
 def actor_of_superuser(user: User, session: SessionBase) -> Actor:

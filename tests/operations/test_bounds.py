@@ -7,9 +7,22 @@ import pytest
 from twisted.internet.testing import StringTransport
 
 from inbox.management import bounded
-from inbox.management.bounded import MAX_BODY, MAX_READ, MAX_UNREAD, BoundedFactory
+from inbox.management.bounded import (
+    MAX_BODY,
+    MAX_READ,
+    MAX_UNREAD,
+    BoundedFactory,
+    BoundedSocketFactory,
+)
 
 PART = b"x" * 65_536
+HANDSHAKE = (
+    b"GET /ws/ HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+FRAME = {"type": "websocket.send", "text": "x" * 65_536}
+#: A masked text frame of one character.
+ONE_FRAME = b"\x81\x81\0\0\0\0x"
 
 
 class Line(StringTransport):
@@ -23,14 +36,15 @@ class Line(StringTransport):
 
 
 class Served:
-    """One connection to the server, and the requests that reached the application."""
+    """One connection to the server, and the requests and sockets that reached the application."""
 
     def __init__(self):
         self.requests = []
         self.queue = SimpleNamespace(put_nowait=lambda message: None)
         server = SimpleNamespace(
             **dict.fromkeys(("http_timeout", "root_path", "server_name"), ""),
-            **dict.fromkeys(("proxy_forwarded_address_header", "ws_factory")),
+            proxy_forwarded_address_header=None,
+            ws_factory=None,
             protocol_connected=lambda request: None,
             protocol_disconnected=lambda request: None,
             request_buffer_size=65_536,
@@ -38,6 +52,7 @@ class Served:
             create_application=self._create_application,
         )
         self.line = Line()
+        server.ws_factory = BoundedSocketFactory(server)
         self._protocol = BoundedFactory(server).buildProtocol(self.line.getPeer())
         self._protocol.makeConnection(self.line)
 
@@ -46,7 +61,8 @@ class Served:
         return self.queue
 
     def send(self, data):
-        self._protocol.dataReceived(data)
+        """Send to the HTTP server, or to the WebSocket that has taken over the connection."""
+        getattr(self.line, "protocol", self._protocol).dataReceived(data)
 
     def ask(self, kind=b"text/event-stream"):
         """Ask for a stream of this kind; returns the request, its answer begun."""
@@ -55,6 +71,13 @@ class Served:
         start = {"type": "http.response.start", "status": 200}
         request.handle_reply({**start, "headers": [(b"Content-Type", kind)]})
         return request
+
+    def open_socket(self):
+        """Open a WebSocket; returns it."""
+        self.send(HANDSHAKE)
+        *_, opened = self.requests
+        opened.handle_reply({"type": "websocket.accept"})
+        return opened
 
     def post(self, size):
         """Send a body of this many bytes in parts, until the connection is broken."""
@@ -180,3 +203,65 @@ def test_a_body_without_end_is_cut_off(served):
 
     assert served.line.is_broken
     assert served.requests == []
+
+
+# -- sockets --------------------------------------------------------------------------------------
+
+
+async def test_a_socket_waits_for_a_client_that_reads_slowly(served):
+    opened = served.open_socket()
+    opened.handle_reply(FRAME)
+    await opened.until_read()
+    served.pause()
+
+    waiting = asyncio.ensure_future(opened.until_read())
+    done, _ = await asyncio.wait([waiting], timeout=0.05)
+    assert not done
+
+    served.resume()
+    await waiting
+    assert not served.line.is_broken
+
+
+async def test_a_socket_that_nobody_reads_is_closed(served, monkeypatch):
+    monkeypatch.setattr(bounded, "PATIENCE_SECONDS", 0.01)
+    opened = served.open_socket()
+    opened.handle_reply(FRAME)
+    served.pause()
+
+    await opened.until_read()
+
+    assert served.line.is_broken
+
+
+async def test_the_end_of_a_socket_ends_waiting_for_its_client(served):
+    opened = served.open_socket()
+    opened.handle_reply(FRAME)
+    served.pause()
+    waiting = asyncio.ensure_future(opened.until_read())
+    await asyncio.sleep(0)
+
+    opened.handle_reply({"type": "websocket.close"})
+
+    await asyncio.wait_for(waiting, 1)
+
+
+async def test_a_frame_after_the_end_of_a_socket_is_dropped(served):
+    opened = served.open_socket()
+    opened.handle_reply({"type": "websocket.close"})
+    written = len(served.line.value())
+
+    opened.handle_reply(FRAME)
+
+    assert len(served.line.value()) == written
+
+
+async def test_a_socket_that_sends_more_than_anybody_takes_is_closed(served):
+    frames = asyncio.Queue()
+    served.queue = frames
+    served.open_socket()
+
+    served.send(ONE_FRAME * bounded.MAX_WAITING_FRAMES)
+
+    assert served.line.is_broken
+    assert frames.qsize() == bounded.MAX_WAITING_FRAMES
