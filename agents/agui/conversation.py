@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import ag_ui.core as agui
@@ -20,9 +22,16 @@ _MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
 class Conversation:
     """The messages and the state of one thread, kept up to date by `apply`."""
 
-    def __init__(self, messages: Iterable[Message] = (), state: Any = None) -> None:
+    def __init__(
+        self,
+        messages: Iterable[Message] = (),
+        state: Any = None,
+        client_messages: Mapping[str, str] | None = None,
+    ) -> None:
         self._transcript = Transcript(message.model_copy(deep=True) for message in messages)
         self.state = state  #: after the last event applied; None if nobody ever set it
+        #: The fingerprint of each message that a client brought along, by its id.
+        self.client_messages = dict(client_messages or {})
 
     @property
     def messages(self) -> list[Message]:
@@ -66,6 +75,8 @@ class Conversation:
             if self._transcript.message(message.id) is not None or _speaks_of(message, ours):
                 continue
             added.append(message)
+            dumped = _MESSAGE.dump_python(message, mode="json", by_alias=True)
+            self.client_messages[message.id] = fingerprint(dumped)
             self._transcript.append(message.model_copy(deep=True))
         return added
 
@@ -80,14 +91,13 @@ class Conversation:
         return agui.StateSnapshotEvent(snapshot={} if self.state is None else self.state)
 
     def to_json(self) -> dict[str, Any]:
-        """Write messages and state as JSON values, for `from_json`."""
+        """Write messages, state and what clients brought along as JSON values."""
         messages = _MESSAGES.dump_python(self.messages, mode="json", by_alias=True)
-        return {"messages": messages, "state": self.state}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Conversation:
-        """Read what `to_json` wrote."""
-        return cls(_MESSAGES.validate_python(value["messages"]), value["state"])
+        return {
+            "messages": messages,
+            "state": self.state,
+            "clientMessages": self.client_messages,
+        }
 
     # Text and reasoning
 
@@ -246,6 +256,21 @@ class Conversation:
         agui.ActivitySnapshotEvent: _activity_snapshot,
         agui.ActivityDeltaEvent: _activity_delta,
     }
+
+
+def is_from_client(message: Mapping[str, Any], client_messages: Mapping[str, str]) -> bool:
+    """
+    Whether a message (as JSON) stands as a client brought it along.
+
+    All others came from the agent, whatever role it gave them.
+    """
+    return client_messages.get(message["id"]) == fingerprint(message)
+
+
+def fingerprint(message: Mapping[str, Any]) -> str:
+    """A digest of who says what in a message (as JSON)."""
+    text = json.dumps([message["role"], message.get("content")], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _speaks_of(message: Message, tool_call_ids: set[str]) -> bool:

@@ -7,7 +7,7 @@ from ag_ui.core import BaseEvent, Message
 from pydantic import TypeAdapter
 
 from agents.agui import wire
-from agents.agui.conversation import Conversation
+from agents.agui.conversation import Conversation, fingerprint
 from agents.agui.sequence import Sequence
 from inbox.actions import calls, log, outbox
 from inbox.domain.states import RunStatus
@@ -23,9 +23,29 @@ def conversation_before(run: Run, thread: Thread) -> Conversation:
     conversation = Conversation(
         _MESSAGES.validate_json(thread.messages),
         json.loads(thread.state) if state in (None, {}, "") else state,
+        client_messages_of(thread, before=run),
     )
     conversation.merge_input(_MESSAGES.validate_python(given.get("messages", [])))
     return conversation
+
+
+def client_messages_of(thread: Thread, *, before: Run | None = None) -> dict[str, str]:
+    """
+    The fingerprint of each message that a client sent to the thread, by its id.
+
+    For threads from before they were stored, those of the inputs of all runs `before` one.
+    """
+    if thread.client_messages is not None:
+        stored: dict[str, str] = json.loads(thread.client_messages)
+        return stored
+    runs = Run.objects.filter(thread=thread).order_by("pk")
+    if before is not None:
+        runs = runs.filter(pk__lt=before.pk)
+    messages: dict[str, str] = {}
+    for given in runs.values_list("input", flat=True).iterator():
+        for message in json.loads(given).get("messages", ()):
+            messages.setdefault(message["id"], fingerprint(message))
+    return messages
 
 
 def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:
@@ -67,7 +87,9 @@ def close_run(
     frames = [log.frame(event) for event in [*added, *closing, terminal]]
     kept = conversation.to_json()
     thread.messages, thread.state = json.dumps(kept["messages"]), json.dumps(kept["state"])
-    log.append(thread=thread, run=run, frames=frames, now=now, changed=["messages", "state"])
+    thread.client_messages = json.dumps(kept["clientMessages"])
+    changed = ["messages", "state", "client_messages"]
+    log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
     calls.doubt_in_flight(thread)
     run.status = status
     run.fence += 1

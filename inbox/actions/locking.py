@@ -25,7 +25,9 @@ def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, 
     try:
         # `of`: fields of other rows may name the thread, but those rows are not locked. The whole
         # conversation is read by the few who need it only.
-        rows = Thread.objects.select_for_update(of=("self",)).defer("messages", "state")
+        rows = Thread.objects.select_for_update(of=("self",)).defer(
+            "messages", "state", "client_messages"
+        )
         thread = rows.get(**wanted)
     except Thread.DoesNotExist:
         raise NotFound() from None

@@ -49,6 +49,7 @@ class Ending:
     status: RunStatus
     messages: str
     state: str
+    client_messages: str
     checkpoint: str = "null"
     memory: str | None = None  #: in place of what the thread has; None leaves that
     error_code: str = ""
@@ -169,7 +170,9 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
         finished_at=now,
     )
     thread.messages, thread.state = ending.messages, ending.state
-    run = _write(thread, hold, batch, now, changed=["messages", "state"])
+    thread.client_messages = ending.client_messages
+    changed = ["messages", "state", "client_messages"]
+    run = _write(thread, hold, batch, now, changed=changed)
     if ending.memory is not None:
         Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
     if ending.may_leave_doubt:

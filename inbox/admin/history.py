@@ -30,7 +30,7 @@ class ThreadPage(Page):
     list_select_related = ("team", "agent")
     list_filter = ("team",)
     search_fields = ("external_id", "title")
-    heavy = ("messages", "state")
+    heavy = ("messages", "state", "client_messages")
     fields = (
         *("id", "team", "agent", column("external_id"), column("title")),
         *("next_seq", "created_at", "updated_at"),

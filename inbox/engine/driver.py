@@ -212,6 +212,7 @@ class Driver:
                 status=status,
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),
+                client_messages=json.dumps(kept["clientMessages"]),
                 checkpoint=json.dumps(checkpoint),
                 memory=memory,
                 may_leave_doubt=self._journal.has_begun_once,

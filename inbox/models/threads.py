@@ -13,7 +13,7 @@ class Thread(models.Model):
     """
     A conversation with one agent; its row is the lock that every write of it takes first.
 
-    `messages` and `state` are what the last ended run left, as JSON text.
+    `messages`, `state` and `client_messages` are what the last ended run left, as JSON text.
     """
 
     id = id_field()
@@ -24,6 +24,11 @@ class Thread(models.Model):
     next_seq = models.BigIntegerField(default=1)
     messages = models.TextField(default="[]")
     state = models.TextField(default="null")
+    client_messages = models.TextField(
+        null=True,
+        help_text="JSON text: the fingerprint of each message that a client sent, by its id; "
+        "null until the first run that ends after this column came",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

@@ -1,14 +1,14 @@
 """Threads and runs as the outside sees them."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.endings import committed_events, conversation_before
+from inbox.actions.endings import client_messages_of, committed_events, conversation_before
 from inbox.actions.locking import lock_thread
 from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
@@ -127,18 +127,28 @@ def errors_of(thread: Thread) -> dict[UUID, str]:
     return dict(Event.objects.filter(thread=thread, type="RUN_ERROR").values_list("run", "body"))
 
 
-def conversation_so_far(thread: Thread) -> tuple[list[Any], Any]:
-    """The messages and the state as of the last event committed, of an active run's too."""
+@dataclass(frozen=True)
+class ConversationSoFar:
+    """A conversation as of the last event committed, as JSON values."""
+
+    messages: Sequence[Any]
+    state: Any
+    client_messages: Mapping[str, str]
+
+
+def conversation_so_far(thread: Thread) -> ConversationSoFar:
+    """The conversation as of the last event committed, of an active run's too."""
     active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
     if active is None:
         # A run that ended since the thread was read has left both there.
-        thread.refresh_from_db(fields=["messages", "state"])
-        return json.loads(thread.messages), json.loads(thread.state)
+        thread.refresh_from_db(fields=["messages", "state", "client_messages"])
+        sent = client_messages_of(thread)
+        return ConversationSoFar(json.loads(thread.messages), json.loads(thread.state), sent)
     conversation = conversation_before(active, thread)
     for event, _ in committed_events(active):
         conversation.apply(event)
     kept = conversation.to_json()
-    return list(kept["messages"]), kept["state"]
+    return ConversationSoFar(kept["messages"], kept["state"], conversation.client_messages)
 
 
 @transaction.atomic

@@ -6,10 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
+from agents.agui.conversation import is_from_client
+from inbox.actions.endings import client_messages_of
 from inbox.domain.shown import visible
 from inbox.domain.states import InterruptStatus
+
+_SPEAKERS = {
+    "user": (gettext_noop("User"), "user"),
+    "assistant": (gettext_noop("Agent"), "bot"),
+    "reasoning": (gettext_noop("Agent, thinking"), "brain"),
+    "activity": (gettext_noop("Agent, working"), "activity"),
+    "tool": (gettext_noop("Tool"), "wrench"),
+}
+#: Roles that speak for nobody but the agent and its tools.
+_OF_AGENT = ("assistant", "reasoning", "activity", "tool")
 
 #: How many messages of the thread the page of an interrupt shows.
 _TAIL = 6
@@ -33,7 +45,11 @@ class Conversation:
     @cached_property
     def tail(self) -> Sequence[Said]:
         """The last messages, as far as people wrote or read them."""
-        return [_said(message) for message in self._shown]
+        sent = client_messages_of(self.interrupt.thread)
+        return [
+            Said(*speaker_of(message, sent), text=visible(_text_of(message)))
+            for message in self._shown
+        ]
 
     @cached_property
     def last_words(self) -> str:
@@ -73,10 +89,11 @@ def _text_of(message: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _said(message: Mapping[str, Any]) -> Said:
-    is_user = message["role"] == "user"
-    return Said(
-        who=gettext("User") if is_user else gettext("Agent"),
-        icon="user" if is_user else "bot",
-        text=visible(_text_of(message)),
-    )
+def speaker_of(message: Mapping[str, Any], client_messages: Mapping[str, str]) -> tuple[str, str]:
+    """Who says a message (as JSON), with an icon; the agent may say it in another's name."""
+    role = message["role"]
+    name, icon = _SPEAKERS.get(role, (None, "settings"))
+    speaker = gettext(name) if name else role.capitalize()
+    if role not in _OF_AGENT and not is_from_client(message, client_messages):
+        return gettext("{who}, according to the agent").format(who=speaker), "bot"
+    return speaker, icon

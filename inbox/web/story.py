@@ -14,17 +14,11 @@ from inbox.domain.masked import masked_message, secrets_of_arguments
 from inbox.domain.masks import NAMES
 from inbox.domain.shown import json_text, visible
 from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
+from inbox.web.conversation import speaker_of
 from inbox.web.verdicts import verdict_of
 
 _MESSAGES_SHOWN = 200
 
-_SPEAKERS = {
-    "user": (gettext_noop("User"), "user"),
-    "assistant": (gettext_noop("Agent"), "bot"),
-    "reasoning": (gettext_noop("Agent, thinking"), "brain"),
-    "activity": (gettext_noop("Agent, working"), "activity"),
-    "tool": (gettext_noop("Tool"), "wrench"),
-}
 _CALL_STATES = {
     ToolCallState.PROPOSED: (gettext_noop("Proposed"), "circle-dashed", "quiet"),
     ToolCallState.STARTED: (gettext_noop("Running"), "loader", "me"),
@@ -116,6 +110,7 @@ class Story:
 def story_of(
     *,
     messages: Sequence[Any],
+    client_messages: Mapping[str, str],
     calls: Iterable[Any],
     runs: Sequence[Any],
     errors: Mapping[UUID, str],
@@ -135,7 +130,7 @@ def story_of(
     last = runs[-1] if runs else None
     lines = [_run(run, errors.get(run.pk, ""), is_last=run is last) for run in runs]
     return Story(
-        messages=[_message(number, message, known) for number, message in shown],
+        messages=[_message(number, message, known, client_messages) for number, message in shown],
         unshown=len(told) - len(shown),
         runs=lines[::-1],
         asks=[ask for _, ask in asks if ask.is_open],
@@ -143,12 +138,17 @@ def story_of(
     )
 
 
-def _message(number: int, message: Mapping[str, Any], known: Mapping[str, Call]) -> Message:
-    speaker, icon = _SPEAKERS.get(message["role"], (None, "settings"))
+def _message(
+    number: int,
+    message: Mapping[str, Any],
+    known: Mapping[str, Call],
+    client_messages: Mapping[str, str],
+) -> Message:
+    speaker, icon = speaker_of(message, client_messages)
     label, progress = _progress(message)
     return Message(
         id=f"message-{number}",
-        who=gettext(speaker) if speaker else message["role"].capitalize(),
+        who=speaker,
         icon=icon,
         role=message["role"],
         text=visible(label or _text(masked_message(message).get("content"))),

@@ -42,9 +42,11 @@ def show_thread(
 ) -> HttpResponse:
     """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
     found = threads.thread_for(actor, thread_id)
-    messages, state = threads.conversation_so_far(found)
+    conversation = threads.conversation_so_far(found)
+    state = conversation.state
     story = story_of(
-        messages=messages,
+        messages=conversation.messages,
+        client_messages=conversation.client_messages,
         calls=threads.tool_calls_of(found),
         runs=threads.runs_of(found),
         errors=threads.errors_of(found),
