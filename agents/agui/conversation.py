@@ -12,7 +12,7 @@ from ag_ui.core import AssistantMessage, BaseEvent, Message, ToolMessage
 from pydantic import TypeAdapter
 
 from agents.agui.bounds import check_bounds, copy_within_bounds
-from agents.agui.patches import apply_patch
+from agents.agui.patches import PatchBudget, apply_patch
 from agents.agui.transcript import Transcript
 
 _MESSAGE: TypeAdapter[Message] = TypeAdapter(Message)
@@ -29,6 +29,7 @@ class Conversation:
         client_messages: Mapping[str, str] | None = None,
     ) -> None:
         self._transcript = Transcript(message.model_copy(deep=True) for message in messages)
+        self._budget = PatchBudget()
         self.state = state  #: after the last event applied; None if nobody ever set it
         #: The fingerprint of each message that a client brought along, by its id.
         self.client_messages = dict(client_messages or {})
@@ -212,7 +213,9 @@ class Conversation:
         self.state = copy_within_bounds(event.snapshot)
 
     def _state_delta(self, event: agui.StateDeltaEvent) -> None:
-        self.state = apply_patch({} if self.state is None else self.state, event.delta)
+        self.state = apply_patch(
+            {} if self.state is None else self.state, event.delta, self._budget
+        )
 
     def _activity_snapshot(self, event: agui.ActivitySnapshotEvent) -> None:
         known = self._transcript.message(event.message_id)
@@ -233,7 +236,7 @@ class Conversation:
     def _activity_delta(self, event: agui.ActivityDeltaEvent) -> None:
         message = self._transcript.message(event.message_id)
         if isinstance(message, agui.ActivityMessage):
-            message.content = apply_patch(message.content, event.patch)
+            message.content = apply_patch(message.content, event.patch, self._budget)
             message.activity_type = event.activity_type
             _merge_metadata(message, event)
 

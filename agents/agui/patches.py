@@ -10,21 +10,40 @@ from agents.agui.bounds import MAX_CHARACTERS, check_bounds
 from agents.agui.errors import ProtocolViolation
 from agents.agui.strict_json import dumps
 
+#: Of JSON text that the patches of one run may write anew: 1,000 times the largest state.
+MAX_PATCHED_CHARACTERS = 1_000 * MAX_CHARACTERS
 
-def apply_patch(document: Any, operations: list[Any]) -> Any:
+
+class PatchBudget:
+    """How much the patches of one run may still write: each writes its whole document anew."""
+
+    def __init__(self) -> None:
+        self._left = MAX_PATCHED_CHARACTERS
+
+    def spend(self, characters: int) -> None:
+        """Raise ProtocolViolation if nothing is left."""
+        self._left -= characters
+        if self._left < 0:
+            raise ProtocolViolation(
+                f"The patches of this run write more than {MAX_PATCHED_CHARACTERS} characters; "
+                "send fewer or a smaller state."
+            )
+
+
+def apply_patch(document: Any, operations: list[Any], budget: PatchBudget | None = None) -> Any:
     """
     Build the patched document; the one given stays as it is.
 
     Raises:
         ProtocolViolation: an operation does not apply, or makes the document larger or deeper than
-            a thread keeps.
+            a thread keeps, or nothing is left of the budget.
     """
     patch = [
         operation.model_dump(by_alias=True) if isinstance(operation, BaseModel) else operation
         for operation in operations
     ]
     try:
-        return _apply_all(document, patch)
+        return _apply_all(document, patch, budget or PatchBudget())
     except ProtocolViolation:
         raise
     except (
@@ -40,9 +59,10 @@ def apply_patch(document: Any, operations: list[Any]) -> Any:
         ) from error
 
 
-def _apply_all(document: Any, patch: list[dict[str, Any]]) -> Any:
+def _apply_all(document: Any, patch: list[dict[str, Any]], budget: PatchBudget) -> Any:
     """Apply one operation after the other: twenty copies can make a thousand bytes a gigabyte."""
     text = dumps(document)
+    budget.spend(len(text))
     patched = json.loads(text)
     copied = 0
     for operation in patch:

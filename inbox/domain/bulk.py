@@ -14,7 +14,7 @@ from inbox.domain.schemas import APPROVAL
 from inbox.domain.sentences import Sentence
 from inbox.domain.shown import json_text, visible
 from inbox.domain.states import Reason
-from inbox.domain.suspicion import findings
+from inbox.domain.suspicion import findings_of
 
 #: A longer value is read on the page of its request: a table of requests cannot show it whole.
 LONGEST_VALUE = 1_000
@@ -32,6 +32,7 @@ class BulkCandidate:
     args: str | None  #: as proposed when the interrupt was opened
     approved_args: str | None  #: as they stand now
     body: str  #: the AG-UI Interrupt
+    key: str  #: the same for the same texts only
 
     @cached_property
     def asked(self) -> dict[str, Any]:
@@ -104,7 +105,8 @@ def _asks_for_more(candidate: BulkCandidate) -> bool:
 
 
 def _deceives(candidate: BulkCandidate) -> bool:
-    return bool(findings([candidate.tool, candidate.values, candidate.asked]))
+    shown = [candidate.tool, candidate.arguments, candidate.asked]
+    return bool(findings_of(f"bulk {candidate.key}", lambda: shown))
 
 
 def _is_masked(candidate: BulkCandidate) -> bool:

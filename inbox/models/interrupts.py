@@ -99,6 +99,7 @@ class Interrupt(models.Model):
             args=self.args,
             approved_args=call.approved_args if call else None,
             body=self.body,
+            key=f"{self.pk} {self.view_digest}",
         )
 
     @property

@@ -231,7 +231,8 @@ def _to_show(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt
 
 def _whole(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt]":
     rows = rows.select_related("tool_call", "thread__agent", "claim__user")
-    rows = rows.defer("search_text", "thread__messages", "thread__state", "tool_call__result")
+    heavy = ("thread__messages", "thread__state", "thread__client_messages")
+    rows = rows.defer("search_text", "tool_call__result", *heavy)
     return _with_decisions(rows, wanted)
 
 

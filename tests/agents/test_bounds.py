@@ -173,3 +173,15 @@ def test_an_activity_is_no_way_around_the_bounds_of_a_patch():
 
     with pytest.raises(ProtocolViolation, match="copies more than"):
         Conversation([activity]).apply(bomb)
+
+
+def test_patches_of_one_run_have_a_budget(monkeypatch):
+    monkeypatch.setattr("agents.agui.patches.MAX_PATCHED_CHARACTERS", 1_000)
+    conversation = Conversation(state={"text": "x" * 300, "n": 0})
+
+    for number in range(3):
+        conversation.apply(delta({"op": "replace", "path": "/n", "value": number}))
+    with pytest.raises(ProtocolViolation, match="write more than 1000 characters"):
+        conversation.apply(delta({"op": "replace", "path": "/n", "value": 3}))
+
+    assert conversation.state["n"] == 2
