@@ -29,6 +29,7 @@ COPY static static
 ENV SIGNOFF_STATIC_ROOT=/srv/signoff/staticfiles
 RUN SIGNOFF_DATA_DIR=/tmp/build SIGNOFF_SECRET_KEY=build \
         python -B manage.py collectstatic --no-input --verbosity 0 --ignore rest_framework --ignore select2 \
+    && chmod -R a+rX /srv/signoff/staticfiles \
     && rm -r /tmp/build \
     && python -m compileall -q agents inbox
 USER signoff

@@ -6,6 +6,7 @@ import sys
 
 
 def main() -> None:
+    os.umask(0o077)  # the database, its journal and the keys are for their owner alone
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
     from django.core.management import execute_from_command_line  # noqa: PLC0415
 

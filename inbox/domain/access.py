@@ -56,7 +56,7 @@ class Actor:
     team_id: UUID | None = None  #: the one team of a key
     scopes: frozenset[Permission] = field(default_factory=frozenset)
     method: str = ""  #: how they signed in, as `signing.method_of` says it; "key" for a machine
-    #: The session of a person in a browser, which may end at any time; it is a secret.
+    #: The digest of the session of a person in a browser, which may end at any time.
     session_key: str = field(default="", repr=False)
     agent_id: UUID | None = None  #: the one agent of a key that is an agent's own
     #: which of a key's tokens was sent: the one before the last ends earlier than the key

@@ -1,10 +1,95 @@
-"""Sessions in the database, under keys that a database can be asked for."""
+"""Sessions in the database, under digests of their keys: whoever reads the rows has no cookie."""
 
+import hashlib
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.core.internal.httpkit import HTTP_USER_AGENT_MAX_LENGTH
+from allauth.usersessions.models import UserSession, UserSessionManager
+from asgiref.sync import sync_to_async
 from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.http import HttpRequest
+from django.utils import timezone
+
+
+def stored_key(session_key: str | None) -> str:
+    """Return what is stored of a session key; "" for none. 160 bits fit the columns of 40."""
+    return hashlib.sha256(session_key.encode()).hexdigest()[:40] if session_key else ""
 
 
 class SessionStore(db.SessionStore):
-    """Takes no cookie for a key that could not be one: PostgreSQL takes no NUL."""
+    """Django's sessions in the database, found by `stored_key` instead of the key itself."""
+
+    @classmethod
+    def copy_of(cls, stored: str) -> "SessionStore":
+        """Return the data of a stored session that has not ended, to be read; else an empty one."""
+        copy = cls()
+        row = Session.objects.filter(session_key=stored, expire_date__gt=timezone.now()).first()
+        copy.update(copy.decode(row.session_data) if row else {})
+        return copy
+
+    def exists(self, session_key: str | None) -> bool:
+        return super().exists(stored_key(session_key))
+
+    def delete(self, session_key: str | None = None) -> None:
+        if key := session_key or self.session_key:
+            super().delete(stored_key(key))
+
+    def create_model_instance(self, data: dict[str, Any]) -> Any:
+        row = super().create_model_instance(data)
+        row.session_key = stored_key(row.session_key)
+        return row
+
+    def _get_session_from_db(self) -> Any:
+        rows = self.model.objects.filter(expire_date__gt=timezone.now())
+        row = rows.filter(session_key=stored_key(self.session_key)).first()
+        if row is None:
+            self._session_key = None
+        return row
+
+    async def aexists(self, session_key: str | None) -> bool:
+        return await sync_to_async(self.exists)(session_key)
+
+    async def adelete(self, session_key: str | None = None) -> None:
+        await sync_to_async(self.delete)(session_key)
+
+    async def acreate_model_instance(self, data: dict[str, Any]) -> Any:
+        return await sync_to_async(self.create_model_instance)(data)
+
+    async def _aget_session_from_db(self) -> Any:
+        return await sync_to_async(self._get_session_from_db)()
 
     def _validate_session_key(self, key: str | None) -> bool:
+        """Take no cookie for a key that could not be one: PostgreSQL takes no NUL."""
         return bool(key and key.isascii() and key.isalnum() and len(key) >= 8)
+
+
+def _note_session(manager: Any, request: HttpRequest) -> None:
+    """Note when and from where the session of a request was used."""
+    session: Any = request.session
+    if not session.session_key:
+        session.save()
+    manager.update_or_create(
+        session_key=stored_key(session.session_key),
+        defaults={
+            "user": request.user,
+            "ip": get_adapter().get_client_ip(request),
+            "user_agent": request.META.get("HTTP_USER_AGENT", "")[:HTTP_USER_AGENT_MAX_LENGTH],
+            "last_seen_at": timezone.now(),
+        },
+    )
+
+
+def _forget_ended(manager: Any, user: Any) -> list[UserSession]:
+    """Forget the sessions of a person that are over, and return the others."""
+    live = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
+    manager.filter(user=user).exclude(session_key__in=live).delete()
+    return list(manager.filter(user=user))
+
+
+def install() -> None:
+    """Have django-allauth keep its list under the same digests; it has no setting for it."""
+    manager: Any = UserSessionManager
+    manager.create_from_request = _note_session
+    manager.purge_and_list = _forget_ended

@@ -56,8 +56,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         except Refusal as refusal:
             await self.close(close_code_of(refusal))
             return
-        session = self.scope.get("session")
-        reader = Reader(actor, (session and session.session_key) or "")
+        reader = Reader(actor, actor.session_key)
         try:
             page, thread = await in_db_thread(self._enter, reader, self._asked())
         except Refusal:

@@ -14,7 +14,7 @@ from inbox.domain.errors import NotFound, Unauthenticated
 from inbox.domain.signing import method_of
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
-from inbox.models.sessions import SessionStore
+from inbox.models.sessions import SessionStore, stored_key
 from inbox.selectors.access import require
 from inbox.selectors.tokens import is_taken, key_digest, key_with, working
 
@@ -49,7 +49,7 @@ def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
         label=user.display_name,
         user_id=user.pk,
         method=_method_of(user, session) if session else "",
-        session_key=(session.session_key or "") if session else "",
+        session_key=stored_key(session.session_key) if session else "",
     )
 
 
@@ -74,7 +74,7 @@ def check_is_known_still(actor: Actor) -> None:
 def _is_signed_in(actor: Actor) -> bool:
     """Look at the person as well: another password ends sessions that are still stored."""
     request = HttpRequest()
-    request.session = SessionStore(actor.session_key)
+    request.session = SessionStore.copy_of(actor.session_key)
     return get_user(request).pk == actor.user_id
 
 

@@ -8,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import ApiKey
+from inbox.models.sessions import stored_key
 from inbox.selectors.standing import Reader, Standing, standings_of
 
 
@@ -16,7 +17,7 @@ def signed_in(world):
     def sign_in(user):
         client = Client()
         client.force_login(user)
-        return client, Reader(world.actor(user), client.session.session_key)
+        return client, Reader(world.actor(user), stored_key(client.session.session_key))
 
     return sign_in
 

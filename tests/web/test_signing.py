@@ -14,6 +14,7 @@ from django.utils import timezone
 from inbox.addresses import address_of
 from inbox.domain.trail import SYSTEM_CHAIN
 from inbox.models import AuditEntry, User
+from inbox.models.sessions import stored_key
 from inbox.selectors.standing import live_sessions
 from inbox.web import lockout
 from tests.support.valkey import ValkeyServer
@@ -133,7 +134,7 @@ def test_an_address_of_bobs_is_not_locked_because_his_name_is(world):
 
 def test_a_changed_password_ends_all_other_sessions(world, bob_browses):
     elsewhere = signed_in()
-    key = elsewhere.session.session_key
+    key = stored_key(elsewhere.session.session_key)
 
     answer = bob_browses.post(
         "/account/password/",
@@ -328,7 +329,7 @@ def test_a_session_is_ended_by_whom_it_belongs_to(world, bob_browses):
     elsewhere = signed_in(headers={"User-Agent": "Mozilla/5.0 (X11; Linux) Firefox/140.0"})
     page = words(bob_browses.get("/account/"))
     assert "Firefox on Linux" in page
-    other = UserSession.objects.get(session_key=elsewhere.session.session_key)
+    other = UserSession.objects.get(session_key=stored_key(elsewhere.session.session_key))
 
     alice = Client()
     alice.force_login(world.alice)

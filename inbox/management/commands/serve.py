@@ -3,9 +3,11 @@
 import logging
 import os
 import signal
+import stat
 import sys
 import threading
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -37,6 +39,7 @@ class Command(BaseCommand):
                 "--web and --worker are two processes and meet over Redis: set REDIS_URL, "
                 "or leave both out to run everything in this process."
             )
+        _make_private(settings.DATA_DIR)
         if alone:
             call_command("migrate", verbosity=0, interactive=False)
         if not options["worker"] and "SIGNOFF_STATIC_ROOT" not in os.environ:
@@ -91,6 +94,16 @@ Start a run that asks for approval:
 
 Ctrl-C stops it; `make demo-reset` starts over.
 """
+
+
+def _make_private(directory: Path) -> None:
+    """Leave the data to its owner alone: arguments, results and secrets are in it."""
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    if mode & 0o077:
+        try:
+            directory.chmod(mode & 0o700)
+        except PermissionError:
+            log.warning("other users may read the data", directory=str(directory), mode=f"{mode:o}")
 
 
 def _stop(worker: Worker) -> None:

@@ -1,0 +1,88 @@
+"""Sessions in the database, of which nobody can make a cookie."""
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from inbox.domain.errors import Unauthenticated
+from inbox.models.sessions import SessionStore, stored_key
+from inbox.selectors.keys import actor_of_user, check_is_known_still
+
+PASSWORD = {"username": "bob", "password": "bob-password"}
+
+
+@pytest.fixture
+def browser(world):
+    client = Client()
+    assert client.post("/login/", PASSWORD).status_code == 302
+    assert client.get("/account/").status_code == 200
+    return client
+
+
+def cookie_of(client):
+    return client.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def test_no_table_has_the_key_of_a_session(browser):
+    stored = {
+        *Session.objects.values_list("session_key", flat=True),
+        *UserSession.objects.values_list("session_key", flat=True),
+    }
+
+    assert stored == {stored_key(cookie_of(browser))}
+    assert cookie_of(browser) not in stored
+
+
+def test_what_is_stored_is_no_cookie(browser):
+    thief = Client()
+    thief.cookies[settings.SESSION_COOKIE_NAME] = stored_key(cookie_of(browser))
+
+    assert thief.get("/account/").status_code == 302
+
+
+def test_a_session_is_stored_under_its_old_key_no_more(world, browser):
+    row = Session.objects.get()
+    Session.objects.create(
+        session_key="a" * 32, session_data=row.session_data, expire_date=row.expire_date
+    )
+    old = Client()
+    old.cookies[settings.SESSION_COOKIE_NAME] = "a" * 32
+
+    assert old.get("/account/").status_code == 302
+
+
+def test_signing_in_again_keeps_the_list_of_other_sessions(browser):
+    again = Client()
+    again.post("/login/", PASSWORD)
+
+    assert UserSession.objects.count() == 2
+
+
+def test_signing_out_ends_the_session_and_its_digest(browser):
+    browser.post("/logout/")
+
+    assert not Session.objects.filter(expire_date__isnull=False).exists()
+
+
+async def test_sessions_of_async_code_are_the_same(transactional_db):
+    store = SessionStore()
+    await store.aset("a", 1)
+    await store.asave()
+
+    assert await SessionStore(store.session_key).aget("a") == 1
+    assert await store.aexists(store.session_key)
+    await store.adelete()
+    assert not await store.aexists(store.session_key)
+
+
+def test_a_session_whose_password_was_changed_is_known_no_more(world, browser):
+    actor = actor_of_user(world.bob, browser.session)
+    check_is_known_still(actor)
+
+    world.bob.set_password("another password")
+    world.bob.save()
+
+    with pytest.raises(Unauthenticated):
+        check_is_known_still(actor)
