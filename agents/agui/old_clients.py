@@ -130,7 +130,7 @@ class Teller:
         payload = _told(interrupt)
         call = self._call(interrupt)
         if call is None and (spoken := _spoken_in_the_draft(interrupt)) is not None:
-            return {"id": interrupt["id"], **spoken}
+            return {"id": interrupt["id"], **spoken, **_ours(interrupt)}
         if call is not None and interrupt["reason"] == "tool_call":
             payload |= {
                 "functionName": call["name"],
@@ -165,6 +165,12 @@ def _spoken_in_the_draft(interrupt: Json) -> Json | None:
     if isinstance(payload, dict) and "functionName" in payload:
         return None
     return {name: legacy[name] for name in ("reason", "payload") if name in legacy}
+
+
+def _ours(interrupt: Json) -> Json:
+    """Return the server's part of the metadata, with the view digest."""
+    ours = (interrupt.get("metadata") or {}).get("signoff")
+    return {"metadata": {"signoff": ours}} if ours else {}
 
 
 def _told(interrupt: Json) -> Json:

@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from inbox.actions.calls import save_calls
-from inbox.actions.questions import entry_of
 from inbox.domain.consent import canonical
 from inbox.domain.contract import Entry
 from inbox.domain.states import EntryStatus, Reason, ToolCallState
 from inbox.domain.verdicts import outweighs, verdict_on
 from inbox.models import Decision, Interrupt, ToolCall
+from inbox.selectors.asked_interrupts import entry_of
 
 _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
 

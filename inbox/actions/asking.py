@@ -11,34 +11,59 @@ from agents.agui.interrupts import parse_expiry
 from inbox.actions import audit, calls, outbox
 from inbox.domain import errors
 from inbox.domain.access import agent_actor
-from inbox.domain.consent import canonical, view_digest
+from inbox.domain.consent import SIGNOFF, VIEW_VERSION, view_digest, without_ours
 from inbox.domain.likeness import search_text_of, shape_of
 from inbox.domain.masks import Secrets
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
+from inbox.selectors.agents import endpoint_digest_of
 
 LONGEST_EXPIRY = timedelta(days=30)
 
 
-def ask(*, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime) -> None:
-    """Store the questions of a run that ended interrupted; the caller holds the lock."""
-    ids = [item.id for item in interrupts]
-    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
-        # A retried answer to the first question would answer the second (threats, row 53).
-        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
-    asked_about = calls.by_id(
+def build_interrupts(
+    *, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime
+) -> list[Interrupt]:
+    """Return the rows of the interrupts that a run ends with; `open_interrupts` stores them."""
+    tool_calls = calls.by_id(
         thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
     )
+    endpoint = endpoint_digest_of(thread.agent_id)
+    return [
+        _interrupt(
+            thread, run, item, tool_calls.get(item.tool_call_id or ""), position, endpoint, now
+        )
+        for position, item in enumerate(interrupts)
+    ]
+
+
+def as_sent(row: Interrupt) -> dict[str, Any]:
+    """Return the AG-UI Interrupt as clients get it: with `metadata.signoff`, the server's own."""
+    body: dict[str, Any] = json.loads(row.body)
+    metadata = body.get("metadata") or {}
+    ours = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
+    return {**body, "metadata": {**metadata, SIGNOFF: ours}}
+
+
+def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
+    """
+    Store the interrupts of a run that ended interrupted; the caller holds the lock.
+
+    Raises:
+        ProtocolBroken: an id was used before on the thread.
+    """
+    ids = [row.interrupt_id for row in rows]
+    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
+        # A retried answer to the first interrupt would answer the second.
+        raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
     # An agent that asks about a call it began says that the call paused before its effect. For a
     # `once` call its word is not enough: that one is in doubt by now.
-    paused = [call.pk for call in asked_about.values() if call.state == ToolCallState.STARTED]
-    if paused:
-        ToolCall.objects.filter(pk__in=paused).update(state=ToolCallState.PROPOSED)
-    asked = Interrupt.objects.bulk_create(
-        _interrupt(thread, run, item, asked_about.get(item.tool_call_id or ""), position, now)
-        for position, item in enumerate(interrupts)
+    asked_about = [row.tool_call_id for row in rows if row.tool_call_id]
+    ToolCall.objects.filter(pk__in=asked_about, state=ToolCallState.STARTED).update(
+        state=ToolCallState.PROPOSED
     )
+    asked = Interrupt.objects.bulk_create(rows)
     audit.record_all(
         audit.entry(
             action="interrupt.opened",
@@ -66,9 +91,10 @@ def _interrupt(
     item: WireInterrupt,
     call: ToolCall | None,
     position: int,
+    endpoint: str,
     now: datetime,
 ) -> Interrupt:
-    asked = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    asked = _as_asked(item)
     expires_at = (
         min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
     )
@@ -92,17 +118,29 @@ def _interrupt(
         # In the agent's order, which is that of the form's fields; only the digest is canonical.
         body=json.dumps(asked, ensure_ascii=False),
         view_digest=view_digest(
-            {
-                "interrupt": canonical(asked),
-                "tool": call.name if call else None,
-                "args": call.approved_args if call else None,
-            }
+            version=VIEW_VERSION,
+            asked=without_ours(asked),
+            tool=call.name if call else None,
+            args=call.approved_args if call else None,
         ),
+        view_version=VIEW_VERSION,
+        endpoint_digest=endpoint,
         status=InterruptStatus.OPEN,
         expires_at=expires_at,
         due_at=expires_at or NEVER,
         created_at=now,
     )
+
+
+def _as_asked(item: WireInterrupt) -> dict[str, Any]:
+    """Return what the agent asks; of `metadata.signoff` only `present` is the agent's."""
+    asked: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
+    metadata = asked.get("metadata")
+    if isinstance(metadata, dict) and SIGNOFF in metadata:
+        given = metadata.pop(SIGNOFF)
+        if isinstance(given, dict) and "present" in given:
+            metadata[SIGNOFF] = {"present": given["present"]}
+    return asked
 
 
 def _searchable(item: WireInterrupt, args: Any) -> Any:

@@ -12,7 +12,8 @@ from inbox.domain import errors
 from inbox.domain.access import agent_actor
 from inbox.domain.consent import digest
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
-from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.selectors.verified_decisions import check_approval
 
 
 class ProposedCall(NamedTuple):
@@ -49,22 +50,27 @@ def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: d
         )
 
 
+#: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.
+Beginning = ToolCall | errors.Refusal | errors.RunFailure
+
+
 def begin(
     *, thread: Thread, run: Run, wanted: Sequence[WantedCall], now: datetime
-) -> list[ToolCall | errors.Refusal]:
+) -> list[Beginning]:
     """
     Let calls begin, and return their rows; settled rows have the result.
 
     What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
-    arguments are not the approved ones (R4).
+    arguments are not the approved ones; the approval is not what was signed, or has lapsed.
     """
     calls = by_id(thread, [call.tool_call_id for call in wanted])
     unapproved = _unapproved(calls.values())
-    answers: list[ToolCall | errors.Refusal] = []
+    failures = _failures(thread, calls.values(), now)
+    answers: list[Beginning] = []
     begun: dict[str, list[UUID]] = {}
     for call in wanted:
         row = calls.get(call.tool_call_id)
-        refusal = _refusal(call, row, unapproved)
+        refusal = _refusal(call, row, unapproved) or (row and failures.get(row.pk))
         if refusal is not None or row is None:
             answers.append(refusal or errors.NotFound())
             continue
@@ -137,13 +143,13 @@ def _record_beginnings(
     thread: Thread,
     run: Run,
     wanted: Sequence[WantedCall],
-    answers: Sequence[ToolCall | errors.Refusal],
+    answers: Sequence[Beginning],
     now: datetime,
 ) -> None:
     """Write down what begins, with the arguments it is given, and what was refused."""
     drafts = []
     for call, answer in zip(wanted, answers, strict=True):
-        row = None if isinstance(answer, errors.Refusal) else answer
+        row = answer if isinstance(answer, ToolCall) else None
         if row and row.state == ToolCallState.SETTLED:
             continue  # it is told again what came of it
         drafts.append(
@@ -159,7 +165,7 @@ def _record_beginnings(
                 tool_call_id=call.tool_call_id,
                 effect=call.effect,
                 args=audit.kept(call.args),
-                refused=answer.message if isinstance(answer, errors.Refusal) else "",
+                refused="" if isinstance(answer, ToolCall) else str(answer),
             )
         )
     audit.record_all(drafts)
@@ -202,10 +208,36 @@ def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audi
 
 
 def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
-    """The calls that somebody was asked about and has not approved; a denied one is NOT_RUN."""
+    """Return the calls that somebody was asked about and has not approved."""
     asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
     open_or_closed = asked.exclude(status=InterruptStatus.RESOLVED)
     return {pk for pk in open_or_closed.values_list("tool_call_id", flat=True) if pk}
+
+
+def _failures(
+    thread: Thread, calls: Iterable[ToolCall], now: datetime
+) -> dict[UUID, errors.RunFailure]:
+    """Check the decisions about calls that were asked about; what fails, by call."""
+    waiting = {call.pk: call for call in calls if call.state == ToolCallState.PROPOSED}
+    decisions: dict[UUID, list[Decision]] = {}
+    rows = Decision.objects.filter(
+        interrupt__tool_call__in=list(waiting),
+        interrupt__reason=Reason.TOOL_CALL,
+        interrupt__repeated_by=None,
+        withdrawn_at=None,
+    )
+    for row in rows.select_related("interrupt"):
+        decisions.setdefault(row.interrupt.tool_call_id, []).append(row)  # type: ignore[arg-type]
+    failures: dict[UUID, errors.RunFailure] = {}
+    for pk, about in decisions.items():
+        try:
+            check_approval(thread, waiting[pk], about, now)
+        except errors.RunFailure as failure:
+            failures[pk] = failure
+    lapsed = [pk for pk, why in failures.items() if isinstance(why, errors.ApprovalLapsed)]
+    if lapsed:
+        ToolCall.objects.filter(pk__in=lapsed).update(state=ToolCallState.LAPSED)
+    return failures
 
 
 def _refusal(
@@ -214,7 +246,7 @@ def _refusal(
     name = f"Tool call {wanted.tool_call_id!r}"
     if call is None:
         return errors.NotFound(f"{name} was never proposed.")
-    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT):
+    if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT, ToolCallState.LAPSED):
         problem = f"may not run: it is {call.state}"
     elif call.state == ToolCallState.STARTED and call.effect == "once":
         problem = "was started before"

@@ -13,23 +13,26 @@ from inbox import notify
 from inbox.actions import audit, outbox
 from inbox.actions.approvals import apply_answers
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import entry_of, question, queue_resume_if_complete
+from inbox.actions.questions import queue_resume_if_complete
 from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission, sees_secrets
 from inbox.domain.bulk import check_bulk
-from inbox.domain.consent import canonical
+from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, Question, check_in_time, check_payload, fingerprint
 from inbox.domain.gate import CHECKS, Check, Entrance, check_entrance, check_view
 from inbox.domain.keys import check_is_no_agent
 from inbox.domain.masks import check_no_masks, texts_in
 from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
+from inbox.domain.signatures import sign
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.domain.teamwork import check_not_claimed
 from inbox.domain.unseen import check_seen, needs_sight
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
+from inbox.models.decision_keys import decision_keys
 from inbox.selectors.access import require_current
+from inbox.selectors.asked_interrupts import entry_of, question
 from inbox.selectors.veils import unseen_sets
 
 CLOSED_BY = {
@@ -251,6 +254,11 @@ def _store(
         )
         for answer in answers
     ]
+    key = decision_keys()[0]
+    for decision in decisions:
+        call = decision.interrupt.tool_call
+        decision.args_digest = digest(call.approved_args) if call else ""
+        decision.signature = sign(decision.signed(), key)
     Decision.objects.bulk_create(decisions)
     _close(answered, closed_as, actor, now)
     audit.record_all(

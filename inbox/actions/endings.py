@@ -3,13 +3,16 @@
 import json
 from datetime import datetime
 
-from ag_ui.core import BaseEvent, Message
+from ag_ui.core import BaseEvent, Message, RunErrorEvent
 from pydantic import TypeAdapter
 
 from agents.agui import wire
 from agents.agui.conversation import Conversation, fingerprint
 from agents.agui.sequence import Sequence
-from inbox.actions import calls, log, outbox
+from inbox import notify
+from inbox.actions import audit, calls, log, outbox
+from inbox.domain import errors
+from inbox.domain.access import ENGINE
 from inbox.domain.states import RunStatus
 from inbox.models import Event, Run, Thread
 
@@ -52,6 +55,30 @@ def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:
     """The run's events so far, each with whether the agent made it."""
     rows = Event.objects.filter(run=run).order_by("seq").values_list("body", "from_agent")
     return [(wire.decode(body), from_agent) for body, from_agent in rows]
+
+
+def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:
+    """End a run that no worker may drive with this failure; the caller holds the lock."""
+    terminal = RunErrorEvent(message=errors.PUBLIC_MESSAGES[failure.code], code=failure.code)
+    close_run(
+        thread=thread,
+        run=run,
+        status=RunStatus.FAILED,
+        terminal=terminal,
+        now=now,
+        error_code=failure.code,
+    )
+    audit.record(
+        action="run.failed",
+        actor=ENGINE,
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.QUEUED, RunStatus.FAILED),
+        code=failure.code,
+        why=str(failure),
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
 def close_run(

@@ -6,12 +6,13 @@ from django.db import transaction
 
 from inbox.actions.decisions import Answer, admit, record_answers
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import question, queue_resume_if_complete
+from inbox.actions.questions import queue_resume_if_complete
 from inbox.domain.access import EXPIRY
 from inbox.domain.contract import Entry
 from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.models import Interrupt
+from inbox.selectors.asked_interrupts import question
 
 
 @transaction.atomic(durable=True)

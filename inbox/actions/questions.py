@@ -8,39 +8,14 @@ from uuid import uuid4
 
 from inbox import notify
 from inbox.actions import audit
+from inbox.actions.endings import fail_run
+from inbox.domain import errors
 from inbox.domain.access import ENGINE, ActorKind
-from inbox.domain.contract import Entry, Question, plan_resume
-from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
+from inbox.domain.contract import Entry, plan_resume
+from inbox.domain.states import InterruptStatus, RunStatus
 from inbox.models import Decision, Interrupt, Run, Thread
-
-
-def load_questions(run: Run) -> list[tuple[Interrupt, Question]]:
-    """The run's interrupts in the order asked, each with its standing decision."""
-    rows = list(
-        Interrupt.objects.filter(run=run).select_related("tool_call", "claim").order_by("position")
-    )
-    standing = {}
-    if any(row.status != InterruptStatus.OPEN for row in rows):
-        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
-        standing = {decision.interrupt_id: decision for decision in decisions}
-    return [(row, question(row, standing.get(row.pk))) for row in rows]
-
-
-def question(row: Interrupt, decision: Decision | None) -> Question:
-    return Question(
-        interrupt_id=row.interrupt_id,
-        status=InterruptStatus(row.status),
-        reason=row.reason,
-        expires_at=row.expires_at,
-        schema=json.loads(row.body).get("responseSchema"),
-        answer=entry_of(row, decision) if decision else None,
-        args=row.tool_call.approved_args if row.tool_call else None,
-    )
-
-
-def entry_of(row: Interrupt, decision: Decision) -> Entry:
-    payload = None if decision.payload is None else json.loads(decision.payload)
-    return Entry(row.interrupt_id, EntryStatus(decision.status), payload)
+from inbox.selectors.asked_interrupts import load_questions
+from inbox.selectors.verified_decisions import check_set
 
 
 def queue_resume_if_complete(
@@ -69,12 +44,14 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
 
     The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
     be stored whatever happens. No client sends an input here: the tools and properties of the
-    interrupted run are used again.
+    interrupted run are used again. A resume whose decisions cannot be verified is stored as failed:
+    the thread is not stuck, and whoever retries the run asks people again.
     """
-    entries = plan_resume(question for _, question in load_questions(run))
+    asked = load_questions(run)
+    entries = plan_resume(item.question for item in asked)
     if entries is None:
         return None
-    return queue_run(
+    resume = queue_run(
         thread=thread,
         now=now,
         external_id=str(uuid4()),
@@ -83,6 +60,11 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         entries=entries,
         started_by=started_by,
     )
+    try:
+        check_set(thread, run, asked, now)
+    except errors.RunFailure as failure:
+        fail_run(thread=thread, run=resume, failure=failure, now=now)
+    return resume
 
 
 def queue_run(

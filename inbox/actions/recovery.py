@@ -1,5 +1,6 @@
 """What becomes of a run whose worker is gone."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -17,13 +18,13 @@ from django.db import transaction
 
 from inbox import notify
 from inbox.actions import audit, calls
-from inbox.actions.asking import ask
+from inbox.actions.asking import as_sent, build_interrupts, open_interrupts
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold, lock_held
 from inbox.domain.access import SWEEPER, agent_actor
 from inbox.domain.states import Reason, RunStatus
-from inbox.models import Run, Thread, ToolCall
+from inbox.models import Interrupt, Run, Thread, ToolCall
 
 MAX_ATTEMPTS = 3
 
@@ -149,14 +150,35 @@ def put_doubt_to_a_person(
 
     The caller holds the lock; `message` has a place for the `{tool}`.
     """
-    interrupts = [_doubt(run, call, message.format(tool=call.name)) for call in doubtful]
+    interrupt_run(thread, run, now, interrupts=doubts_about(run, doubtful, message))
+
+
+def interrupt_run(
+    thread: Thread,
+    run: Run,
+    now: datetime,
+    *,
+    interrupts: Sequence[WireInterrupt] = (),
+    repeats: Sequence[tuple[Interrupt, WireInterrupt]] = (),
+) -> None:
+    """End a run from outside its worker with these interrupts; `repeats` ask earlier ones again."""
+    asked = [*(again for _, again in repeats), *interrupts]
+    rows = build_interrupts(thread=thread, run=run, interrupts=asked, now=now)
+    for row, (original, _) in zip(rows, repeats, strict=False):
+        row.repeats_id = original.repeats_id or original.pk
+    sent = [WireInterrupt.model_validate(as_sent(row)) for row in rows]
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
-        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=interrupts),
+        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=sent),
     )
     close_run(thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now)
-    ask(thread=thread, run=run, interrupts=interrupts, now=now)
+    open_interrupts(thread=thread, run=run, rows=rows, now=now)
+
+
+def doubts_about(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
+    """Return an interrupt about each call; `message` has a place for the `{tool}`."""
+    return [_doubt(run, call, message.format(tool=call.name)) for call in calls]
 
 
 def _doubt(run: Run, call: ToolCall, message: str) -> WireInterrupt:

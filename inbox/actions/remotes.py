@@ -9,11 +9,12 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
 from inbox.domain.access import Actor, Permission
-from inbox.domain.consent import canonical
+from inbox.domain.consent import canonical, endpoint_digest
 from inbox.domain.errors import AddressTaken, AgentChanged
 from inbox.domain.remotes import REMOTE, Kept, is_remote, plan_headers
 from inbox.domain.sentences import Sentence
-from inbox.models import Agent, Endpoint
+from inbox.domain.states import InterruptStatus
+from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
 from inbox.selectors.access import require
@@ -100,10 +101,16 @@ def _set(
         agent.implementation = f"{REMOTE}{agent.pk}"
     agent.description = description
     agent.save(force_insert=is_new)
-    columns = {"url": url, "headers": seal(planned), "changed_at": now}
+    has_moved = endpoint is not None and endpoint.url != url
+    revision = endpoint.revision + has_moved if endpoint else 1
+    columns = {"url": url, "revision": revision, "headers": seal(planned), "changed_at": now}
     Endpoint.objects.update_or_create(
         agent=agent, defaults={**columns, "tested_at": None, "test": None}
     )
+    if has_moved:
+        # Whoever has an open request on the screen looks at it again before they decide.
+        waiting = Interrupt.objects.filter(agent=agent, status=InterruptStatus.OPEN)
+        waiting.update(endpoint_digest=endpoint_digest(url, revision))
     audit.record(
         action="agent.added" if is_new else "agent.changed",
         actor=actor,

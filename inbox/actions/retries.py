@@ -1,6 +1,7 @@
 """Trying a failed run again, with the same input and the same decisions."""
 
 import json
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -10,15 +11,17 @@ from inbox import notify
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_run
-from inbox.actions.recovery import put_doubt_to_a_person
+from inbox.actions.recovery import doubts_about, interrupt_run
 from inbox.actions.refusals import refusals_written_down
+from inbox.actions.repeats import approved_calls, plan_repeats
 from inbox.actions.runs import Accepted, latest_run, new_external_id
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.sentences import Sentence
 from inbox.domain.states import RunStatus, ToolCallState
 from inbox.models import Run, Thread, ToolCall
-from inbox.selectors.access import require
+from inbox.selectors.access import permissions_in, require_current
+from inbox.selectors.lineage import Lineage, lineage_of
 
 
 def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
@@ -33,7 +36,8 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
     Safe to replay: a run is retried once, and the run that retries it is returned.
 
     Raises:
-        NotFound, Forbidden.
+        NotFound.
+        Forbidden: the actor may not run the agent; or not decide, and approved calls would run.
         RetryRefused: the run has not failed, another one came after it, or an agent that would
             start anew has made a call that must not be made twice.
     """
@@ -44,12 +48,16 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
 @transaction.atomic(durable=True)
 def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
     thread, now = lock_thread(runs=run_id)
-    require(actor, thread.team_id, Permission.RUN, thread.agent_id)
+    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     failed = Run.objects.select_related("retried_by").get(pk=run_id)
     retry: Run | None = getattr(failed, "retried_by", None)
     if retry is not None:
         return Accepted(retry, replayed=True)
     _check_retry(thread, failed)
+    lineage = lineage_of(failed)
+    problem = _problem(lineage, thread, now)
+    if problem is None and approved_calls(lineage.asked):
+        _require_decide(actor, thread)
     doubtful = list(_begun_once(thread, failed).filter(state=ToolCallState.IN_DOUBT))
     if not restartable:
         _check_nothing_of_its_own(thread, failed)
@@ -73,12 +81,30 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
         run=retry,
         retries=str(failed.pk),
     )
-    if doubtful:
-        put_doubt_to_a_person(
-            thread, retry, doubtful, now, "It is not known whether {tool} happened. Did it?"
-        )
+    again = plan_repeats(lineage.asked, problem) if problem else []
+    if doubtful or again:
+        message = "It is not known whether {tool} happened. Did it?"
+        doubts = doubts_about(retry, doubtful, message)
+        interrupt_run(thread, retry, now, interrupts=doubts, repeats=again)
         notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return Accepted(retry, replayed=False)
+
+
+def _require_decide(actor: Actor, thread: Thread) -> None:
+    """Whoever has approved calls run once more decides that they run."""
+    if Permission.DECIDE not in permissions_in(actor, thread.team_id, thread.agent_id):
+        raise errors.Forbidden(
+            Sentence("Trying this run again would run approved calls: that needs a reviewer.")
+        )
+
+
+def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailure | None:
+    """Return why the decisions that the run went on with cannot be used once more, or None."""
+    try:
+        lineage.check(thread, now)
+    except errors.RunFailure as problem:
+        return problem
+    return None
 
 
 def _check_retry(thread: Thread, run: Run) -> None:

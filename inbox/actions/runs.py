@@ -16,18 +16,19 @@ from inbox.actions import audit
 from inbox.actions.decisions import Admission, Answer, admit, record_answers
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import input_without_conversation, load_questions, queue_run
+from inbox.actions.questions import input_without_conversation, queue_run
 from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
-from inbox.domain.contract import Entry, Question, check_resume, is_replay
+from inbox.domain.contract import Entry, check_resume, is_replay
 from inbox.domain.gate import Entrance
 from inbox.domain.sentences import Sentence
-from inbox.domain.states import ACTIVE_RUN, Reason, RunStatus
+from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
 from inbox.selectors.access import require, require_current
+from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
         _check_not_busy(latest_run(thread))
         raise errors.UnknownInterrupt("No interrupt is open on this thread.")
     rows = load_questions(asked)
-    questions = [question for _, question in rows]
+    questions = [item.question for item in rows]
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
     if resumed_by and is_replay(entries=request.entries, questions=questions):
         return Accepted(last_try(resumed_by), replayed=True)
@@ -135,20 +136,20 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
         run=asked,
         answers=[
             Answer(
-                row,
-                question,
-                answered[row.interrupt_id],
-                request.view_digests.get(row.interrupt_id, ""),
+                item.row,
+                item.question,
+                answered[item.row.interrupt_id],
+                request.view_digests.get(item.row.interrupt_id, ""),
             )
-            for row, question in rows
-            if question.is_open
+            for item in rows
+            if item.question.is_open
         ],
     )
     run = queue_run(
         thread=thread,
         now=now,
         external_id=request.run_id,
-        input_text=_input_of_resume(asked, questions, request),
+        input_text=_input_of_resume(asked, rows, request),
         resumes=asked,
         entries=[question.answer or answered[question.interrupt_id] for question in questions],
         started_by=admission.actor.label,
@@ -156,13 +157,13 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
     return Accepted(run, replayed=False)
 
 
-def _input_of_resume(asked: Run, questions: Sequence[Question], request: RunRequest) -> str:
+def _input_of_resume(asked: Run, interrupts: Sequence[AskedInterrupt], request: RunRequest) -> str:
     """
-    What the resume is given: the client's input, but not where a doubt is all that was answered.
+    Return what the resume is given: the client's input, unless the run was interrupted by us.
 
     That run does the work of the interrupted one once more, which has to be given the same again.
     """
-    if all(question.reason == Reason.OUTCOME_UNKNOWN for question in questions):
+    if all(is_ours(item.row) for item in interrupts):
         return input_without_conversation(asked)
     return json.dumps(request.input)
 

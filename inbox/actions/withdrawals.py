@@ -53,8 +53,8 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
         expires_at=interrupt.expires_at,
         now=now,
     )
-    decision.withdrawn_at = now
-    decision.save(update_fields=["withdrawn_at"])
+    decision.withdrawn_at, decision.signature = now, ""
+    decision.save(update_fields=["withdrawn_at", "signature"])
     unapply_answer(interrupt)
     interrupt.status, interrupt.closed_at = InterruptStatus.OPEN, None
     interrupt.save(update_fields=["status", "closed_at"])

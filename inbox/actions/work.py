@@ -1,5 +1,6 @@
 """What a worker writes while it drives a run: each write carries the fence and renews the lease."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -10,16 +11,16 @@ from ag_ui.core import Interrupt as WireInterrupt
 from ag_ui.core import RunErrorEvent
 from django.db import transaction
 
-from agents.agui import wire
+from agents.agui import strict_json, wire
 from inbox import notify
 from inbox.actions import audit, calls, log, outbox
-from inbox.actions.asking import ask
+from inbox.actions.asking import as_sent, build_interrupts, open_interrupts
 from inbox.actions.calls import ProposedCall, WantedCall
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
 from inbox.domain.access import agent_actor
 from inbox.domain.states import RunStatus
-from inbox.models import Memory, Run, Thread, ToolCall
+from inbox.models import Interrupt, Memory, Run, Thread
 
 LEASE = timedelta(seconds=20)
 
@@ -109,7 +110,7 @@ def append_events(*, hold: Hold, batch: Batch) -> None:
 @transaction.atomic(durable=True)
 def begin_tool_calls(
     *, hold: Hold, batch: Batch, wanted: Sequence[WantedCall]
-) -> list[ToolCall | errors.Refusal]:
+) -> list[calls.Beginning]:
     """
     Commit that tools are about to be called, after the events that come before it.
 
@@ -172,7 +173,12 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     thread.messages, thread.state = ending.messages, ending.state
     thread.client_messages = ending.client_messages
     changed = ["messages", "state", "client_messages"]
-    run = _write(thread, hold, batch, now, changed=changed)
+    run = Run(pk=hold.run_id, thread=thread)
+    calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
+    calls.settle(thread=thread, run=run, results=batch.results, now=now)
+    rows = build_interrupts(thread=thread, run=run, interrupts=ending.interrupts, now=now)
+    frames = _with_digests(batch.frames, rows) if rows else batch.frames
+    log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
     if ending.memory is not None:
         Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
     if ending.may_leave_doubt:
@@ -180,25 +186,28 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
     if ending.refused is not None:
         calls.record_difference(thread=thread, run=run, found=ending.refused, now=now)
-    if ending.interrupts:
-        ask(thread=thread, run=run, interrupts=ending.interrupts, now=now)
+    if rows:
+        open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, ending.status, ending.error_code, now)
 
 
 @transaction.atomic(durable=True)
-def fail_unreadable_run(*, hold: Hold) -> RunStatus:
+def fail_unstarted_run(*, hold: Hold, failure: errors.RunFailure | None = None) -> RunStatus:
     """
-    End a run whose own rows cannot be read, leaving the conversation as it was before it.
+    End a run before its agent is called, leaving the conversation as it was before it.
+
+    Without a `failure` its own rows cannot be read.
 
     Raises:
         LeaseLost.
     """
     thread, now = lock_thread(hold.thread_id)
-    code = errors.ProtocolBroken.code
+    code = failure.code if failure else errors.ProtocolBroken.code
+    message = errors.PUBLIC_MESSAGES[code] if failure else "The run cannot be read."
     _change_if_held(
         hold, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
     )
-    error = RunErrorEvent(message="The run cannot be read.", code=code)
+    error = RunErrorEvent(message=message, code=code)
     run = _write(thread, hold, Batch([log.frame(error)]), now)
     calls.doubt_in_flight(thread)
     outbox.run_ended(thread=thread, run_id=run.pk, status=RunStatus.FAILED, now=now)
@@ -233,11 +242,17 @@ def _change_if_held(hold: Hold, **columns: Any) -> None:
         raise errors.LeaseLost(str(hold.run_id))
 
 
-def _write(
-    thread: Thread, hold: Hold, batch: Batch, now: datetime, changed: Sequence[str] = ()
-) -> Run:
+def _with_digests(frames: Sequence[log.Frame], rows: Sequence[Interrupt]) -> list[log.Frame]:
+    """Return the frames with the interrupts of the terminal one as clients get them."""
+    *before, last = frames
+    finished = json.loads(last.body)
+    finished["outcome"]["interrupts"] = [as_sent(row) for row in rows]
+    return [*before, last._replace(body=strict_json.dumps(finished))]
+
+
+def _write(thread: Thread, hold: Hold, batch: Batch, now: datetime) -> Run:
     run = Run(pk=hold.run_id, thread=thread)
-    log.append(thread=thread, run=run, frames=batch.frames, now=now, changed=changed)
+    log.append(thread=thread, run=run, frames=batch.frames, now=now)
     calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
     calls.settle(thread=thread, run=run, results=batch.results, now=now)
     return run

@@ -27,11 +27,49 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def view_digest(shown: Mapping[str, Any]) -> str:
-    """The digest of everything that a reviewer is shown and that a decision consents to (R3)."""
-    return digest(canonical(dict(shown)))
+#: The member of `metadata` that is the server's, in interrupts and in resume entries.
+SIGNOFF = "signoff"
+#: The formula of `view_digest` for new interrupts. Version 1 had neither the version nor, in
+#: `shown_digest`, the agent's endpoint; interrupts that were opened with it keep it.
+VIEW_VERSION = 2
 
 
-def view_digest_with(asked: str, args: str) -> str:
-    """The digest of the same view once other arguments stand in it than when it was asked."""
-    return digest(canonical([asked, args]))
+def view_digest(*, version: int, asked: Any, tool: str | None, args: str | None) -> str:
+    """
+    Return the digest of an interrupt as it was opened: what a decision consents to.
+
+    `asked` is the AG-UI Interrupt without `metadata.signoff`, which is the server's; `args` is the
+    canonical JSON text of the tool call's arguments.
+    """
+    parts = {"interrupt": canonical(asked), "tool": tool, "args": args}
+    return digest(canonical(parts if version == 1 else {"version": version, **parts}))
+
+
+def shown_digest(opened: str, *, changed_args: str | None = None, endpoint: str = "") -> str:
+    """
+    Return the digest of an interrupt as it is shown now.
+
+    `opened` is its `view_digest`, `changed_args` the arguments if another answer has changed them,
+    `endpoint` the digest of where a remote agent is.
+    """
+    if endpoint:
+        return digest(canonical([opened, changed_args, endpoint]))
+    return opened if changed_args is None else digest(canonical([opened, changed_args]))
+
+
+def without_ours(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an AG-UI Interrupt without `metadata.signoff`."""
+    metadata = asked.get("metadata")
+    if not isinstance(metadata, Mapping) or SIGNOFF not in metadata:
+        return dict(asked)
+    rest = {name: member for name, member in metadata.items() if name != SIGNOFF}
+    return {**asked, "metadata": rest} if rest else _without(asked, "metadata")
+
+
+def _without(asked: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: member for key, member in asked.items() if key != name}
+
+
+def endpoint_digest(url: str, revision: int) -> str:
+    """Return the digest of a remote agent's place; its headers are not part of it."""
+    return digest(canonical([url, revision]))

@@ -309,9 +309,43 @@ class ArgumentsDiffer(RunFailure):
         self.arguments = arguments  #: canonical JSON text
 
 
+class DecisionNotVerified(RunFailure):
+    """A decision or what it is about is not what was signed: no tool runs on it."""
+
+    code = "DECISION_NOT_VERIFIED"
+
+
+class AgentMoved(RunFailure):
+    """The agent is at another address than when its call was approved."""
+
+    code = "AGENT_MOVED"
+
+
+class ApprovalLapsed(RunFailure):
+    """The call was approved too long ago to start now."""
+
+    code = "APPROVAL_LAPSED"
+
+
 class WorkerLost(RunFailure):
     code = "WORKER_LOST"
 
 
 class LeaseLost(Exception):
     """This worker no longer drives the run: another took it over, or it was ended meanwhile."""
+
+
+#: What clients are told about failed runs, by code; the details are in the log.
+PUBLIC_MESSAGES = {
+    "AGENT_ERROR": "The agent failed.",
+    "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
+    "ARGUMENTS_NOT_APPROVED": (
+        "The agent repeated a tool call with other arguments than a person approved."
+    ),
+    "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
+    "WORKER_LOST": "The worker was lost and the run cannot be continued.",
+    "DECISION_NOT_VERIFIED": "A decision is not what was signed, so nothing ran on it. "
+    "Retry the run to ask again.",
+    "AGENT_MOVED": "The agent has moved since its call was approved. Retry the run to ask again.",
+    "APPROVAL_LAPSED": "The approval was given too long ago. Retry the run to ask again.",
+}

@@ -37,6 +37,7 @@ class ToolCallState(StrEnum):
     SETTLED = "settled"  #: the result is known
     IN_DOUBT = "in_doubt"  #: started, never settled, and must not be called again unasked
     NOT_RUN = "not_run"  #: denied or cancelled
+    LAPSED = "lapsed"  #: approved, and not started in time: people are asked again
 
 
 class Verdict(StrEnum):

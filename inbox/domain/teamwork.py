@@ -11,6 +11,8 @@ from inbox.domain.sentences import Sentence
 CLAIM_LEASE = timedelta(minutes=10)
 #: The longest that a complete set of answers may wait before it resumes its run, in seconds.
 LONGEST_GRACE_SECONDS = 3_600
+#: After so long an approved call that has not started lapses, and the most that a team may set.
+USUAL_EXECUTION_HOURS, MOST_EXECUTION_HOURS = 24, 24 * 365
 COMMENT_CHARACTERS = 4_000
 
 

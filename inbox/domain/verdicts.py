@@ -17,6 +17,11 @@ _WEIGHT = {
 }
 
 
+def is_approval(payload: Any) -> bool:
+    """Return whether the payload of a resolved entry approves a tool call."""
+    return isinstance(payload, dict) and payload.get("approved") is True
+
+
 def verdict_on(entry: Entry, *, by: str) -> Verdict:
     """What one answer says; `by` is the `Actor.ident` of whose it is."""
     if entry.status is not EntryStatus.RESOLVED:

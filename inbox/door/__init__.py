@@ -1,7 +1,8 @@
 """The AG-UI door, whatever the transport: an input in, the events of a run out."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,7 @@ from ag_ui.core import (
 )
 from pydantic import TypeAdapter
 
-from agents.agui import wire
+from agents.agui import strict_json, wire
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import take_answer
 from inbox import engine
@@ -40,7 +41,7 @@ from inbox.door.dialects import (
 )
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
-from inbox.models import Agent, Run
+from inbox.models import Run
 from inbox.selectors import agents, threads
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.questions import Asked, asked_in
@@ -153,7 +154,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
         return _refused(request, refusal, still_open)
     taken = accepted.run
     if accepted.replayed and taken.status not in (RunStatus.QUEUED, RunStatus.RUNNING):
-        return _as_it_ended(actor, agent, taken, request.run_id)
+        return _as_it_ended(taken, request.run_id)
     return Answer(
         run=taken,
         run_id=request.run_id if accepted.replayed else "",
@@ -193,17 +194,24 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
             run=known.active,
             may_read=partial(is_allowed_still, actor, agent.team_id),
         )
-    return Answer(bodies=_ended(known, known.last_terminal), asked=_asked(actor, agent, known))
+    asked = _asked(known)
+    return Answer(bodies=_ended(known, _as_of_now(known.last_terminal, asked)), asked=asked)
 
 
-def _asked(actor: Actor, agent: Agent, known: threads.Hydration) -> Sequence[Asked]:
-    """Return the interrupts that the last run of the thread ended with, for who may decide."""
+def _asked(known: threads.Hydration) -> Sequence[Asked]:
+    """Return the interrupts that the last run of the thread ended with."""
     last = known.last
-    if last is None or last.status != RunStatus.INTERRUPTED:
-        return ()
-    with suppress(Forbidden):
-        return asked_in(actor, agent, known.thread.external_id, last)
-    return ()
+    is_waiting = last is not None and last.status == RunStatus.INTERRUPTED
+    return asked_in(known.thread, last) if last and is_waiting else ()
+
+
+def _as_of_now(terminal: str, asked: Sequence[Asked]) -> str:
+    """Return a terminal event with the view digests of now: those in the log may be older."""
+    if not asked:
+        return terminal
+    event = json.loads(terminal)
+    event["outcome"]["interrupts"] = [one.body for one in asked]
+    return strict_json.dumps(event)
 
 
 def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
@@ -215,7 +223,7 @@ def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
     return [*_snapshots(known, run_id), terminal]
 
 
-def _as_it_ended(actor: Actor, agent: Agent, run: Run, run_id: str) -> Answer:
+def _as_it_ended(run: Run, run_id: str) -> Answer:
     """A replayed resume: how the thread stands and how its run ended, under the new run id."""
     known = threads.hydration_of(run.thread)
     terminal: Any = wire.decode(threads.terminal_of(run))
@@ -224,8 +232,9 @@ def _as_it_ended(actor: Actor, agent: Agent, run: Run, run_id: str) -> Answer:
         is_answered = run.status == RunStatus.INTERRUPTED and known.last != run
         outcome = _SUCCESS if is_answered else terminal.outcome
         terminal = terminal.model_copy(update={"run_id": run_id, "outcome": outcome})
-    bodies = [*_snapshots(known, run_id), wire.encode(terminal)]
-    return Answer(bodies=bodies, asked=_asked(actor, agent, known))
+    asked = () if known.last != run else _asked(known)
+    bodies = [*_snapshots(known, run_id), _as_of_now(wire.encode(terminal), asked)]
+    return Answer(bodies=bodies, asked=asked)
 
 
 def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:

@@ -10,9 +10,9 @@ from django.db import InterfaceError, OperationalError
 from agents import registry
 from inbox.actions.retries import retry_run
 from inbox.actions.runs import Accepted, RunRequest, accept_run
-from inbox.actions.work import Hold, claim_run, fail_unreadable_run
+from inbox.actions.work import Hold, claim_run, fail_unstarted_run
 from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidValue, LeaseLost
+from inbox.domain.errors import InvalidValue, LeaseLost, RunFailure
 from inbox.domain.gate import Entrance
 from inbox.domain.schemas import problems_of
 from inbox.engine.agents import find
@@ -56,10 +56,13 @@ def _drive(run: Run, hold: Hold, bound: Any) -> str:
         driver = Driver(load_assignment(run, restartable=restartable), hold, stopping, bound)
     except (OperationalError, InterfaceError):
         raise
+    except RunFailure as failure:
+        bound.error("run refused", code=failure.code, why=str(failure))
+        return fail_unstarted_run(hold=hold, failure=failure)
     except Exception:
         # What cannot be read now cannot be read by the next worker either.
         bound.exception("run cannot be loaded")
-        return fail_unreadable_run(hold=hold)
+        return fail_unstarted_run(hold=hold)
     return driver.drive()
 
 

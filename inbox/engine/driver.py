@@ -18,6 +18,7 @@ from inbox.actions import work
 from inbox.actions.recovery import ask_what_happened
 from inbox.actions.release import release_run
 from inbox.domain.errors import (
+    PUBLIC_MESSAGES,
     ArgumentsDiffer,
     ArgumentsNotApproved,
     LeaseLost,
@@ -82,13 +83,13 @@ class Driver:
             raise
         except ArgumentsDiffer as error:
             self._log.warning("arguments not approved", tool_call=error.tool_call_id)
-            return self._fail(error.code, _PUBLIC[error.code], refused=error)
+            return self._fail(error.code, PUBLIC_MESSAGES[error.code], refused=error)
         except (RunFailure, ProtocolViolation, Diverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
-            return self._fail(_code_of(error), _PUBLIC[_code_of(error)])
+            return self._fail(_code_of(error), PUBLIC_MESSAGES[_code_of(error)])
         except Exception:
             self._log.exception("agent failed")
-            return self._fail("AGENT_ERROR", _PUBLIC["AGENT_ERROR"])
+            return self._fail("AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"])
         finally:
             if not self._turns.close():
                 self._log.error("agent cannot be stopped")
@@ -154,6 +155,9 @@ class Driver:
             # whether the call that would begin here has happened.
             raise LeaseLost(str(self._hold.run_id))
         self._written()
+        for result in results:
+            if isinstance(result, RunFailure):
+                raise result
         for wish, result in zip(wishes, results, strict=True):
             wish.future.set_result(result)
 
@@ -167,7 +171,7 @@ class Driver:
         if self._journal.has_refused_arguments:
             code = ArgumentsNotApproved.code
             self._log.warning("arguments not approved")
-            return self._fail(code, _PUBLIC[code])
+            return self._fail(code, PUBLIC_MESSAGES[code])
         if isinstance(last, agui.RunErrorEvent):
             return self._fail(last.code or "AGENT_ERROR", last.message)
         if last.error is None:
@@ -239,16 +243,6 @@ _STATUS = {
     "success": RunStatus.SUCCEEDED,
     "interrupt": RunStatus.INTERRUPTED,
     "cancelled": RunStatus.CANCELLED,
-}
-#: What clients are told; the details are in the log.
-_PUBLIC = {
-    "AGENT_ERROR": "The agent failed.",
-    "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",
-    "ARGUMENTS_NOT_APPROVED": (
-        "The agent repeated a tool call with other arguments than a person approved."
-    ),
-    "LIMIT_EXCEEDED": "The run exceeded a limit on its events or its time.",
-    "WORKER_LOST": "The worker was lost and the run cannot be continued.",
 }
 
 

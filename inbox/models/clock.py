@@ -1,4 +1,4 @@
-"""The one clock that decides what is late: the database's (threats, row 46)."""
+"""The one clock that decides what is late: the database's."""
 
 from datetime import datetime
 
@@ -7,8 +7,13 @@ from django.utils import timezone
 
 
 def database_now() -> datetime:
+    """Return the time now, of all workers' common clock."""
+    return _read_clock()
+
+
+def _read_clock() -> datetime:
     """
-    The time now, of all workers' common clock.
+    Read the clock; tests of time replace this one function.
 
     Not the transaction's start: `now()` would accept an answer that waited for a lock past its
     expiry. SQLite runs in this process and has this machine's clock.

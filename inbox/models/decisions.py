@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.domain.access import Actor
+from inbox.domain.signatures import SignedDecision
 from inbox.domain.states import EntryStatus
 from inbox.models.fields import choices, id_field
 from inbox.models.interrupts import Interrupt
@@ -35,6 +36,12 @@ class Decision(models.Model):
     )
     api_key = models.ForeignKey(ApiKey, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
+    args_digest = models.CharField(
+        max_length=64, blank=True, help_text="of the arguments that may run after this decision"
+    )
+    signature = models.CharField(
+        max_length=120, blank=True, help_text="inbox.domain.signatures; blank once withdrawn"
+    )
     withdrawn_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -45,6 +52,19 @@ class Decision(models.Model):
                 name="one_standing_decision",
             )
         ]
+
+    def signed(self) -> SignedDecision:
+        """What the signature covers, as the rows have it now."""
+        return SignedDecision(
+            interrupt_id=self.interrupt.pk,
+            view_digest=self.interrupt.view_digest,
+            endpoint_digest=self.interrupt.endpoint_digest,
+            status=self.status,
+            payload=self.payload,
+            args_digest=self.args_digest,
+            actor=f"{self.actor_kind}:{self.ident}",
+            decided_at=self.created_at,
+        )
 
     @property
     def ident(self) -> str:

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.domain.bulk import BulkCandidate
-from inbox.domain.consent import view_digest_with
+from inbox.domain.consent import VIEW_VERSION, shown_digest
 from inbox.domain.states import InterruptStatus
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
@@ -53,7 +53,20 @@ class Interrupt(models.Model):
     title = models.CharField(max_length=300)
     args = models.TextField(null=True, help_text="the tool's arguments when this was asked")
     body = models.TextField()
-    view_digest = models.CharField(max_length=64)
+    view_digest = models.CharField(max_length=64, help_text="of what was asked, as it was asked")
+    view_version = models.PositiveSmallIntegerField(
+        default=VIEW_VERSION, help_text="of the formula of view_digest"
+    )
+    endpoint_digest = models.CharField(
+        max_length=64, blank=True, help_text="of where the agent is; blank for one of this site"
+    )
+    repeats = models.ForeignKey(
+        "self",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="repeated_by",
+        help_text="the interrupt that is asked once more, because the answer to it cannot be used",
+    )
     status = models.CharField(
         max_length=10, choices=choices(InterruptStatus), default=InterruptStatus.OPEN
     )
@@ -105,11 +118,15 @@ class Interrupt(models.Model):
     @property
     def shown_digest(self) -> str:
         """
-        The digest of what is shown now, which a decision has to send (R3).
+        The digest of what is shown now, which a decision has to send.
 
-        Another question about the same call may have been answered with other arguments: whoever
-        opened this page before has not seen those.
+        Another interrupt about the same call may have been answered with other arguments, and the
+        agent may have moved: whoever opened the page before has not seen that.
         """
-        if self.tool_call is None or self.tool_call.approved_args == self.args:
-            return self.view_digest
-        return view_digest_with(self.view_digest, self.tool_call.approved_args)
+        call = self.tool_call
+        is_changed = call is not None and call.approved_args != self.args
+        return shown_digest(
+            self.view_digest,
+            changed_args=call.approved_args if call is not None and is_changed else None,
+            endpoint=self.endpoint_digest,
+        )

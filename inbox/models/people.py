@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.domain.access import Role
-from inbox.domain.teamwork import LONGEST_GRACE_SECONDS
+from inbox.domain.teamwork import LONGEST_GRACE_SECONDS, USUAL_EXECUTION_HOURS
 from inbox.models.fields import choices, id_field
 
 
@@ -25,6 +25,10 @@ class Team(models.Model):
     name = models.CharField(max_length=80)
     grace_seconds = models.PositiveSmallIntegerField(
         default=0, help_text="how long a complete set of answers waits before it resumes its run"
+    )
+    execute_within_hours = models.PositiveIntegerField(
+        default=USUAL_EXECUTION_HOURS,
+        help_text="an approved call that has not started after so long lapses",
     )
     requires_view_digest = models.BooleanField(
         default=False, help_text="AG-UI clients have to send the digest of what they showed"

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.domain.access import Actor, Permission
+from inbox.domain.consent import endpoint_digest
 from inbox.domain.errors import NotFound
 from inbox.domain.remotes import is_remote
 from inbox.domain.sentences import Sentence
@@ -40,6 +41,12 @@ def agent_for(actor: Actor, slug: str) -> Agent:
     if found is None or not permissions_in(actor, found.team_id, found.pk):
         raise NotFound(f"There is no agent {slug[:60]!r} for you to see.")
     return found
+
+
+def endpoint_digest_of(agent_id: UUID) -> str:
+    """Return the digest of where a remote agent is now; "" for an agent of this installation."""
+    endpoint = Endpoint.objects.filter(agent=agent_id).values_list("url", "revision").first()
+    return endpoint_digest(*endpoint) if endpoint else ""
 
 
 # -- agents elsewhere -----------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from inbox.actions.questions import load_questions
+from inbox.actions.asking import as_sent
 from inbox.domain.access import Actor, Permission, actor_key
 from inbox.domain.contract import Entry
 from inbox.domain.errors import UnknownInterrupt, ViewChanged
 from inbox.models import Agent, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.selectors.access import require
+from inbox.selectors.asked_interrupts import load_questions
 
 
 @dataclass(frozen=True)
@@ -44,21 +45,13 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
     if interrupt_id:
         asked = asked.filter(interrupt_id=interrupt_id)
     latest = asked.select_related("run").order_by("-created_at", "position").first()
-    return asked_in(actor, agent, thread_id, latest.run if latest else None)
-
-
-def asked_in(actor: Actor, agent: Agent, thread_id: str, run: Run | None) -> Sequence[Asked]:
-    """
-    Return the interrupts of a run of the thread.
-
-    Raises:
-        NotFound, Forbidden: the actor may not decide.
-        UnknownInterrupt: there is no such run.
-    """
-    require(actor, agent.team_id, Permission.DECIDE, agent.pk)
-    thread = _thread(agent, thread_id)
-    if run is None:
+    if latest is None:
         raise UnknownInterrupt("No interrupt is open on this thread.")
+    return asked_in(thread, latest.run)
+
+
+def asked_in(thread: Thread, run: Run) -> Sequence[Asked]:
+    """Return the interrupts of a run of the thread, as clients get them now."""
     messages = json.loads(thread.messages)
     return [
         Asked(
@@ -68,12 +61,12 @@ def asked_in(actor: Actor, agent: Agent, thread_id: str, run: Run | None) -> Seq
             reason=row.reason,
             is_open=question.is_open,
             shown_digest=row.shown_digest,
-            body=json.loads(row.body),
+            body=as_sent(row),
             messages=messages,
             answer=question.answer,
             args=json.loads(row.tool_call.args) if row.tool_call else None,
         )
-        for row, question in load_questions(run)
+        for row, question, _ in load_questions(run)
     ]
 
 
@@ -88,12 +81,13 @@ def delivered_to(
         ViewChanged: the actor was told of none.
         UnknownInterrupt: there is no such thread.
     """
+    require(actor, agent.team_id, Permission.DECIDE, agent.pk)
     thread = _thread(agent, thread_id)
     delivered = DeliveredOutcome.objects.filter(thread=thread, actor=actor_key(actor))
     row = delivered.select_related("run").first()
     if row is None:
         raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
-    return asked_in(actor, agent, thread_id, row.run), row.interrupt_ids
+    return asked_in(thread, row.run), row.interrupt_ids
 
 
 def _thread(agent: Agent, thread_id: str) -> Thread:

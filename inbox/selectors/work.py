@@ -3,7 +3,7 @@
 import json
 from collections.abc import Container, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -12,13 +12,12 @@ from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
 from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
-from inbox.actions.questions import load_questions, wire_entries
-from inbox.domain.contract import Question
+from inbox.actions.questions import wire_entries
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt as InterruptRow
 from inbox.models import Memory, Run, Thread, ToolCall
-
-Questions = list[tuple[InterruptRow, Question]]
+from inbox.selectors.asked_interrupts import AskedInterrupt
+from inbox.selectors.lineage import Lineage, lineage_of
 
 
 @dataclass(frozen=True)
@@ -44,20 +43,6 @@ class Assignment:
     stopped: bool  #: a person said "stop" about a doubtful outcome
 
 
-@dataclass
-class _Lineage:
-    """A run, and those that it continues or retries, back to the one whose work they all do."""
-
-    runs: list[Run]
-    questions: Questions = field(default_factory=list)  #: what the oldest of them answers
-    events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the older ones
-    stopped: bool = False
-
-    @property
-    def origin(self) -> Run:
-        return self.runs[-1]
-
-
 def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     """
     Everything about a claimed run, from committed rows only.
@@ -68,8 +53,9 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     thread = run.thread
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
-    lineage = _lineage_of(run)
-    known_to_agent = lineage if restartable else _Lineage([run])
+    lineage = lineage_of(run)
+    lineage.check(thread, run.started_at or run.queued_at)
+    known_to_agent = lineage if restartable else Lineage([run])
     ours = {one.pk for one in known_to_agent.runs}
     calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
     conversation = conversation_before(run, thread)
@@ -88,7 +74,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         state=state,
         own_events=[event for event, _ in own],
         replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
-        answers=_answers(lineage.questions),
+        answers=_answers(lineage.asked),
         checkpoint=json.loads(answered.checkpoint) if answered else None,
         memory=_memory_of(thread),
         known_tool_calls=[name for name, _ in calls],
@@ -98,46 +84,15 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     )
 
 
-def _lineage_of(run: Run) -> _Lineage:
-    """
-    A run that was interrupted by a doubt about an effect is continued, not answered, and so is a
-    failed one that is tried again.
-
-    The agent is driven with the same answers as before, and the journal knows what happened.
-    """
-    lineage = _Lineage([run])
-    while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
-        if lineage.origin.retries is not None:
-            lineage.events = [*committed_events(before), *lineage.events]
-            lineage.runs.append(before)
-            continue
-        lineage.questions = load_questions(before)
-        if any(row.reason != Reason.OUTCOME_UNKNOWN for row, _ in lineage.questions):
-            break
-        lineage.stopped = lineage.stopped or any(map(_says_stop, lineage.questions))
-        lineage.events = [*committed_events(before), *lineage.events]
-        lineage.questions = []
-        lineage.runs.append(before)
-    return lineage
-
-
 def _memory_of(thread: Thread) -> Any:
     kept = Memory.objects.filter(thread=thread).values_list("body", flat=True).first()
     return None if kept is None else json.loads(kept)
 
 
-def _says_stop(asked: tuple[InterruptRow, Question]) -> bool:
-    """Whether a person answered a doubt with "stop", or called it off."""
-    _, question = asked
-    payload = question.answer.payload if question.answer else None
-    outcome = payload.get("outcome") if isinstance(payload, dict) else None
-    return outcome not in ("happened", "did_not_happen")
-
-
-def _answers(questions: Questions) -> list[Answer]:
+def _answers(asked: Sequence[AskedInterrupt]) -> list[Answer]:
     answers = []
-    approved = _approved([row.tool_call for row, _ in questions if row.tool_call])
-    for row, question in questions:
+    approved = _approved([item.row.tool_call for item in asked if item.row.tool_call])
+    for row, question, _ in asked:
         if question.answer is None:
             continue
         call = row.tool_call

@@ -33,6 +33,7 @@ STATES = {
     ToolCallState.SETTLED: gettext_noop("Done"),
     ToolCallState.IN_DOUBT: gettext_noop("In doubt"),
     ToolCallState.NOT_RUN: gettext_noop("Not run"),
+    ToolCallState.LAPSED: gettext_noop("Approval lapsed"),
 }
 #: How a person or a machine had signed in, as the trail names it; others stand as they are.
 _METHODS = {

@@ -25,6 +25,7 @@ _CALL_STATES = {
     ToolCallState.SETTLED: (gettext_noop("Done"), "circle-check", "ok"),
     ToolCallState.IN_DOUBT: (gettext_noop("In doubt"), "circle-help", "warn"),
     ToolCallState.NOT_RUN: (gettext_noop("Not run"), "circle-slash", "quiet"),
+    ToolCallState.LAPSED: (gettext_noop("Approval lapsed"), "alarm-clock-off", "warn"),
 }
 RUN_STATES = {
     RunStatus.QUEUED: (gettext_noop("Queued"), "hourglass", "quiet"),

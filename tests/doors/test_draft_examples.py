@@ -157,7 +157,9 @@ def test_an_example_goes_there_and_back_word_for_word(client, agent, name):
 
     done = answer(client, question, interruptId=asked["id"], payload=said)
 
-    assert (question[-1]["outcome"], question[-1]["interrupt"]) == ("interrupt", asked)
+    told = question[-1]["interrupt"]
+    assert told.pop("metadata")["signoff"].keys() == {"viewDigest"}
+    assert (question[-1]["outcome"], told) == ("interrupt", asked)
     assert agent.heard[-1] == {"interruptId": asked["id"], "payload": said}
     assert done[-1]["outcome"] == "success"
 
@@ -202,6 +204,7 @@ def test_a_client_of_today_answers_an_agent_of_the_draft(door, agent, name):
     done = door.run(body, agent="drafts")
 
     assert interrupt["reason"] == f"draft:{asked['reason']}"
+    assert interrupt["metadata"].pop("signoff").keys() == {"viewDigest"}
     assert interrupt["metadata"] == {"draft": asked}
     assert agent.heard[-1] == {"interruptId": asked["id"], "payload": said}
     assert done[-1]["outcome"] == {"type": "success"}

@@ -159,7 +159,7 @@ def test_a_run_whose_worker_was_lost_fails_and_is_tried_again_with_the_same_deci
     lost = steps.reread(killed)
     assert (lost.status, lost.error_code) == ("failed", "WORKER_LOST")
 
-    retried = steps.drive(engine.retry(lost.pk, alice))
+    retried = steps.drive(engine.retry(lost.pk, bob))
 
     assert retried.status == "succeeded"
     assert elsewhere.sent[2]["resume"] == elsewhere.sent[1]["resume"]
@@ -261,3 +261,67 @@ def test_the_command_adds_an_agent_and_moves_it(world, monkeypatch):
     assert Endpoint.objects.get().url == "https://b.example.com/"
     with pytest.raises(CommandError, match="NO_SUCH_KEY"):
         run_command(*told, "--header", "Authorization=NO_SUCH_KEY")
+
+
+# -- where it is ----------------------------------------------------------------------------------
+
+
+def moved_to(world, url, **headers):
+    """Change where the agent is, or what it is greeted with."""
+    set_remote_agent(
+        team_id=world.team.pk, slug="refunds", url=url, headers=headers or None, actor=SEED
+    )
+
+
+def test_an_open_request_is_looked_at_again_after_the_agent_moved(world, bob, elsewhere, refunds):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    (interrupt,) = open_interrupts(start(world, "Refund it.", agent=refunds))
+    digest = interrupt.shown_digest
+
+    moved_to(world, elsewhere.url + "?moved")
+
+    assert steps.reread(interrupt).shown_digest != digest
+
+
+def test_other_headers_leave_open_requests_alone(world, elsewhere, refunds):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    (interrupt,) = open_interrupts(start(world, "Refund it.", agent=refunds))
+    digest = interrupt.shown_digest
+
+    moved_to(world, elsewhere.url, Authorization="Bearer another")
+
+    assert steps.reread(interrupt).shown_digest == digest
+
+
+@pytest.mark.parametrize("by_hand", [False, True], ids=["by an administrator", "by hand"])
+def test_an_approval_is_not_sent_to_another_address(world, bob, elsewhere, refunds, by_hand):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    if by_hand:
+        Endpoint.objects.update(url=elsewhere.url + "?moved")
+    else:
+        moved_to(world, elsewhere.url + "?moved")
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status, resumed.error_code) == ("failed", "AGENT_MOVED")
+    assert len(elsewhere.sent) == 1
+
+
+def test_a_retry_at_the_new_address_asks_people_again(world, bob, elsewhere, refunds):
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1"),
+        [started(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+    steps.approve(interrupt, bob)
+    moved_to(world, elsewhere.url + "?moved")
+
+    asking = engine.retry(resumed_run(run).pk, bob).run
+    steps.approve(open_interrupts(asking)[0], bob)
+
+    assert resumed_run(asking).status == "succeeded"
+    (entry,) = elsewhere.sent[1]["resume"]
+    assert entry["interruptId"] == interrupt.interrupt_id

@@ -121,7 +121,8 @@ def _plan_again(run, meeting):
     from django.db import transaction
 
     from inbox.actions.locking import lock_thread
-    from inbox.actions.questions import load_questions, queue_resume_if_complete
+    from inbox.actions.questions import queue_resume_if_complete
+    from inbox.selectors.asked_interrupts import load_questions
 
     with transaction.atomic():
         thread, now = lock_thread(run.thread_id)

@@ -338,7 +338,7 @@ def test_a_resume_whose_worker_was_lost_is_sent_again_by_a_person_only(
     assert steps.reread(killed).error_code == "WORKER_LOST"
     assert desk.ran == [REFUNDED]
 
-    retried = steps.drive(engine.retry(killed.pk, alice))
+    retried = steps.drive(engine.retry(killed.pk, bob))
 
     assert retried.status == "succeeded"
     assert len(desk.ran) == (2 if framework.runs_again else 1)

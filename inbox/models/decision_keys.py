@@ -1,0 +1,26 @@
+"""The keys that sign decisions: the first signs, the others verify what they signed before."""
+
+from functools import lru_cache
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+from django.utils.encoding import force_bytes
+
+
+def decision_keys() -> tuple[bytes, ...]:
+    """
+    Return the keys of SIGNOFF_DECISION_KEYS, else keys that derive from the secret keys.
+
+    They are never in the database: whoever can write there can sign nothing.
+    """
+    given = settings.DECISION_KEYS
+    secrets = given or (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return tuple(_derived(force_bytes(secret)) for secret in secrets)
+
+
+@lru_cache(maxsize=16)
+def _derived(secret: bytes) -> bytes:
+    # A key derives for one purpose only.
+    hkdf = HKDF(SHA256(), length=32, salt=None, info=b"signoff decisions")
+    return hkdf.derive(secret)

@@ -1,0 +1,61 @@
+"""The interrupts of a run as the contract sees them, each with the decision in force."""
+
+import json
+from typing import NamedTuple
+
+from inbox.domain.contract import Entry, Question
+from inbox.domain.states import EntryStatus, InterruptStatus, Reason
+from inbox.models import Decision, Interrupt, Run
+
+
+class AskedInterrupt(NamedTuple):
+    """An interrupt of a run, with the decision in force."""
+
+    row: Interrupt
+    question: Question
+    decision: Decision | None
+
+
+def load_questions(run: Run) -> list[AskedInterrupt]:
+    """Return the run's interrupts in the order asked."""
+    rows = list(
+        Interrupt.objects.filter(run=run).select_related("tool_call", "claim").order_by("position")
+    )
+    standing = {}
+    if any(row.status != InterruptStatus.OPEN for row in rows):
+        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+        standing = {decision.interrupt_id: decision for decision in decisions}
+    for row in rows:
+        if row.pk in standing:
+            standing[row.pk].interrupt = row
+    return [
+        AskedInterrupt(row, question(row, standing.get(row.pk)), standing.get(row.pk))
+        for row in rows
+    ]
+
+
+def is_ours(row: Interrupt) -> bool:
+    """
+    Return whether the server asked this, and not the agent.
+
+    Either it is a doubt about an effect, or the agent's interrupt is asked once more. A run that
+    was interrupted so is continued with what people say, not answered.
+    """
+    return row.reason == Reason.OUTCOME_UNKNOWN or row.repeats_id is not None
+
+
+def question(row: Interrupt, decision: Decision | None) -> Question:
+    return Question(
+        interrupt_id=row.interrupt_id,
+        status=InterruptStatus(row.status),
+        reason=row.reason,
+        expires_at=row.expires_at,
+        schema=json.loads(row.body).get("responseSchema"),
+        answer=entry_of(row, decision) if decision else None,
+        args=row.tool_call.approved_args if row.tool_call else None,
+    )
+
+
+def entry_of(row: Interrupt, decision: Decision) -> Entry:
+    payload = None if decision.payload is None else json.loads(decision.payload)
+    return Entry(row.interrupt_id, EntryStatus(decision.status), payload)

@@ -1,0 +1,92 @@
+"""What a run continues: the runs before it whose work it does, and the answers it does it with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from ag_ui.core import BaseEvent
+
+from inbox.actions.endings import committed_events
+from inbox.domain.states import Reason
+from inbox.models import Interrupt, Run, Thread
+from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
+from inbox.selectors.verified_decisions import check_set
+
+
+@dataclass
+class Lineage:
+    """A run, and those that it continues or retries, back to the one whose work they all do."""
+
+    runs: list[Run]
+    #: what the oldest of them answers, with the latest answer to each
+    asked: list[AskedInterrupt] = field(default_factory=list)
+    events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the older ones
+    stopped: bool = False  #: a person said "stop" about a doubtful outcome
+    #: the interrupted runs that were answered on the way, with what each of them asked
+    #: and the ids of those that were asked again later, whose answers are used no more
+    answered: list[tuple[Run, list[AskedInterrupt], frozenset[UUID]]] = field(default_factory=list)
+
+    @property
+    def origin(self) -> Run:
+        return self.runs[-1]
+
+    def check(self, thread: Thread, now: datetime) -> None:
+        """
+        Check the decisions of all of them before anything runs on them.
+
+        Raises:
+            DecisionNotVerified, AgentMoved, ApprovalLapsed.
+        """
+        for run, asked, unused in self.answered:
+            check_set(thread, run, asked, now, unused=unused)
+
+
+def lineage_of(run: Run) -> Lineage:
+    """
+    Return what a run continues.
+
+    A run that was interrupted by the server is continued, not answered, and so is a failed one that
+    is retried: the agent is driven with the answers to its own interrupts, the latest to each, and
+    the journal knows what happened.
+    """
+    lineage = Lineage([run])
+    repeated: dict[UUID, AskedInterrupt] = {}
+    while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
+        if lineage.origin.retries is None:
+            asked = load_questions(before)
+            unused = {item.row.pk for item in asked if _root(item.row) in repeated}
+            lineage.answered.append((before, asked, frozenset(unused)))
+            if not all(is_ours(item.row) for item in asked):
+                lineage.asked = [_latest(item, repeated) for item in asked]
+                break
+            for item in asked:
+                if item.row.repeats_id is not None:
+                    repeated.setdefault(item.row.repeats_id, item)
+            lineage.stopped = lineage.stopped or any(map(_says_stop, asked))
+        lineage.events = [*committed_events(before), *lineage.events]
+        lineage.runs.append(before)
+    return lineage
+
+
+def _root(row: Interrupt) -> UUID:
+    """Return the id of the agent's own interrupt, which this one is or repeats."""
+    return row.repeats_id or row.pk
+
+
+def _latest(item: AskedInterrupt, repeated: Mapping[UUID, AskedInterrupt]) -> AskedInterrupt:
+    """Return an agent's interrupt with the answer to the last time that it was asked."""
+    again = repeated.get(item.row.pk)
+    if again is None or again.question.answer is None:
+        return item
+    answer = replace(again.question.answer, interrupt_id=item.row.interrupt_id)
+    return item._replace(question=replace(item.question, answer=answer), decision=again.decision)
+
+
+def _says_stop(item: AskedInterrupt) -> bool:
+    """Return whether a person answered a doubt with "stop", or cancelled it."""
+    if item.row.reason != Reason.OUTCOME_UNKNOWN:
+        return False
+    payload = item.question.answer.payload if item.question.answer else None
+    outcome = payload.get("outcome") if isinstance(payload, dict) else None
+    return outcome not in ("happened", "did_not_happen")

@@ -1,0 +1,140 @@
+"""Checking that stored decisions are the ones that were made, before anything runs on them."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from agents.agui import wire
+from inbox.domain import errors
+from inbox.domain.consent import digest, view_digest, without_ours
+from inbox.domain.signatures import check_signature
+from inbox.domain.states import EntryStatus, InterruptStatus, Reason, ToolCallState
+from inbox.domain.verdicts import is_approval
+from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
+from inbox.models.decision_keys import decision_keys
+from inbox.selectors.agents import endpoint_digest_of
+from inbox.selectors.asked_interrupts import AskedInterrupt
+
+_CLOSED_AS = {
+    InterruptStatus.RESOLVED: EntryStatus.RESOLVED,
+    InterruptStatus.CANCELLED: EntryStatus.CANCELLED,
+    InterruptStatus.EXPIRED: EntryStatus.CANCELLED,
+}
+
+
+def check_set(
+    thread: Thread,
+    run: Run,
+    asked: Sequence[AskedInterrupt],
+    now: datetime,
+    *,
+    unused: Collection[UUID] = (),
+) -> None:
+    """
+    Check the decisions that resume an interrupted run, against what the database cannot forge.
+
+    The interrupts are those of the run's terminal event, each decision is signed, and a call runs
+    with the arguments that the last decision about it was made for. The answers to `unused`
+    interrupts do not matter any more: people were asked again.
+
+    Raises:
+        DecisionNotVerified: something is not what was decided.
+        AgentMoved: the agent is at another address than when it was decided.
+        ApprovalLapsed: the decisions are older than the team allows, and an approved call has not
+            started.
+    """
+    _check_complete(run, asked)
+    asked = [item for item in asked if item.row.pk not in unused]
+    endpoint = endpoint_digest_of(thread.agent_id)
+    for item in asked:
+        if item.decision is None:
+            raise errors.DecisionNotVerified(f"no decision on interrupt {item.row.pk} is in force")
+        check_decision(item.decision)
+        has_endpoint = item.row.view_version > 1 or item.row.endpoint_digest
+        if has_endpoint and item.row.endpoint_digest != endpoint:
+            raise errors.AgentMoved("the agent has moved since its call was approved")
+    decisions = [item.decision for item in asked if item.decision is not None]
+    for call in {item.row.tool_call for item in asked if item.row.tool_call is not None}:
+        check_call(call, [one for one in decisions if one.interrupt.tool_call_id == call.pk])
+    waiting = [
+        item.row.tool_call
+        for item in asked
+        if item.row.tool_call is not None and _waits(item.row, item.row.tool_call)
+    ]
+    if waiting and has_lapsed(thread, decisions, now):
+        raise errors.ApprovalLapsed("the approval was given too long ago")
+
+
+def check_decision(decision: Decision) -> None:
+    """
+    Check that a decision, and the interrupt that it is about, are what was signed.
+
+    Raises:
+        DecisionNotVerified.
+    """
+    row = decision.interrupt
+    body = json.loads(row.body)
+    asked = body if row.view_version == 1 else without_ours(body)
+    tool = (row.tool or None) if row.tool_call_id else None
+    opened = view_digest(version=row.view_version, asked=asked, tool=tool, args=row.args)
+    if opened != row.view_digest or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status:
+        raise errors.DecisionNotVerified(f"interrupt {row.pk} is not what was decided")
+    check_signature(decision.signed(), decision.signature, decision_keys())
+
+
+def check_call(call: ToolCall, decisions: Iterable[Decision]) -> None:
+    """
+    Check that a call has the arguments that the last decision about it was made for.
+
+    Raises:
+        DecisionNotVerified.
+    """
+    last = max(decisions, key=lambda one: (one.created_at, one.pk), default=None)
+    if last is not None and last.args_digest != digest(call.approved_args):
+        raise errors.DecisionNotVerified(
+            f"the arguments of call {call.pk} are not what was decided"
+        )
+
+
+def check_approval(
+    thread: Thread, call: ToolCall, decisions: Sequence[Decision], now: datetime
+) -> None:
+    """
+    Check that these decisions, all that are in force about a call, let it start now.
+
+    Raises:
+        DecisionNotVerified, ApprovalLapsed.
+    """
+    for decision in decisions:
+        check_decision(decision)
+        if not approves(decision):
+            raise errors.DecisionNotVerified(f"call {call.pk} was not approved")
+    check_call(call, decisions)
+    if has_lapsed(thread, decisions, now):
+        raise errors.ApprovalLapsed("the approval was given too long ago")
+
+
+def has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
+    """Return whether the last of the decisions is older than the team lets approvals wait."""
+    longest = timedelta(hours=thread.team.execute_within_hours)
+    return bool(decisions) and now - max(one.created_at for one in decisions) > longest
+
+
+def approves(decision: Decision) -> bool:
+    payload = None if decision.payload is None else json.loads(decision.payload)
+    return decision.status == EntryStatus.RESOLVED and is_approval(payload)
+
+
+def _waits(row: Interrupt, call: ToolCall) -> bool:
+    """Return whether a call was asked about for approval, and may still start."""
+    may_start = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
+    return row.reason == Reason.TOOL_CALL and call.state in may_start
+
+
+def _check_complete(run: Run, asked: Sequence[AskedInterrupt]) -> None:
+    # Events cannot be changed or deleted by the application's database role; interrupts can.
+    events = Event.objects.filter(run=run, type="RUN_FINISHED").order_by("-seq")
+    body = events.values_list("body", flat=True).first()
+    if body is None or wire.interrupt_ids(body) != [item.row.interrupt_id for item in asked]:
+        raise errors.DecisionNotVerified("these are not the interrupts that the run ended with")
