@@ -16,14 +16,27 @@ T = TypeVar("T")
 
 # asgiref's default would put every query of the process behind one another in a single thread.
 _executor = ThreadPoolExecutor(max_workers=12, thread_name_prefix="db")
+# Hashing a password takes a good part of a second: many at once leave the threads above alone.
+_hashing = ThreadPoolExecutor(max_workers=2, thread_name_prefix="hashing")
 
 
 async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a function that uses the database in one of the threads, for the request of this task."""
+    return await _in(_executor, function, *args, **kwargs)
+
+
+async def in_hashing_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a function that hashes passwords, as `in_db_thread` does, in one of two threads."""
+    return await _in(_hashing, function, *args, **kwargs)
+
+
+async def _in(
+    pool: ThreadPoolExecutor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
     call = partial(_with_fresh_connection, partial(function, *args, **kwargs))
     # A copy: what the call sets is its own, and a thread keeps nothing of one request for another.
     call = partial(copy_context().run, call)
-    return await asyncio.get_running_loop().run_in_executor(_executor, call)
+    return await asyncio.get_running_loop().run_in_executor(pool, call)
 
 
 def in_turns(

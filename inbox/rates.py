@@ -167,10 +167,19 @@ class Counter:
 
     def count(self, policy: str, item: RateLimitItem, who: str) -> Standing | None:
         """Count one call of `who`; None if nobody can count."""
+        return self._standing(self._limiter.hit, policy, item, who)
+
+    def look(self, policy: str, item: RateLimitItem, who: str) -> Standing | None:
+        """Return where `who` stands without counting; `is_over` means that one more is too many."""
+        return self._standing(self._limiter.test, policy, item, who)
+
+    def _standing(
+        self, ask: Callable[..., bool], policy: str, item: RateLimitItem, who: str
+    ) -> Standing | None:
         if time.monotonic() < self._away_until:
             return None
         try:
-            is_within = self._limiter.hit(item, policy, who)
+            is_within = ask(item, policy, who)
             stats = self._limiter.get_window_stats(item, policy, who)
         except RedisError as error:
             self._lose(error)

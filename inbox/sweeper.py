@@ -1,6 +1,7 @@
 """What heals lost rings, lost workers and forgotten questions."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -14,12 +15,14 @@ from inbox.actions.erasure import erase_old
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.grace import resume_if_due
 from inbox.actions.outbox import warn_of_expiry
+from inbox.actions.purging import purge
 from inbox.actions.recovery import recover_run
 from inbox.selectors import sweep as found
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 5.0
+PURGE_SECONDS = 3_600.0
 #: Expiry and grace have a resolution that people see; looking is one query on a small index each.
 EXPIRY_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=5)
@@ -46,9 +49,29 @@ def sweep() -> None:
     for team_id in found.teams_with_old_entries():
         with _logged(team=str(team_id)):
             erase_old(team_id=team_id)
+    if _purges.are_due():
+        with _logged(what="sign-ins"):
+            purge()
     if found.seal_is_due():
         with _logged(what="audit trail"):
             seal.seal()
+
+
+class _Purges:
+    """When this process has to purge again."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def are_due(self) -> bool:
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + PURGE_SECONDS
+        return True
+
+
+_purges = _Purges()
 
 
 def keep_time() -> None:

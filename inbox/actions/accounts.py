@@ -3,7 +3,6 @@
 from typing import Any, Literal
 from uuid import UUID
 
-from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -15,6 +14,7 @@ from inbox.domain.sentences import Sentence
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.selectors.accounts import person_called
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150
@@ -30,10 +30,7 @@ def record_sign_in(*, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def record_lockout(*, typed: str, address: str) -> None:
     """Write down that a name or e-mail was tried too often from an address, if it is somebody's."""
-    user = User.objects.filter(username__iexact=typed).first()
-    if user is None:
-        found = EmailAddress.objects.filter(email=typed, verified=True).first()
-        user = found.user if found else None
+    user = person_called(typed)
     if user is not None:
         _record(user.pk, "person.locked_out", _GUARD, username=user.username, address=address)
 

@@ -17,7 +17,7 @@ from inbox.api.rate_headers import RateHeaders  # noqa: E402
 from inbox.api.request_ids import RequestIds  # noqa: E402
 from inbox.api.streaming_urls import streaming_urlpatterns  # noqa: E402
 from inbox.api.waiting import Waiting  # noqa: E402
-from inbox.db_threads import in_db_thread  # noqa: E402
+from inbox.db_threads import in_db_thread, in_hashing_thread  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
 
@@ -41,7 +41,16 @@ class ThreadedHandler(ASGIHandler):
         return request, refused
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        return await in_db_thread(self.get_response, request)
+        in_thread = in_hashing_thread if _hashes(request) else in_db_thread
+        return await in_thread(self.get_response, request)
+
+
+#: Where forms with passwords are sent to: account_urls.py, and the page of invitations.
+_WITH_PASSWORDS = ("/login/", "/password/", "/account/confirm/", "/account/password/", "/join/")
+
+
+def _hashes(request: HttpRequest) -> bool:
+    return request.method == "POST" and request.path.startswith(_WITH_PASSWORDS)
 
 
 _pages = ThreadedHandler()

@@ -30,7 +30,7 @@ class LoggingConfiguration:
     ]
 
     #: httpx would write down whole URLs, and some of them are secrets.
-    quiet = ("celery", "kombu", "daphne", "axes", "django.channels", "asyncio", "httpx")
+    quiet = ("celery", "kombu", "daphne", "django.channels", "asyncio", "httpx")
 
     def apply(self) -> None:
         structlog.configure(
@@ -65,6 +65,7 @@ class LoggingConfiguration:
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
             "loggers": {
                 **{name: {"level": "WARNING"} for name in self.quiet},
+                "axes": {"level": "ERROR"},  # `inbox.web.lockout` says one line for each failure
                 **{f"django.security.{name}": {"filters": ["refused"]} for name in REFUSED},
             },
         }

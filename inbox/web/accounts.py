@@ -13,6 +13,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+#: As long as AXES_COOLOFF_TIME.
+_LOCK_SECONDS: Final = 15 * 60
 _LOCKED: Final = gettext_noop(
     "There were too many attempts to sign in with this name. Wait a quarter of an hour, then try "
     "again."
@@ -35,20 +37,36 @@ class SignInForm(LoginForm):
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
+_WAITS: Final = gettext_noop(
+    "There were too many attempts to sign in. Try again in {seconds} seconds."
+)
+
+
+def _tell_of_limit(request: Any, form: forms.Form, field: str | None = None) -> int:
+    """Replace what the form says by the limit that was met; return how long to wait, else 0."""
+    if getattr(request, "axes_locked_out", False):
+        # django-axes would replace this page by a line of plain text.
+        request.axes_locked_out = False
+        text, seconds = gettext(_LOCKED), _LOCK_SECONDS
+    elif seconds := getattr(request, "sign_in_waits", 0):
+        text = gettext(_WAITS).format(seconds=seconds)
+    else:
+        return 0
+    form.errors.clear()
+    form.add_error(field, text)
+    return seconds
+
+
 class SignIn(LoginView):
     template_name = "account/login.html"
     extra_context = {"providers": settings.OIDC_PROVIDERS}
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
-        request: Any = self.request
-        locked = getattr(request, "axes_locked_out", False)
-        if locked:
-            # django-axes would replace this page by a line of plain text.
-            request.axes_locked_out = False
-            form.errors.clear()
-            form.add_error(None, gettext(_LOCKED))
+        seconds = _tell_of_limit(self.request, form)
         response: HttpResponse = super().form_invalid(form)
-        response.status_code = 429 if locked else 422
+        response.status_code = 429 if seconds else 422
+        if seconds:
+            response.headers["Retry-After"] = str(seconds)
         return response
 
 
@@ -70,11 +88,7 @@ class ConfirmPassword(Refusing, ReauthenticateView):
     """Prove who it is by the password, before an account is changed."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
-        request: Any = self.request
-        if getattr(request, "axes_locked_out", False):
-            request.axes_locked_out = False
-            form.errors.clear()
-            form.add_error("password", gettext(_LOCKED))
+        _tell_of_limit(self.request, form, "password")
         return super().form_invalid(form)
 
 

@@ -1,8 +1,28 @@
-"""Whom django-axes counts, beside the address that it was tried from: which name was tried."""
+"""Limits of signing in with a password: per name and address, per address, and per name."""
 
-from typing import Any
+from math import ceil
+from typing import Any, Final
 
+import structlog
+from axes.models import AccessLog
+from django.conf import settings
+from django.contrib.auth.signals import user_login_failed
+from django.dispatch import receiver
 from django.http import HttpRequest
+from limits import parse
+
+from inbox import rates
+from inbox.addresses import address_of, household_of
+from inbox.selectors.accounts import person_called
+
+log = structlog.get_logger(__name__)
+
+#: django-axes locks a name at one address after 10 failures. These are beside it, in this window:
+#: the failures after which an address gets no further attempt, whatever the name,
+_FROM_ADDRESS: Final = parse("100/15 minutes")
+#: and those of a name from all addresses, after which attempts from new addresses are slowed down.
+_OF_NAME: Final = parse("20/15 minutes")
+_SLOWLY: Final = parse("1/10 seconds")
 
 
 def name_of(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
@@ -14,3 +34,43 @@ def name_of(request: HttpRequest, credentials: dict[str, Any] | None = None) -> 
     typed = request.POST.get("username") or (credentials or {}).get("username") or ""
     # Upper case first: databases take a dotless i for an I.
     return str(typed).strip().upper().lower()[:254]
+
+
+def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
+    """
+    Return how long this attempt has to wait; 0 if its password may be checked now.
+
+    Nobody is locked out by others: a name that is attacked from many addresses is slowed down, and
+    only at addresses where its person has not signed in before.
+    """
+    counter, address = rates.counter(settings.REDIS_URL), address_of(request)
+    from_address = counter.look("sign-ins from", _FROM_ADDRESS, household_of(address))
+    if from_address is not None and from_address.is_over:
+        return from_address.next_seconds
+    name = name_of(request, credentials)
+    of_name = counter.look("sign-ins of", _OF_NAME, name)
+    if of_name is None or not of_name.is_over or _was_here_before(name, address):
+        return 0
+    turn = counter.count("slow sign-ins of", _SLOWLY, name)
+    return ceil(turn.next_seconds) if turn is not None and turn.is_over else 0
+
+
+@receiver(user_login_failed)
+def _count_failure(
+    credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any
+) -> None:
+    if request is None:
+        return
+    counter, address = rates.counter(settings.REDIS_URL), address_of(request)
+    counter.count("sign-ins from", _FROM_ADDRESS, household_of(address))
+    counter.count("sign-ins of", _OF_NAME, name_of(request, credentials))
+    is_locked = getattr(request, "axes_locked_out", False)
+    # Without the name: people type passwords into that field.
+    log.warning("sign-in failed", address=address, reason="locked" if is_locked else "password")
+
+
+def _was_here_before(name: str, address: str) -> bool:
+    person = person_called(name)
+    if person is None:
+        return False
+    return AccessLog.objects.filter(username=person.username, ip_address=address).exists()

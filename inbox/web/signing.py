@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.models import EmailAddress
@@ -35,7 +36,10 @@ from django.utils.translation import gettext_lazy as _
 from inbox.actions import accounts
 from inbox.addresses import address_of
 from inbox.selectors.keys import actor_of_user
+from inbox.web import lockout
 from inbox.web.mails import mail_of, send_soon
+
+log = structlog.get_logger(__name__)
 
 _MISMATCH: Final = _("Enter a correct username and password.")
 #: What pages say after something was done, by django-allauth's name of it; it says no more.
@@ -84,7 +88,11 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Do not count: django-axes does, by name and address, so that nobody locks out others."""
 
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+    def authenticate(self, request: Any, **credentials: Any) -> Any:
+        request.sign_in_waits = lockout.seconds_to_wait(request, credentials)
+        if request.sign_in_waits:
+            log.warning("sign-in refused", address=address_of(request), reason="too many failures")
+            return None
         user = authenticate(request, **credentials)
         # It would say of an account that is inactive that the password was right.
         AuthenticationBackend.unstash_authenticated_user()

@@ -1,0 +1,28 @@
+"""Deleting rows about signing in that nothing reads any more."""
+
+from datetime import timedelta
+
+from allauth.usersessions.models import UserSession
+from axes.models import AccessAttempt, AccessLog
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.utils import timezone
+
+#: django-axes reads attempts of the last quarter of an hour.
+ATTEMPTS_KEPT = timedelta(days=1)
+#: So long an address counts as one where a person has signed in before.
+SIGN_INS_KEPT = timedelta(days=90)
+
+
+@transaction.atomic(durable=True)
+def purge() -> int:
+    """Delete old attempts, old sign-ins and sessions that are over; return how many rows."""
+    now = timezone.now()
+    sessions = Session.objects.values("session_key")
+    stale = (
+        AccessAttempt.objects.filter(attempt_time__lt=now - ATTEMPTS_KEPT),
+        AccessLog.objects.filter(attempt_time__lt=now - SIGN_INS_KEPT),
+        Session.objects.filter(expire_date__lt=now),
+        UserSession.objects.exclude(session_key__in=sessions),  # after the sessions themselves
+    )
+    return sum(rows.delete()[0] for rows in stale)
