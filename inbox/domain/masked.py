@@ -54,6 +54,8 @@ def masked_message(
     content = found.get("content")
     if found.get("role") == "tool" and isinstance(content, str):
         found["content"] = NAMES.json(content)
+    elif found.get("role") == "tool" and isinstance(content, list):
+        found["content"] = [_masked_part(part) for part in content]
     elif isinstance(content, Mapping):
         found["content"] = NAMES.masked(content)
     return found
@@ -63,6 +65,14 @@ def _masked_call(call: Mapping[str, Any], asked: Mapping[str, Sequence[str]]) ->
     function = call["function"]
     secrets = secrets_of_arguments(*asked.get(call["id"], ()))
     return {**call, "function": {**function, "arguments": secrets.json(function["arguments"])}}
+
+
+def _masked_part(part: Any) -> Any:
+    """Mask a part of a tool result; its text may be JSON."""
+    masked = NAMES.masked(part)
+    if isinstance(masked, dict) and isinstance(masked.get("text"), str):
+        masked["text"] = NAMES.json(masked["text"])
+    return masked
 
 
 def masked_detail(detail: Mapping[str, Any], *asked: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from ag_ui.core import BaseEvent
 from agents.agui import strict_json
 from agents.agui.chunks import Expander
 from agents.agui.coalesce import coalesce
+from agents.agui.content import content_text
 from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
 from inbox.actions.calls import ProposedCall
@@ -169,8 +170,8 @@ class Outgoing:
         self._checked.frames.append(item)
         if call is not None:
             self._checked.proposed.append(call)
-        if isinstance(event, agui.ToolCallResultEvent) and isinstance(event.content, str):
-            self._checked.results[event.tool_call_id] = event.content
+        if isinstance(event, agui.ToolCallResultEvent):
+            self._checked.results[event.tool_call_id] = _result(event)
 
     def _within_limits(self, item: Frame, is_bounded: bool) -> Frame:
         self._events += 1
@@ -257,6 +258,11 @@ def _arguments(text: str) -> str:
         return canonical(value)
     except ValueError as error:
         raise ProtocolBroken(f"The arguments of a tool call are no valid JSON: {error}") from error
+
+
+def _result(event: agui.ToolCallResultEvent) -> str:
+    """Return the result as the text that the tool call keeps; the event keeps its parts."""
+    return content_text(event.model_dump(mode="json", by_alias=True)["content"])
 
 
 def _check_id(name: str) -> None:

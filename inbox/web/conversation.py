@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
+from agents.agui.content import content_text
 from agents.agui.conversation import is_from_client
 from inbox.actions.endings import client_messages_of
 from inbox.domain.shown import visible
@@ -82,11 +83,10 @@ class Conversation:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
-    """What a person or the agent said in a message, "" for tools, instructions and pictures."""
-    content = message.get("content")
+    """What a person or the agent said in a message, "" for tools and instructions."""
     if message["role"] not in ("user", "assistant"):
         return ""
-    return content if isinstance(content, str) else ""
+    return content_text(message.get("content"))
 
 
 def speaker_of(message: Mapping[str, Any], client_messages: Mapping[str, str]) -> tuple[str, str]:

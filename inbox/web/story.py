@@ -10,6 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from agents.agui.content import content_text
 from inbox.domain.masked import masked_message, secrets_of_arguments
 from inbox.domain.masks import NAMES
 from inbox.domain.shown import json_text, visible
@@ -182,12 +183,8 @@ def _is_count(value: Any) -> bool:
 
 
 def _text(content: Any) -> str:
-    """A message's content as text; what is not text is named."""
-    if content is None or isinstance(content, str):
-        return content or ""
-    if isinstance(content, list):
-        return "\n".join(part.get("text") or f"[{part.get('type', 'part')}]" for part in content)
-    return json_text(content)
+    """A message's content as text; activities are shown as JSON."""
+    return json_text(content) if isinstance(content, Mapping) else content_text(content)
 
 
 def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:

@@ -586,6 +586,37 @@ def test_a_call_with_the_id_of_an_earlier_one_does_not_get_that_ones_result(worl
     assert start(world, "again", agent=agent, thread_id="t1").status == "succeeded"
 
 
+def test_a_result_of_content_parts_settles_the_call(world, as_agent):
+    async def play(run_input, ctx):
+        for event in proposed():
+            yield event
+        picture = agui.DataSource(value="aGVsbG8=", mime_type="image/png")
+        yield agui.ToolCallResultEvent(
+            message_id="r1",
+            tool_call_id="c1",
+            content=[
+                agui.TextPart(text="Paid."),
+                agui.ImagePart(source=picture),
+                agui.DocumentPart(source=agui.UrlSource(value="https://example.com/receipt")),
+            ],
+        )
+        yield finished(run_input)
+
+    run = start(world, "go", agent=as_agent(play))
+
+    call = ToolCall.objects.get()
+    assert call.state == "settled"
+    assert (
+        call.result == "Paid.\n[image: image/png, 5 bytes]\n[document: https://example.com/receipt]"
+    )
+    assert run.thread.audit.filter(action="tool.settled", tool_call=call).exists()
+    assert [part["type"] for part in messages(run)[-1]["content"]] == [
+        "text",
+        "image",
+        "document",
+    ]
+
+
 def test_a_once_call_of_a_run_that_failed_is_in_doubt(world, as_agent):
     async def play(run_input, ctx):
         for event in proposed():

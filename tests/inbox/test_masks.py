@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inbox.domain.errors import InvalidPayload
-from inbox.domain.masked import masked_schema
+from inbox.domain.masked import masked_message, masked_schema
 from inbox.domain.masks import (
     MASK,
     NAMES,
@@ -199,3 +199,13 @@ def test_what_is_wrong_with_a_secret_is_said_without_it(schema, payload):
 
     assert problems_of(schema, payload)
     assert "hunter2" not in str(problems_of(schema, payload))
+
+
+def test_json_in_text_parts_of_a_tool_result_is_masked():
+    parts = [{"type": "text", "text": '{"token":"x","a":"y"}'}, {"type": "image", "source": {}}]
+    message = {"id": "r", "role": "tool", "toolCallId": "c", "content": parts}
+
+    text, image = masked_message(message)["content"]
+
+    assert text["text"] == f'{{"token":"{MASK}","a":"y"}}'
+    assert image == parts[1]

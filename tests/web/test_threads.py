@@ -1,10 +1,16 @@
 import pytest
 from ag_ui.core import (
     ActivitySnapshotEvent,
+    ImagePart,
     RunFinishedEvent,
     StateSnapshotEvent,
     TextMessageContentEvent,
     TextMessageStartEvent,
+    TextPart,
+    ToolCallEndEvent,
+    ToolCallResultEvent,
+    ToolCallStartEvent,
+    UrlSource,
 )
 
 from inbox.actions.log import frame
@@ -90,6 +96,25 @@ def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice
 
     assert "half a sen" in page
     assert "Running" in page
+
+
+def test_a_result_of_content_parts_is_shown_with_its_call(world, as_agent, reads_bob):
+    async def play(run_input, ctx):
+        yield ToolCallStartEvent(tool_call_id="c1", tool_call_name="draw")
+        yield ToolCallEndEvent(tool_call_id="c1")
+        source = UrlSource(value="https://example.com/a.png", mime_type="image/png")
+        parts = [TextPart(text="A cat."), ImagePart(source=source)]
+        yield ToolCallResultEvent(message_id="r1", tool_call_id="c1", content=parts)
+        yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    run = start(world, "draw", agent=as_agent(play))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert "A cat." in page
+    assert "[image: image/png, https://example.com/a.png]" in page
+    assert "Done" in page
+    assert "Proposed" not in page
 
 
 def test_every_open_interrupt_is_linked(world, reads_bob):
