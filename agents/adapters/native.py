@@ -19,6 +19,8 @@ FRAMEWORKS = {
     "maf": ("agents.adapters.maf", "Microsoft Agent Framework"),
     "genkit": ("agents.adapters.genkit", "Genkit"),
 }
+#: In LangGraph each graph decides whether arguments may be edited; nothing is known before it runs.
+_FRAMEWORKS_WITH_EDITS = frozenset({"pydantic-ai", "maf", "genkit"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,10 @@ class NativeAgent:
             identity=agui.IdentityCapabilities(name=self.name, description=self.description),
             transport=agui.TransportCapabilities(streaming=True),
             human_in_the_loop=agui.HumanInTheLoopCapabilities(
-                supported=True, approvals=True, interrupts=True, approve_with_edits=True
+                supported=True,
+                approvals=True,
+                interrupts=True,
+                approve_with_edits=self.framework in _FRAMEWORKS_WITH_EDITS or None,
             ),
         )
 

@@ -66,6 +66,7 @@ class RemoteAgent:
     url: str
     read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets: read when they are sent
     may_be_private: bool = False  #: whether it may be in our own network
+    human_in_the_loop: agui.HumanInTheLoopCapabilities | None = None  #: None if not tested
     restartable: bool = False
     input_schema: Mapping[str, Any] | None = None
     clock: Clock = field(default_factory=Clock)
@@ -73,10 +74,11 @@ class RemoteAgent:
     transport: httpx.AsyncBaseTransport | None = None
 
     def capabilities(self) -> AgentCapabilities:
-        """What is known without asking it."""
+        """Return what is known without asking the agent: what the last connection test found."""
         return AgentCapabilities(
             identity=agui.IdentityCapabilities(name=self.name, description=self.description),
             transport=agui.TransportCapabilities(streaming=True),
+            human_in_the_loop=self.human_in_the_loop,
         )
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:

@@ -1,9 +1,12 @@
 """What the test of a connection to a remote agent can find."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
+
+from ag_ui.core import HumanInTheLoopCapabilities
 
 #: How long a test takes at most.
 SECONDS = 10.0
@@ -58,3 +61,25 @@ class Report:
         """As it comes back from where it is kept."""
         value: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return value
+
+
+_HUMAN_IN_THE_LOOP = "humanInTheLoop."
+
+
+def human_in_the_loop(report: Mapping[str, Any]) -> HumanInTheLoopCapabilities | None:
+    """
+    Return what a test (a `Report` as JSON) found out about interrupts, None if nothing.
+
+    The agent's own capabilities come first. An agent that publishes none, and refuses an answer to
+    an unknown interrupt as AG-UI 1.0 requires, supports interrupts.
+    """
+    told = report.get("told")
+    if told is None:
+        if not report.get("refused"):
+            return None
+        return HumanInTheLoopCapabilities(supported=True, interrupts=True)
+    flags = [flag for flag in told["flags"] if flag.startswith(_HUMAN_IN_THE_LOOP)]
+    if not flags:
+        return None
+    fields = {flag.removeprefix(_HUMAN_IN_THE_LOOP): True for flag in flags}
+    return HumanInTheLoopCapabilities.model_validate(fields)

@@ -11,7 +11,7 @@ from agents import registry
 from agents.adapters.exchange import run_alone
 from agents.adapters.probe import probe
 from agents.adapters.remote import RemoteAgent
-from agents.adapters.reports import Found, Report
+from agents.adapters.reports import Found, Report, human_in_the_loop
 from agents.port import Agent
 from inbox.actions.remotes import record_test
 from inbox.domain.access import Actor, Permission
@@ -82,4 +82,5 @@ def _remote(endpoint: Elsewhere) -> RemoteAgent:
         url=endpoint.url,
         read_headers=endpoint.read_headers,
         may_be_private=urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS,
+        human_in_the_loop=human_in_the_loop(endpoint.test) if endpoint.test else None,
     )

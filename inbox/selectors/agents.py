@@ -107,6 +107,7 @@ class Elsewhere:
     description: str
     url: str
     changed_at: datetime
+    test: Mapping[str, Any] | None  #: a report of `agents.adapters.reports`
     _sealed: str = field(repr=False)
 
     def read_headers(self) -> dict[str, str]:
@@ -126,7 +127,10 @@ def endpoint_of(agent_id: UUID) -> Elsewhere | None:
     if found is None:
         return None
     agent = found.agent
-    return Elsewhere(agent.slug, agent.description, found.url, found.changed_at, found.headers)
+    test = json.loads(found.test) if found.test else None
+    return Elsewhere(
+        agent.slug, agent.description, found.url, found.changed_at, test, found.headers
+    )
 
 
 def header_names_of(agent: Agent) -> Sequence[str] | None:

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from agents import registry
-from agents.adapters.native import FRAMEWORKS
+from agents.adapters.native import FRAMEWORKS, NativeAgent
 from inbox.actions.people import ensure_agent
 from inbox.domain.access import SEED
 from tests.adapters import keepalive
@@ -46,6 +46,17 @@ def test_neither_web_nor_an_idle_worker_imports_a_framework(framework, tmp_path)
 
     assert "inbox" in imported
     assert not set(imported) & set(_PACKAGES)
+
+
+@pytest.mark.parametrize(
+    ("framework", "claimed"),
+    [("langgraph", None), ("pydantic-ai", True), ("maf", True), ("genkit", True)],
+)
+def test_edits_are_claimed_for_frameworks_that_always_take_them(framework, claimed):
+    human = NativeAgent("clerk", framework, "nowhere:clerk").capabilities().human_in_the_loop
+
+    assert human.interrupts
+    assert human.approve_with_edits is claimed
 
 
 @pytest.fixture

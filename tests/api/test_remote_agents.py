@@ -43,6 +43,31 @@ def test_an_agent_is_added_changed_and_tested(admin, elsewhere):
     assert not [one for one in (added, changed, tested) if SECRET in one.content.decode()]
 
 
+@pytest.mark.parametrize(
+    ("published", "shown"),
+    [
+        (None, {"supported": True, "interrupts": True}),
+        ({"transport": {"streaming": True}}, None),
+        (
+            {"humanInTheLoop": {"interrupts": True, "approveWithEdits": True, "feedback": False}},
+            {"interrupts": True, "approveWithEdits": True},
+        ),
+    ],
+)
+def test_capabilities_have_human_in_the_loop_as_the_connection_test_found_it(
+    admin, elsewhere, published, shown
+):
+    admin.put("/api/agents/refunds", {"url": elsewhere.url})
+    before = admin.get("/api/agents/refunds/capabilities").json()["capabilities"]
+    elsewhere.runs, elsewhere.capabilities = [REFUSAL], published
+
+    admin.post("/api/agents/refunds/test")
+
+    after = admin.get("/api/agents/refunds/capabilities").json()["capabilities"]
+    assert "humanInTheLoop" not in before
+    assert after.get("humanInTheLoop") == shown
+
+
 def test_an_absent_or_null_header_stays_as_it_is(admin):
     admin.put("/api/agents/refunds", {"url": URL, "headers": {"A": "1", "B": "2"}})
 
