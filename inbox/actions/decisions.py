@@ -215,10 +215,10 @@ _ANSWER_CHECKS = (
     (Check.CLAIM, _check_claim),
     (Check.TIME, _check_time),
     (Check.VIEW, _check_view),
+    (Check.BULK, _check_bulk),
     (Check.PAYLOAD, _check_payload),
     (Check.MASKS, _check_masks),
     (Check.SEEN, _check_seen),
-    (Check.BULK, _check_bulk),
 )
 
 

@@ -27,10 +27,10 @@ class Check(StrEnum):
     TIME = "time"  #: the interrupt has not expired
     VIEW_REQUIRED = "view_required"  #: the answer names what was shown, whatever the team says
     VIEW = "view"  #: what was shown is what is asked now
+    BULK = "bulk"  #: the interrupt may be answered together with others
     PAYLOAD = "payload"  #: the payload fits the response schema
     MASKS = "masks"  #: the payload has no mask in the place of a value
     SEEN = "seen"  #: people reveal what is masked, or say that they approve without seeing it
-    BULK = "bulk"  #: the interrupt may be answered together with others
 
 
 _ANSWER = frozenset(Check) - {Check.BULK}

@@ -20,7 +20,7 @@ from inbox.selectors.reviews import MOST_TOGETHER, review_for, similar_for
 from inbox.selectors.teamwork import withdrawable_by
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
-from inbox.web.reviews import Group, groups_of, why_not
+from inbox.web.reviews import Group, groups_of
 from inbox.web.saying import say
 from inbox.web.verdicts import verdict_of
 
@@ -73,16 +73,14 @@ def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
         return _show(
             request, actor, rows, ticked=list(shown), status=422, problem=problem, note=note
         )
-    now = timezone.now()
-    refused = {row.pk: why for row in ticked if (why := why_not(row, me=actor.user_id, now=now))}
     results = decide_many(
-        items=[(row.pk, shown[row.pk]) for row in ticked if row.pk not in refused],
+        items=[(row.pk, shown[row.pk]) for row in ticked],
         status=EntryStatus.RESOLVED,
         payload={"approved": answer, **({"reason": note} if note else {})},
         actor=actor,
         entrance=Entrance.BULK_PAGE,
     )
-    refused |= _refusals(results)
+    refused = _refusals(results)
     left = [row.pk for row in rows if row.pk not in shown or row.pk in refused]
     return _show_outcomes(request, actor, [row.pk for row in ticked], refused, left)
 
