@@ -126,6 +126,23 @@ def dora(world: World) -> Any:
 
 
 @pytest.fixture
+def vera(world: World) -> Any:
+    """A second viewer in Alice's team: she may start runs, and not decide."""
+    from inbox.actions.people import add_member
+    from inbox.domain.access import SEED, Role
+
+    user = add_member(
+        team=world.team,
+        username="vera",
+        full_name="Vera",
+        password="vera-password",
+        role=Role.VIEWER,
+        actor=SEED,
+    )
+    return world.actor(user)
+
+
+@pytest.fixture
 def robot(world: World) -> Any:
     """A machine of the team that may run, read and decide."""
     from inbox.selectors.keys import actor_of_key

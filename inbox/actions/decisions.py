@@ -134,6 +134,8 @@ def admit(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) ->
     if Check.ACTOR in checks:
         require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
         check_is_no_agent(actor)
+    if Check.REQUESTER in checks:
+        require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     if Check.ENTRANCE in checks:
         check_entrance(entrance, inbox_only=thread.team.inbox_only)
     return Admission(thread, now, actor, entrance)
@@ -165,6 +167,11 @@ def _check_answers(admission: Admission, answers: Sequence[Answer]) -> None:
         if check in checks:
             for answer in answers:
                 function(admission, answer)
+
+
+def _check_requester(admission: Admission, answer: Answer) -> None:
+    if not answer.interrupt.run.is_requested_by(admission.actor):
+        raise errors.Forbidden(Sentence("Only whoever started the run may take its requests back."))
 
 
 def _check_claim(admission: Admission, answer: Answer) -> None:
@@ -212,6 +219,7 @@ def _check_bulk(admission: Admission, answer: Answer) -> None:
 
 
 _ANSWER_CHECKS = (
+    (Check.REQUESTER, _check_requester),
     (Check.CLAIM, _check_claim),
     (Check.TIME, _check_time),
     (Check.VIEW, _check_view),

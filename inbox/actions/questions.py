@@ -78,7 +78,12 @@ def queue_run(
     entries: Sequence[Entry] = (),
     columns: Mapping[str, Any] | None = None,
 ) -> Run:
-    """Store a queued run, which is the work order, and ring."""
+    """
+    Store a queued run, which is the work order, and ring.
+
+    A resume keeps the requester of the run that it resumes; others name theirs in `columns`.
+    """
+    requester = requester_columns(resumes) if resumes else {}
     run = Run.objects.create(
         team_id=thread.team_id,
         agent_id=thread.agent_id,
@@ -90,7 +95,7 @@ def queue_run(
         first_seq=thread.next_seq,
         queued_at=now,
         started_by=started_by[:160],
-        **{"resume": json.dumps(wire_entries(entries)), **(columns or {})},
+        **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
     if resumes is not None:
         if resumes.resume_at is not None:
@@ -108,6 +113,11 @@ def queue_run(
     notify.ring_workers_on_commit(run.pk)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run
+
+
+def requester_columns(run: Run) -> dict[str, Any]:
+    """Return the columns that hold who started the run."""
+    return {"requester_user_id": run.requester_user_id, "requester_key_id": run.requester_key_id}
 
 
 def _grace_of(thread: Thread, run: Run) -> timedelta:

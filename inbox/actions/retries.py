@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from inbox import notify
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import queue_run
+from inbox.actions.questions import queue_run, requester_columns
 from inbox.actions.recovery import doubts_about, interrupt_run
 from inbox.actions.refusals import refusals_written_down
 from inbox.actions.repeats import approved_calls, plan_repeats
@@ -71,6 +71,7 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
             "retries": failed,
             "resume": failed.resume,
             "parent_external_id": failed.parent_external_id,
+            **requester_columns(failed),
         },
     )
     audit.record(

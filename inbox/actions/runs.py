@@ -16,7 +16,11 @@ from inbox.actions import audit
 from inbox.actions.decisions import Admission, Answer, admit, record_answers
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
-from inbox.actions.questions import input_without_conversation, queue_run
+from inbox.actions.questions import (
+    input_without_conversation,
+    queue_resume_if_complete,
+    queue_run,
+)
 from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
@@ -24,10 +28,10 @@ from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, check_resume, is_replay
 from inbox.domain.gate import Entrance
 from inbox.domain.sentences import Sentence
-from inbox.domain.states import ACTIVE_RUN, RunStatus
-from inbox.models import Agent, Interrupt, Run, Thread
+from inbox.domain.states import ACTIVE_RUN, EntryStatus, RunStatus
+from inbox.models import Agent, Decision, Interrupt, Run, Thread
 from inbox.models.clock import database_now
-from inbox.selectors.access import require, require_current
+from inbox.selectors.access import require_current
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 
 
@@ -104,7 +108,12 @@ def _accept(
         external_id=request.run_id,
         input_text=json.dumps(request.input),
         started_by=actor.label,
-        columns={**columns, "parent_external_id": request.parent_run_id},
+        columns={
+            **columns,
+            "parent_external_id": request.parent_run_id,
+            "requester_user_id": actor.user_id,
+            "requester_key_id": actor.key_id,
+        },
     )
     audit.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
     return Accepted(run, replayed=False)
@@ -153,6 +162,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
         resumes=asked,
         entries=[question.answer or answered[question.interrupt_id] for question in questions],
         started_by=admission.actor.label,
+        columns={"parent_external_id": request.parent_run_id},
     )
     return Accepted(run, replayed=False)
 
@@ -286,29 +296,36 @@ def _record_rejection(
     )
 
 
-def cancel_run(*, run_id: UUID, actor: Actor) -> Run:
+def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANCEL_REST) -> Run:
     """
-    End an active run with the cancelled outcome; its worker is told at its next write.
+    Cancel an active run, or the open interrupts of an interrupted one.
 
-    Safe to replay: a run that was cancelled before is returned unchanged.
+    An active run ends with the cancelled outcome; its worker is told at its next write. Of an
+    interrupted run the open interrupts are answered as cancelled, which resumes it: the agent is
+    told. That is for its requester, and for those who may decide.
+
+    Safe to replay: a run that the actor cancelled before is returned unchanged.
 
     Raises:
-        NotFound, Forbidden.
-        RunEnded: the run ended in another way.
+        Unauthenticated, NotFound, Forbidden.
+        Claimed, InboxOnly: see `inbox.domain.gate`; not for the requester.
+        RunEnded: the run ended in another way, or nothing of it is open any more.
     """
     with refusals_written_down("cancel", actor=actor, run_id=run_id):
-        return _cancel(run_id, actor)
+        return _cancel(run_id, actor, entrance)
 
 
 @transaction.atomic(durable=True)
-def _cancel(run_id: UUID, actor: Actor) -> Run:
+def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
     thread, now = lock_thread(runs=run_id)
-    require(actor, thread.team_id, Permission.RUN, thread.agent_id)
+    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     run = Run.objects.get(pk=run_id)
     if run.status == RunStatus.CANCELLED:
         return run
+    if run.status == RunStatus.INTERRUPTED:
+        return _cancel_interrupts(thread, run, now, actor, entrance)
     if run.status not in ACTIVE_RUN:
-        raise errors.RunEnded(Sentence("The run has already ended; there is nothing to cancel."))
+        raise errors.RunEnded(_HAS_ENDED)
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
@@ -318,6 +335,31 @@ def _cancel(run_id: UUID, actor: Actor) -> Run:
     audit.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run
+
+
+def _cancel_interrupts(
+    thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
+) -> Run:
+    if run.is_requested_by(actor):
+        entrance = Entrance.REQUESTER
+    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+    answers = []
+    for item in load_questions(run):
+        if item.question.is_open:
+            item.row.run = run
+            entry = Entry(item.row.interrupt_id, EntryStatus.CANCELLED)
+            answers.append(Answer(item.row, item.question, entry))
+    if not answers:
+        standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None, entrance=entrance)
+        if any(decision.is_by(actor) for decision in standing):
+            return run
+        raise errors.RunEnded(_HAS_ENDED)
+    record_answers(admission, run=run, answers=answers)
+    queue_resume_if_complete(thread=thread, run=run, now=now, started_by=actor.label)
+    return run
+
+
+_HAS_ENDED = Sentence("The run has already ended; there is nothing to cancel.")
 
 
 def new_external_id() -> str:

@@ -156,11 +156,11 @@ class RunDetail(Caller, APIView):
 class RunCancel(Caller, APIView):
     @operation(
         "cancelRun",
-        "End an active run",
+        "Cancel an active run, or the open interrupts of an interrupted one",
         tag="runs",
         scope=Permission.RUN,
         answers={200: Run},
-        refuses=(NotFound, RunEnded),
+        refuses=(NotFound, RunEnded, Claimed, InboxOnly),
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         # A key that may run but not read is told what its own request made of the run.

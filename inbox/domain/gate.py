@@ -15,6 +15,9 @@ class Entrance(StrEnum):
     BULK_REST = "bulk_rest"
     AGUI_HTTP = "agui_http"
     AGUI_WEBSOCKET = "agui_websocket"
+    CANCEL_PAGE = "cancel_page"  #: a reviewer cancels the interrupted run, and so its interrupts
+    CANCEL_REST = "cancel_rest"
+    REQUESTER = "requester"  #: whoever started the run cancels it
     EXPIRY = "expiry"  #: the system, for interrupts that nobody answered in time
 
 
@@ -22,6 +25,7 @@ class Check(StrEnum):
     """One thing that must hold before an answer is stored, in the order in which it is checked."""
 
     ACTOR = "actor"  #: the key works, the session is alive, the person is active and may decide
+    REQUESTER = "requester"  #: as `actor`, but the actor started the run and may run the agent
     ENTRANCE = "entrance"  #: the team takes answers here
     CLAIM = "claim"  #: no other person has claimed the interrupt; machines are exempt
     TIME = "time"  #: the interrupt has not expired
@@ -33,10 +37,12 @@ class Check(StrEnum):
     SEEN = "seen"  #: people reveal what is masked, or say that they approve without seeing it
 
 
-_ANSWER = frozenset(Check) - {Check.BULK}
+_ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER}
 #: AG-UI shows everything whole, and together nothing is decided that is masked.
 _AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
 _BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
+#: Nothing is approved or stored but the cancellation, so nothing has to be shown before.
+_CANCEL = frozenset({Check.ACTOR, Check.ENTRANCE, Check.CLAIM})
 
 CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.PAGE: _ANSWER,
@@ -45,12 +51,16 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.BULK_REST: _BULK,
     Entrance.AGUI_HTTP: _AGUI,
     Entrance.AGUI_WEBSOCKET: _AGUI,
+    Entrance.CANCEL_PAGE: _CANCEL,
+    Entrance.CANCEL_REST: _CANCEL,
+    # A claim reserves the decision; it does not keep requesters from cancelling what they asked.
+    Entrance.REQUESTER: frozenset({Check.REQUESTER}),
     # The system closes what is late: nobody is shown anything, and no payload is stored.
     Entrance.EXPIRY: frozenset(),
 }
 
 #: Where decisions are made by people in the inbox, which is all that some teams allow.
-INBOX = frozenset({Entrance.PAGE, Entrance.BULK_PAGE})
+INBOX = frozenset({Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CANCEL_PAGE})
 
 
 def check_view(*, sent: str, shown: str, is_required: bool) -> None:

@@ -1,11 +1,14 @@
 """Threads and the runs on them."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from inbox.domain.access import Actor
 from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
+from inbox.models.keys import ApiKey
 from inbox.models.people import Team
 
 
@@ -88,6 +91,17 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=40, blank=True)
     started_by = models.CharField(max_length=160)
+    requester_user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="who asked for the work; resumes and retries keep it",
+    )
+    requester_key = models.ForeignKey(
+        ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     idempotency_key = models.CharField(max_length=64, null=True, help_text="sha256, per caller")
     request_digest = models.CharField(max_length=64, blank=True)
     queued_at = models.DateTimeField()
@@ -124,6 +138,11 @@ class Run(models.Model):
                 name="resumes_by_time",
             ),
         ]
+
+    def is_requested_by(self, actor: Actor) -> bool:
+        """Whether this person or key asked for the work; nobody did before there were columns."""
+        requester = (self.requester_user_id, self.requester_key_id)
+        return any(requester) and requester == (actor.user_id, actor.key_id)
 
 
 class DeliveredOutcome(models.Model):

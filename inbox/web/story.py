@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from agents.agui.content import content_text
+from inbox.domain.access import Actor
 from inbox.domain.masked import masked_message, secrets_of_arguments
 from inbox.domain.masks import NAMES
 from inbox.domain.shown import json_text, visible
@@ -97,7 +98,8 @@ class RunLine:
     attempt: int
     error: str
     retry_url: str = ""  #: only where it can be tried again
-    cancel_url: str = ""  #: only while it is going on
+    cancel_url: str = ""  #: only while it runs, or waits and the reader may cancel its requests
+    has_open_requests: bool = False  #: cancelling it cancels these
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,13 @@ def story_of(
     runs: Sequence[Any],
     errors: Mapping[UUID, str],
     interrupts: Sequence[Any],
-    me: int | None,
+    actor: Actor,
+    may_decide: bool,
     everything: bool = False,
 ) -> Story:
     """Put the rows of a thread together; `messages` are AG-UI messages as JSON values."""
-    asks = [(row, _ask(row, me)) for row in interrupts]
+    asks = [(row, _ask(row, actor.user_id)) for row in interrupts]
+    waiting = {row.run_id for row, ask in asks if ask.is_open}
     known = {call.tool_call_id: _call(call, asks) for call in calls}
     told = [
         (number, message)
@@ -130,7 +134,15 @@ def story_of(
     ]
     shown = told if everything else told[-_MESSAGES_SHOWN:]
     last = runs[-1] if runs else None
-    lines = [_run(run, errors.get(run.pk, ""), is_last=run is last) for run in runs]
+    lines = [
+        _run(
+            run,
+            errors.get(run.pk, ""),
+            is_last=run is last,
+            may_cancel_requests=run.pk in waiting and (may_decide or run.is_requested_by(actor)),
+        )
+        for run in runs
+    ]
     return Story(
         messages=[_message(number, message, known, client_messages) for number, message in shown],
         unshown=len(told) - len(shown),
@@ -222,7 +234,7 @@ def _ask(row: Any, me: int | None) -> Ask:
     )
 
 
-def _run(run: Any, error: str, *, is_last: bool) -> RunLine:
+def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
@@ -238,7 +250,10 @@ def _run(run: Any, error: str, *, is_last: bool) -> RunLine:
         retry_url=reverse("retry", args=[run.pk])
         if is_last and run.status == RunStatus.FAILED
         else "",
-        cancel_url=reverse("cancel", args=[run.pk]) if _is_active(run) else "",
+        cancel_url=reverse("cancel", args=[run.pk])
+        if _is_active(run) or may_cancel_requests
+        else "",
+        has_open_requests=may_cancel_requests,
     )
 
 

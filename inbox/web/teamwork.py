@@ -19,6 +19,7 @@ from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
 from inbox.domain.access import Actor
 from inbox.domain.filters import State
+from inbox.domain.gate import Entrance
 from inbox.selectors.threads import run_for
 from inbox.web.filters import asked_of
 from inbox.web.lists import card_of, show_interrupt
@@ -97,7 +98,7 @@ def retry(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def cancel(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
-    act = partial(cancel_run, run_id=run_id, actor=actor)
+    act = partial(cancel_run, run_id=run_id, actor=actor, entrance=Entrance.CANCEL_PAGE)
     return _answer_on_thread(request, actor, run_id, act)
 
 
@@ -108,7 +109,7 @@ def _answer_on_thread(
     thread_id = run_for(actor, run_id).thread_id
     try:
         act()
-    except (errors.RetryRefused, errors.RunEnded) as refusal:
+    except (errors.RetryRefused, errors.RunEnded, errors.Claimed) as refusal:
         return show_thread(request, actor, thread_id, notice=say(refusal.message), status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
 

@@ -44,6 +44,7 @@ def show_thread(
     found = threads.thread_for(actor, thread_id)
     conversation = threads.conversation_so_far(found)
     state = conversation.state
+    permissions = permissions_in(actor, found.team_id, found.agent_id)
     story = story_of(
         messages=conversation.messages,
         client_messages=conversation.client_messages,
@@ -51,7 +52,8 @@ def show_thread(
         runs=threads.runs_of(found),
         errors=threads.errors_of(found),
         interrupts=interrupts.interrupts_of(found),
-        me=actor.user_id,
+        actor=actor,
+        may_decide=Permission.DECIDE in permissions,
         everything="all" in request.GET,
     )
     context = {
@@ -61,7 +63,7 @@ def show_thread(
         "story": story,
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
-        "may_run": Permission.RUN in permissions_in(actor, found.team_id),
+        "may_run": Permission.RUN in permissions,
         "message": message,
         "key": str(uuid4()),
         **_list(actor, found.pk),

@@ -30,14 +30,14 @@ def retry(asked, actor):
 ATTEMPTS = {
     claim: ("interrupt.refused", "claim", "CLAIMED"),
     withdraw: ("interrupt.refused", "withdraw", "FORBIDDEN"),
-    cancel: ("run.refused", "cancel", "RUN_ENDED"),
+    cancel: ("run.refused", "cancel", "CLAIMED"),
     retry: ("run.refused", "retry", "RETRY_REFUSED"),
 }
 
 
 @pytest.fixture
 def asked(world):
-    """A question of a run that has paused, and so can be neither cancelled nor tried again."""
+    """A question of a run that has paused; its run has not failed, and cannot be tried again."""
     return open_interrupts(start(world, "rehearse:tool_call"))[0]
 
 

@@ -23,6 +23,14 @@ def reads_alice(world: Any) -> Reader:
 
 
 @pytest.fixture
+def reads_vera(vera: Any) -> Reader:
+    """Vera's pages: she may look on, as Alice may."""
+    from inbox.models import User
+
+    return _signed_in(User.objects.get(pk=vera.user_id))
+
+
+@pytest.fixture
 def reads_bob(world: Any) -> Reader:
     """Bob's pages: he may decide."""
     return _signed_in(world.bob)

@@ -224,3 +224,32 @@ def test_a_run_is_cancelled_from_the_page_of_its_thread(broken, reads_alice):
     assert reread(broken.retried_by).status == "cancelled"
     assert again.status_code == 409
     assert "there is nothing to cancel" in words(again)
+
+
+@pytest.mark.parametrize(
+    ("reader", "is_offered"), [("alice", True), ("bob", True), ("vera", False)]
+)
+def test_open_requests_are_cancelled_on_the_thread_page_by_requester_and_reviewers(
+    world, reads_alice, reads_bob, reads_vera, reader, is_offered
+):
+    run = start(world, "rehearse:parallel3")
+    reads = {"alice": reads_alice, "bob": reads_bob, "vera": reads_vera}[reader]
+    page = f"/threads/{run.thread_id}/"
+
+    shown = reads.get(page)
+    response = press(reads, run, "cancel")
+
+    assert ("Cancel open requests" in words(shown)) == is_offered
+    assert (response.status_code == 303) == is_offered
+    assert bool(open_interrupts(run)) != is_offered
+
+
+def test_claimed_requests_are_not_cancelled_by_others_and_the_page_says_why(world, reads_bob, dora):
+    run = start(world, "rehearse:tool_call")
+    claimed(open_interrupts(run)[0], dora)
+
+    response = press(reads_bob, run, "cancel")
+
+    assert response.status_code == 409
+    assert "Dora" in words(response)
+    assert open_interrupts(run)

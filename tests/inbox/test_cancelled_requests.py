@@ -1,0 +1,174 @@
+"""Cancelling an interrupted run: its requester takes the requests back, or a reviewer does."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from inbox import engine
+from inbox.actions.claims import claim_interrupt
+from inbox.actions.runs import accept_run, cancel_run
+from inbox.domain import errors
+from inbox.domain.gate import Entrance
+from inbox.models import Decision, Run
+from tests import steps
+from tests.api.test_rest import Caller, key_with
+from tests.inbox.helpers import audited
+from tests.steps import APPROVE, approve, open_interrupts, start
+
+__all__ = ["key_with"]
+
+
+@pytest.fixture
+def waiting(world):
+    """A run with three open interrupts, started by Alice, who may not decide."""
+    return start(world, "rehearse:parallel3")
+
+
+def statuses(run):
+    return list(run.interrupts.order_by("position").values_list("status", flat=True))
+
+
+def test_requester_cancels_all_open_interrupts_and_the_agent_is_resumed_once(waiting, alice):
+    cancel_run(run_id=waiting.pk, actor=alice)
+
+    assert statuses(waiting) == ["cancelled"] * 3
+    (resume,) = Run.objects.filter(resumes=waiting)
+    assert [entry["status"] for entry in json.loads(resume.resume)] == ["cancelled"] * 3
+    assert {(row.entrance, row.user_id) for row in Decision.objects.all()} == {
+        (Entrance.REQUESTER, alice.user_id)
+    }
+    entries = audited("interrupt.cancelled")
+    assert [detail["entrance"] for _, detail in entries] == [Entrance.REQUESTER] * 3
+    assert steps.resumed_run(waiting).status == "succeeded"
+
+
+def test_decisions_made_before_the_cancellation_stay(waiting, alice, bob):
+    approve(open_interrupts(waiting)[0], bob)
+
+    cancel_run(run_id=waiting.pk, actor=alice)
+
+    assert statuses(waiting) == ["resolved", "cancelled", "cancelled"]
+    assert Run.objects.filter(resumes=waiting).count() == 1
+
+
+def test_other_member_without_decide_cannot_cancel(waiting, vera):
+    with pytest.raises(errors.Forbidden):
+        cancel_run(run_id=waiting.pk, actor=vera)
+
+    assert statuses(waiting) == ["open"] * 3
+
+
+def test_claim_stops_reviewers_and_not_the_requester(waiting, alice, bob, dora):
+    claim_interrupt(interrupt_id=open_interrupts(waiting)[0].pk, actor=bob)
+
+    with pytest.raises(errors.Claimed):
+        cancel_run(run_id=waiting.pk, actor=dora)
+    assert statuses(waiting) == ["open"] * 3
+
+    cancel_run(run_id=waiting.pk, actor=alice)
+    assert statuses(waiting) == ["cancelled"] * 3
+
+
+def test_reviewer_cancels_a_run_of_somebody_else(waiting, dora):
+    cancel_run(run_id=waiting.pk, actor=dora, entrance=Entrance.CANCEL_PAGE)
+
+    assert statuses(waiting) == ["cancelled"] * 3
+    assert set(Decision.objects.values_list("entrance", flat=True)) == {Entrance.CANCEL_PAGE}
+
+
+def test_cancelling_again_returns_the_run_and_changes_nothing(waiting, alice, bob):
+    cancel_run(run_id=waiting.pk, actor=alice)
+
+    assert cancel_run(run_id=waiting.pk, actor=alice) == waiting
+    assert Decision.objects.count() == 3
+    with pytest.raises(errors.RunEnded):
+        cancel_run(run_id=waiting.pk, actor=bob)
+
+
+def test_answered_run_cannot_be_cancelled(world, alice, bob):
+    run = start(world, "rehearse:tool_call")
+    approve(open_interrupts(run)[0], bob)
+
+    with pytest.raises(errors.RunEnded):
+        cancel_run(run_id=run.pk, actor=alice)
+
+
+def test_requester_who_lost_the_run_permission_cannot_cancel(waiting, world, alice):
+    world.alice.memberships.all().delete()
+
+    with pytest.raises(errors.NotFound):
+        cancel_run(run_id=waiting.pk, actor=alice)
+
+
+@pytest.mark.parametrize("is_inbox_only", [False, True])
+def test_key_without_decide_cancels_what_it_asked_and_nothing_else(
+    world, waiting, key_with, is_inbox_only
+):
+    world.team.inbox_only = is_inbox_only
+    world.team.save()
+    machine = key_with("run", "read")
+    body = {"agent": "rehearsal", "message": "rehearse:tool_call"}
+    own = Run.objects.get(pk=machine.post("/api/runs", body).json()["id"])
+    engine.execute(own.pk)
+
+    others = machine.post(f"/api/runs/{waiting.pk}/cancel")
+    answer = machine.post(f"/api/runs/{own.pk}/cancel")
+
+    assert (others.status_code, others.json()["code"]) == (403, "FORBIDDEN")
+    assert (answer.status_code, answer.json()["status"]) == (200, "interrupted")
+    assert statuses(own) == ["cancelled"]
+
+
+def test_key_that_decides_cannot_cancel_where_the_team_decides_in_the_inbox(world, waiting):
+    world.team.inbox_only = True
+    world.team.save()
+
+    answer = Caller(world.key).post(f"/api/runs/{waiting.pk}/cancel")
+
+    assert (answer.status_code, answer.json()["code"]) == (409, "INBOX_ONLY")
+
+
+def test_entrance_of_the_requester_is_refused_to_others(waiting, bob):
+    """The gate checks who asked by itself, whatever its caller has checked."""
+    from inbox.actions.decisions import decide
+    from inbox.domain.states import EntryStatus
+
+    with pytest.raises(errors.Forbidden):
+        decide(
+            interrupt_id=open_interrupts(waiting)[0].pk,
+            status=EntryStatus.CANCELLED,
+            actor=bob,
+            view_digest="",
+            entrance=Entrance.REQUESTER,
+        )
+
+
+def test_resumes_and_retries_keep_the_requester(world, alice, bob):
+    run = start(world, "rehearse:multi_step")
+    approve(open_interrupts(run)[0], bob)
+    resumed = steps.resumed_run(run)
+    failed = start(world, "rehearse:error")
+    retried = engine.retry(failed.pk, bob).run
+
+    assert {one.requester_user_id for one in (run, resumed, failed, retried)} == {alice.user_id}
+    assert resumed.is_requested_by(alice)
+    assert not resumed.is_requested_by(bob)
+    assert not resumed.is_requested_by(replace(alice, user_id=None))
+    cancel_run(run_id=resumed.pk, actor=alice)
+    assert statuses(resumed) == ["cancelled"]
+
+
+def test_parent_run_id_of_a_resume_is_kept_and_echoed(world, bob):
+    run = start(world, "rehearse:tool_call", thread_id="t1")
+    entries = (steps.entry(open_interrupts(run)[0], APPROVE),)
+    sent = steps.request(thread_id="t1", entries=entries)
+
+    resume = accept_run(
+        agent=world.agent, request=replace(sent, parent_run_id=run.external_id), actor=bob
+    ).run
+    engine.execute(resume.pk)
+
+    assert steps.reread(resume).parent_external_id == run.external_id
+    started = json.loads(resume.events.order_by("seq").first().body)
+    assert started["parentRunId"] == run.external_id
