@@ -25,6 +25,7 @@ COPY agents agents
 COPY inbox inbox
 COPY templates templates
 COPY static static
+COPY locale locale
 # Collected once, here. The key signs nothing.
 ENV SIGNOFF_STATIC_ROOT=/srv/signoff/staticfiles
 RUN SIGNOFF_DATA_DIR=/tmp/build SIGNOFF_SECRET_KEY=build \
