@@ -26,7 +26,7 @@ from inbox.domain.invitations import (
 )
 from inbox.domain.sentences import Sentence
 from inbox.domain.teams import check_role_given
-from inbox.models import Invitation, Team
+from inbox.models import Invitation
 from inbox.models.clock import database_now
 from inbox.selectors.access import permissions_in
 from inbox.selectors.invitations import state_of
@@ -160,11 +160,6 @@ def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
         raise errors.NotFound()
     lock_team(team_id, actor, Permission.ADMIN)
     return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
-
-
-def _lock(team_id: UUID) -> Team:
-    """Invitations change under the lock of their team, as its members do."""
-    return Team.objects.select_for_update(no_key=True).get(pk=team_id)
 
 
 def _check_address(email: str) -> None:

@@ -129,11 +129,6 @@ def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
     row.delete()
 
 
-def _lock(team_id: UUID) -> Team:
-    """Who administers a team is decided under its lock; no key of it changes."""
-    return Team.objects.select_for_update(no_key=True).get(pk=team_id)
-
-
 def _member(team_id: UUID, user_id: int) -> Membership:
     if user_id > _LARGEST_ID:  # no database takes it for a number
         raise errors.NotFound()
