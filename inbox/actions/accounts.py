@@ -3,6 +3,7 @@
 from typing import Any, Literal
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.db import transaction
@@ -39,6 +40,31 @@ def record_lockout(*, typed: str, address: str) -> None:
 def record_factor(*, user_id: int, kind: str, added: bool, actor: Actor) -> None:
     """Write down, in the transaction that does it, that a factor was added or removed."""
     _record(user_id, "factor.added" if added else "factor.removed", actor, factor=kind)
+
+
+@transaction.atomic(durable=True)
+def reset_factors(*, username: str, actor: Actor) -> int:
+    """
+    Remove a person's second factors (passkeys, authenticator app, recovery codes); return how many.
+
+    Ends all of their sessions: a lost device may still be signed in. Safe to replay: without
+    factors nothing changes and no audit entry is written.
+
+    Raises:
+        NotFound: nobody has this user name or e-mail address.
+    """
+    user = person_called(username)
+    if user is None:
+        raise NotFound(f"There is nobody called {username!r}.")
+    factors = Authenticator.objects.filter(user=user).order_by("pk")
+    kinds = [factor.type for factor in factors]
+    if kinds:
+        factors.delete()
+        ended = end_sessions(user.pk)
+        _record(
+            user.pk, "factors.reset", actor, username=user.username, factors=kinds, sessions=ended
+        )
+    return len(kinds)
 
 
 @transaction.atomic

@@ -3,11 +3,13 @@
 from io import StringIO
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
 from inbox.models import AuditEntry, Membership
 from inbox.selectors.keys import actor_of_key
+from tests.steps import start
 
 
 def run(*arguments):
@@ -73,3 +75,33 @@ def test_an_agent_that_is_not_there_is_refused(world, monkeypatch, own):
 
     with pytest.raises(CommandError):
         run("add_agent", "nobody", "--team", "tests")
+
+
+def test_second_factors_are_reset_with_an_audit_entry(world, client):
+    client.force_login(world.bob)
+    Authenticator.objects.create(user=world.bob, type="totp", data={})
+    Authenticator.objects.create(user=world.bob, type="recovery_codes", data={})
+
+    assert run("reset_second_factor", "bob") == "Second factors removed: 2."
+    assert run("reset_second_factor", "bob") == "Second factors removed: 0."
+
+    assert not Authenticator.objects.exists()
+    (entry,) = AuditEntry.objects.filter(action="factors.reset")
+    assert (entry.team, entry.told["detail"]["username"]) == (world.team, "bob")
+    assert entry.told["detail"]["factors"] == ["totp", "recovery_codes"]
+
+
+def test_second_factors_of_nobody_are_not_reset(world):
+    with pytest.raises(CommandError, match="nobody called 'dana'"):
+        run("reset_second_factor", "dana")
+
+
+def test_a_thread_is_erased_from_the_trail_with_its_reason(world):
+    thread = start(world, "rehearse:echo").thread
+
+    assert run("erase_thread", str(thread.pk), "--reason", "asked for").startswith("Entries erased")
+
+    last = thread.audit.order_by("pk").last()
+    assert (last.action, last.told["detail"]["reason"]) == ("audit.erased", "asked for")
+    with pytest.raises(CommandError):
+        run("erase_thread", str(world.team.pk), "--reason", "asked for")

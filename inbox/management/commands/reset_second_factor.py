@@ -1,0 +1,24 @@
+"""Remove all second factors of a person who has lost them; an audit entry says so."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from inbox.actions.accounts import reset_factors
+from inbox.domain.access import SEED
+from inbox.domain.errors import Refusal
+
+
+class Command(BaseCommand):
+    help = __doc__ or ""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("username", help="or a confirmed e-mail address")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            count = reset_factors(username=options["username"], actor=SEED)
+        except Refusal as refusal:
+            raise CommandError(refusal.message) from refusal
+        self.stdout.write(f"Second factors removed: {count}.")
