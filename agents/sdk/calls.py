@@ -61,7 +61,7 @@ _Item = tuple[str, _Cleared | _Waits | str]
 
 async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
     """
-    Make the calls proposed in this step, all at once (S2).
+    Make the calls proposed in this step concurrently.
 
     Those that need a person become interrupts instead.
     """
@@ -72,7 +72,7 @@ async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
 
 async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     """
-    Do what was decided about each tool call: all approved calls start together (S2).
+    Do what was decided about each tool call: all approved calls start together.
 
     Everything is checked before the first call is made; results come in the order asked.
 
@@ -124,7 +124,7 @@ def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Wa
 
 
 def _resumed(answer: Answer | None) -> Any:
-    """What a function was restarted with; never None then, by which it tells (S6)."""
+    """Return the answer that restarts a function; never None, as None means a first call."""
     if answer is None:
         return None
     return True if answer.entry.payload is None else answer.entry.payload
@@ -169,7 +169,7 @@ def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
 
 
 def _check_answer(answer: Answer, tool: Tool | Question | None) -> None:
-    """Raise unless what a person wrote fits the schema they were asked with (S4)."""
+    """Raise unless what a person wrote fits the schema they were asked with."""
     if tool is None or answer.entry.status != "resolved":
         return
     if isinstance(tool, Tool) and answer.interrupt.reason == "tool_call":

@@ -63,10 +63,10 @@ class ToolContext:
     tool_call_id: str
     args: Args  #: as they were approved
     idempotency_key: str = ""  #: the same at every attempt; empty before the call is let go
-    resumed: Any = None  #: the answer that restarted a paused call (S6), never None then
+    resumed: Any = None  #: the answer that restarted a paused call, never None then
     is_approved: bool = False  #: a person approved the call, by this answer or an earlier one
     asked: Mapping[str, Any] | None = None  #: the metadata of the question that was answered
-    original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it (S6)
+    original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it
     state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state
     tell: Tell = field(default=_to_nobody, repr=False, compare=False)
     _told: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -106,7 +106,7 @@ class ToolContext:
         metadata: Mapping[str, Any] | None = None,
     ) -> Never:
         """
-        Pause the call (S1): a person is asked, and the call starts again with their answer (S5).
+        Pause the call: a person is asked, and the call starts again with their answer.
 
         Without a schema they approve or deny the call; with one they answer, and `resumed` is what
         they wrote. Pause before any effect: the function starts from its beginning again, and a

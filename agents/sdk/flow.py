@@ -155,7 +155,7 @@ class Flow:
         self, *calls: tuple[Tool | Question, Mapping[str, Any]], expires_in: timedelta = LIFETIME
     ) -> list[Outcome]:
         """
-        Call tools all at once (S2); what came of them, in the order given.
+        Call tools concurrently; return the outcomes in the order given.
 
         Those that need a person wait for all answers together; the others are made meanwhile.
         """

@@ -101,7 +101,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Question:
-    """A tool that always pauses and never works by itself (S1, S3): the answer is its result."""
+    """A tool that always pauses and has no function: the answer of a person is its result."""
 
     name: str
     description: str
@@ -204,7 +204,7 @@ def define_interrupt(
     metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
 ) -> Question:
     """
-    Make a question that an agent asks by calling it (S3).
+    Make a question that an agent asks by calling it.
 
     The answer is described by a type such as `bool` or `list[str]`, by a JSON Schema, or by a
     function of the input that returns one; the metadata are always the same, absent, or computed

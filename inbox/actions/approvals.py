@@ -21,7 +21,7 @@ def apply_answers(
     answered: Sequence[tuple[Interrupt, Entry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
-    Keep what was approved, so that the executor can hold the agent to it (R4), and `by` whom.
+    Store what was approved and `by` whom; `calls.begin` refuses any other arguments.
 
     Returns what each call was before an answer changed it, by interrupt: `Decision.call_before`.
     """

@@ -13,7 +13,7 @@ MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 class StrictJSONParser(JSONParser):
-    """Refuses what another reader of the same bytes could understand differently (R6)."""
+    """Reject JSON that parsers disagree about, such as duplicate keys and NaN."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Any = None

@@ -53,7 +53,7 @@ def fingerprint(entries: Iterable[Entry]) -> str:
 
 
 def is_replay(*, entries: Sequence[Entry], questions: Sequence[Question]) -> bool:
-    """Whether these entries are the ones that already resumed this run (contract rule 5)."""
+    """Whether these entries are the ones that already resumed this run: a replay."""
     answers = [question.answer for question in questions if question.answer]
     return len(answers) == len(questions) and fingerprint(entries) == fingerprint(answers)
 
@@ -101,7 +101,7 @@ def check_not_contradicted(question: Question, entry: Entry) -> None:
 
 
 def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
-    """Raise InterruptExpired for a late answer; calling off is never too late (rule 7)."""
+    """Raise InterruptExpired for a late answer; a late cancellation is accepted."""
     late = question.expires_at is not None and now >= question.expires_at
     if late and entry.status is EntryStatus.RESOLVED:
         raise errors.InterruptExpired(
@@ -112,7 +112,7 @@ def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
 
 def check_payload(question: Question, entry: Entry) -> None:
     """
-    Check that a resolved entry fits the response schema (rule 6), and edits only what it may.
+    Check that a resolved entry fits the response schema, and edits only what it may.
 
     Raises:
         InvalidPayload, EditsNotOffered.

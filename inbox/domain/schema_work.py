@@ -5,7 +5,7 @@ from typing import Any
 
 #: What a validator may visit for one value: parts of the schema, references followed.
 MAX_VISITS = 2_000
-#: Values are at most this deep (threats, R6), so a recursive schema ends there.
+#: JSON parsers reject deeper values, so a recursive schema ends there.
 VALUE_DEPTH = 32
 
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas")

@@ -61,7 +61,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     Raise SchemaRefused unless answers can be checked against this schema safely.
 
     References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
-    linear-time engine or not at all, and the work for one value is bounded (threats 25 to 27).
+    linear-time engine or not at all, and the work for one value is bounded.
     """
     try:
         text = _text(schema)
@@ -215,7 +215,7 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
     Raise InvalidPayload unless the payload of a resolved entry answers the question.
 
     The error's `problems` are pairs of JSON pointer and sentence. A tool call is only ever approved
-    by a boolean, whatever the agent's schema says (threat 5).
+    by a boolean, whatever the agent's schema says: a schema must not turn a denial into consent.
     """
     problems: list[tuple[str, str]] = []
     if reason == "tool_call":

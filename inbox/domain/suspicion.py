@@ -76,7 +76,7 @@ class Finding:
 
 
 def is_hidden(text: str, at: int) -> bool:
-    """Whether the character at this place of the text cannot be seen (threats, row 16)."""
+    """Whether the character at this place of the text is invisible."""
     if not HIDDEN_CANDIDATES.match(text, at):
         return False
     # A flag is the longest of the ordinary sequences, 6 characters after its base.

@@ -78,7 +78,7 @@ async def run(
     """
     Accept a RunAgentInput, and answer in the dialect that the client speaks.
 
-    What the interrupt contract refuses is answered as a RUN_ERROR (rule 8); the rest is raised.
+    What the interrupt contract refuses is answered as a RUN_ERROR; the rest is raised.
 
     Raises:
         Unauthenticated, NotFound, Forbidden, InvalidInput, InvalidValue.

@@ -218,7 +218,7 @@ def joined(first: Batch, last: Batch) -> Batch:
 
 
 def _without_raw(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
-    """Drop what an agent passes on from its own world: it is for nobody else (hub rules)."""
+    """Drop RAW events and `rawEvent`: provider-native data is not passed on to clients."""
     for event in events:
         if isinstance(event, agui.RawEvent):
             continue

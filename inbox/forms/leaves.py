@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_RADIOS = 6
 MOST_BOXES = 50
 LONGEST_OPTION = 200
-#: Texts that are longer, or may become longer, get a text area (rule 6).
+#: Texts that are longer, or may become longer, get a text area.
 LONG_LINE = 90
 LONG_LIMIT = 160
 

@@ -11,7 +11,7 @@ MAX_STEPS = 20_000
 _FEW_PAIRS = 400
 _BRANCHES_DEEP = 4
 
-#: Keywords that a form cannot show: such a node is asked for as JSON (rule 3).
+#: Keywords that a form cannot show: such a node is edited as JSON.
 NOT_SHOWN = {
     "not",
     "if",

@@ -269,7 +269,7 @@ async def test_respond_makes_the_answer_the_result(tools):
 
 
 async def test_an_answer_that_does_not_fit_the_output_schema_is_refused(tools):
-    """S4: it is validated against the output schema, here computed from the input (S3)."""
+    """It is validated against the output schema, here computed from the input."""
     stage = perform(tools, proposing((question, {"text": "Why not?"})))
     await stage.say("go")
 

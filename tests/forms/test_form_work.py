@@ -1,4 +1,4 @@
-"""However nasty a schema that passed the gate, a form of it costs little (threats 26 and 28)."""
+"""However nasty a schema that passed the gate, a form of it costs little."""
 
 import json
 import time
