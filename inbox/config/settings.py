@@ -134,10 +134,15 @@ TEMPLATES = [
 
 # -- database ---------------------------------------------------------------------------------
 if DATABASE_URL:
-    DATABASES: dict[str, Any] = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=0)}
+    DATABASES: dict[str, Any] = {
+        "default": dj_database_url.parse(
+            DATABASE_URL, engine="inbox.config.pooled_database", conn_max_age=0
+        )
+    }
     # Opening a connection costs more than a whole trip: closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {
-        "pool": {"min_size": 2, "max_size": 40, "timeout": 10},
+        # The pool tries less and less often for `reconnect_timeout`, and anew when it is asked.
+        "pool": {"min_size": 2, "max_size": 40, "timeout": 5, "reconnect_timeout": 5},
         # A process that is stopped within a transaction holds its locks, and whoever waits for
         # them, the sweeper too, would wait until it is woken. Nothing of ours is idle in between.
         "options": "-c idle_in_transaction_session_timeout=10s",

@@ -79,7 +79,7 @@ def test_addresses_of_servers_make_the_scaled_shape(tmp_path):
     embedded, database, layer, broker, options, key, hosts, is_secure = json.loads(out)
 
     assert not embedded
-    assert database["ENGINE"] == "django.db.backends.postgresql"
+    assert database["ENGINE"] == "inbox.config.pooled_database"
     assert database["OPTIONS"]["pool"]["max_size"] >= 32
     assert layer["BACKEND"] == "channels_redis.pubsub.RedisPubSubChannelLayer"
     assert layer["CONFIG"]["hosts"] == [{"address": REDIS, "socket_timeout": 30}]

@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend with its pool, and a circuit breaker in front of that."""
