@@ -19,6 +19,7 @@ from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, RunContext, ToolRefused
 from agents.sdk.calls import goes_on, readable, result_without_call, storable
 from agents.sdk.context import ToolError
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, expiry_in, first_said
 from agents.sdk.schemas import approval_of
 from agents.sdk.tools import LONGEST_OUTPUT
 
@@ -95,6 +96,8 @@ class Bridge:
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._over: set[str] = set()
         self._names: dict[str, str] = {}  # of the tools that it calls
+        self._wanted: dict[str, str] = {}  # of the tools that were proposed
+        self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
         self._message: str | None = None
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
@@ -163,6 +166,10 @@ class Bridge:
             self._put(agui.TextMessageEndEvent(message_id=self._message))
             self._message = None
 
+    def know_tool(self, name: str, metadata: Mapping[str, Any] | None) -> None:
+        """Note what the author says in a tool's metadata of how long people have for an answer."""
+        self._expiries[name] = expiry_in(metadata)
+
     def propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         """Tell of a tool call that the model wants, unless that is told already."""
         if call_id not in self._ours and call_id not in self._over:
@@ -197,6 +204,7 @@ class Bridge:
     def _propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         self.end_message()
         ours = self._ours[call_id] = self._new_id("t")
+        self._wanted[call_id] = name
         self._put(agui.ToolCallStartEvent(tool_call_id=ours, tool_call_name=name[:200] or "?"))
         self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
         self._put(agui.ToolCallEndEvent(tool_call_id=ours))
@@ -285,8 +293,15 @@ class Bridge:
         reason: str = "input_required",
         response_schema: Mapping[str, Any] | None = None,
         metadata: Mapping[str, Any] | None = None,
+        expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> str:
-        """Ask a person when the framework has paused; return the id of the interrupt."""
+        """
+        Ask a person when the framework has paused; return the id of the interrupt.
+
+        How long they have is in `expires_in` of the metadata of the question or of the tool.
+        """
+        tool = self._wanted.get(call_id or "", "")
+        said = first_said(expires_in, expiry_in(metadata), self._expiries.get(tool, TEAM_DEFAULT))
         asked = Interrupt(
             id=self._new_id("i"),
             reason=reason,
@@ -294,6 +309,7 @@ class Bridge:
             tool_call_id=self._ours[call_id] if call_id is not None else None,
             response_schema=dict(response_schema) if response_schema is not None else None,
             metadata=_jsonable(dict(metadata)) if metadata else None,
+            **_expiry(said),
         )
         self._interrupts.append(asked)
         return asked.id
@@ -402,6 +418,13 @@ class Bridge:
     def _new_id(self, kind: str) -> str:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"{self._ctx.run_key}-{kind}{number}"
+
+
+def _expiry(expires_in: ExpiresIn) -> dict[str, Any]:
+    """The field that says it: a null that is written says never, none leaves it to the team."""
+    if expires_in is TEAM_DEFAULT:
+        return {}
+    return {"expires_at": None if expires_in is None else expiry_after(expires_in)}
 
 
 def effect_of(metadata: Mapping[str, Any] | None) -> Effect:

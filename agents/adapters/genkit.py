@@ -75,6 +75,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
         ) -> MultipartToolResponse[Any]:
             """Begin the call, have it made, and settle it."""
             request = _request(params.tool_request_part)
+            bridge.know_tool(request.name, params.tool.metadata)
             responses: list[MultipartToolResponse[Any]] = []
 
             async def make() -> Any:

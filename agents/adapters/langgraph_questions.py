@@ -16,6 +16,7 @@ from pydantic_core import to_jsonable_python
 from agents.adapters.bridge import Bridge, Verdict, content_of
 from agents.agui.dialects import asked_with
 from agents.agui.replies import CALLED_OFF
+from agents.sdk.expiry import expiry_in
 from agents.sdk.schemas import approval_of
 
 Json = dict[str, Any]
@@ -63,6 +64,8 @@ class Asking:
         self._calls = calls
         self._tools = tools
         self._taken: set[str] = set()
+        for name, tool in tools.items():
+            bridge.know_tool(name, tool.metadata)
 
     def ask(self, interrupt: Interrupt[Any], raised_by: str | None) -> Question:
         """
@@ -115,6 +118,7 @@ class Asking:
             reason=reason,
             response_schema=schema,
             metadata=asked["metadata"],
+            expires_in=expiry_in(value if isinstance(value, dict) else None),
         )
         return Question(interrupt.id, [name], schema=schema, call_id=raised_by)
 

@@ -201,6 +201,8 @@ def _ask(
         if content.type == "function_call" and content.arguments
     }
     tools = {tool.name: tool for tool in _tools(agent)}
+    for name, known_tool in tools.items():
+        bridge.know_tool(name, known_tool.additional_properties)
     calls = [request.function_call or request for request in waiting]
     for call in calls:
         known = whole.get(call.call_id, call)

@@ -52,6 +52,8 @@ class _Journaled(AbstractCapability[Any]):
     ) -> list[ToolDefinition]:
         """Look which tools there are, and change none."""
         self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
+        for definition in tool_defs:
+            self.bridge.know_tool(definition.name, definition.metadata)
         return tool_defs
 
     async def before_model_request(

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Container, Iterable
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -83,8 +83,9 @@ def parse_expiry(text: str) -> datetime:
         ProtocolViolation: another format, no zone, or a date that does not exist.
     """
     if _RFC3339.fullmatch(text):
-        with suppress(ValueError):  # the thirtieth of February has the right format
-            return datetime.fromisoformat(text)
+        # The thirtieth of February has the right format, and so has a time before the year 1.
+        with suppress(ValueError, OverflowError):
+            return datetime.fromisoformat(text).astimezone(UTC)
     raise ProtocolViolation(
         f"expiresAt '{text[:64]}' is no RFC 3339 time with a zone; "
         "send one such as 2026-01-31T12:00:00.000Z."

@@ -27,7 +27,7 @@ _PLAIN: dict[str, Sequence[Step]] = {
     "input_required": [steps.ask_filing, steps.report_answers],
     "confirmation": [steps.ask_confirmation, steps.report_answers],
     "custom_reason": [steps.hold_for_policy, steps.report_answers],
-    "expires_soon": [partial(_EMAIL, lifetime=timedelta(seconds=1)), steps.report_calls],
+    "expires_soon": [partial(_EMAIL, expires_in=timedelta(seconds=1)), steps.report_calls],
     "subagent": [steps.suspend_subagent, steps.report_answers],
     "ask": [steps.propose_question, steps.report_calls],
     "restart": [steps.propose_transfer, steps.report_calls],

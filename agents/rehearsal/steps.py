@@ -31,7 +31,7 @@ FILING_SCHEMA = {
 
 
 async def propose_emails(
-    turn: Turn, *, number: int, lifetime: timedelta = timedelta(hours=1)
+    turn: Turn, *, number: int, expires_in: timedelta = timedelta(hours=1)
 ) -> Events:
     what = "an e-mail" if number == 1 else f"{number} e-mails"
     yield turn.say(f"I would like to send {what}.")
@@ -39,7 +39,7 @@ async def propose_emails(
         to, subject = EMAILS[index % len(EMAILS)]
         if index >= len(EMAILS):
             subject = f"{subject} ({index + 1})"
-        yield turn.propose(send_email, {"to": to, "subject": subject}, lifetime=lifetime)
+        yield turn.propose(send_email, {"to": to, "subject": subject}, expires_in=expires_in)
 
 
 async def propose_deploy(turn: Turn) -> Events:
@@ -74,7 +74,7 @@ async def ask_filing(turn: Turn) -> Events:
         "input_required",
         message="Fill in the quarterly filing",
         response_schema=FILING_SCHEMA,
-        expires_at=turn.expiry(timedelta(hours=1)),
+        expires_in=timedelta(hours=1),
     )
 
 
@@ -84,7 +84,7 @@ async def ask_confirmation(turn: Turn) -> Events:
         "confirmation",
         message="Archive 12 closed threads?",
         response_schema={"type": "boolean"},
-        expires_at=turn.expiry(timedelta(hours=1)),
+        expires_in=timedelta(hours=1),
     )
 
 
@@ -107,7 +107,7 @@ async def suspend_subagent(turn: Turn) -> Events:
         "confirmation",
         message="May the researcher read the second source?",
         response_schema={"type": "boolean"},
-        expires_at=turn.expiry(timedelta(hours=1)),
+        expires_in=timedelta(hours=1),
         subagent_run_id=subagent,
     )
     yield agui.SubagentFinishedEvent(

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
 
 from ag_ui.core import BaseEvent
@@ -13,6 +12,7 @@ from jsonschema import Draft202012Validator
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, Proposal
 from agents.sdk.context import Ask, Pause, ToolContext, ToolError
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.tools import InvalidArguments, Question, Tool
 from agents.sdk.turn import Proposed, Turn
 
@@ -20,8 +20,6 @@ _log = logging.getLogger(__name__)
 
 Tools = Mapping[str, Tool | Question]
 
-#: How long a person has for the second question about the same call.
-_SECOND_LIFETIME = timedelta(hours=1)
 #: Characters of an error that a function explains.
 _LONGEST_ERROR = 2_000
 #: Before a call that raised is tried again, it waits this long, and then twice as long each time.
@@ -42,7 +40,7 @@ class _Cleared:
 
     tool: Tool
     call: ToolContext
-    lifetime: timedelta  #: of the question, if the function pauses
+    expires_in: ExpiresIn  #: of the question, if the function pauses
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class _Waits:
 
     tool: Tool | Question
     ask: Ask
-    lifetime: timedelta
+    expires_in: ExpiresIn
 
 
 #: What is to be done about a tool call, by its id: make it, ask first, or tell the result that is
@@ -104,7 +102,7 @@ def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
 
 def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Waits:
     if isinstance(one.tool, Question):
-        return _Waits(one.tool, one.tool.ask(one.args), one.lifetime)
+        return _Waits(one.tool, one.tool.ask(one.args), one.expires_in)
     proposal = answer.proposal if answer else None
     call = ToolContext(
         turn.run_input.thread_id,
@@ -119,8 +117,8 @@ def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Wa
     )
     ask = one.tool.ask_before(call)
     if ask is not None:
-        return _Waits(one.tool, ask, one.lifetime)
-    return _Cleared(one.tool, call, one.lifetime)
+        return _Waits(one.tool, ask, one.expires_in)
+    return _Cleared(one.tool, call, one.expires_in)
 
 
 def _resumed(answer: Answer | None) -> Any:
@@ -153,9 +151,9 @@ async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[Bas
         if isinstance(item, str):
             yield turn.result(tool_call_id, item)
         elif isinstance(item, _Waits):
-            turn.ask(item.tool, tool_call_id, item.ask, item.lifetime)
+            turn.ask(item.tool, tool_call_id, item.ask, item.expires_in)
         elif isinstance(pause := errors[tool_call_id], Pause):
-            turn.ask(item.tool, tool_call_id, pause.ask, item.lifetime)
+            turn.ask(item.tool, tool_call_id, pause.ask, item.expires_in)
         else:
             yield turn.result(tool_call_id, made[tool_call_id].result())
 
@@ -194,7 +192,7 @@ def goes_on(answer: Answer) -> bool:
 
 
 def _approved(tool: Tool, proposal: Proposal) -> Proposed:
-    return Proposed(tool, proposal.tool_call_id, dict(proposal.args), _SECOND_LIFETIME)
+    return Proposed(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
 
 
 def _known_result(answer: Answer, tool: Tool | Question) -> str:

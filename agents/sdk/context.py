@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import count
 from typing import Any, Never
 
 from ag_ui.core import BaseEvent
 
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.said import progress_event, text_events
 
 Args = Mapping[str, Any]
@@ -30,7 +30,7 @@ class Ask:
     message: str
     reason: str = ""  #: "" stands for an approval, or for input if there is a schema
     response_schema: Mapping[str, Any] | None = None  #: of the answer; an approval has its own
-    expires_in: timedelta | None = None
+    expires_in: ExpiresIn = TEAM_DEFAULT
     metadata: Mapping[str, Any] | None = None
 
     @property
@@ -102,7 +102,7 @@ class ToolContext:
         *,
         reason: str = "",
         response_schema: Mapping[str, Any] | None = None,
-        expires_in: timedelta | None = None,
+        expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
     ) -> Never:
         """
@@ -110,6 +110,7 @@ class ToolContext:
 
         Without a schema they approve or deny the call; with one they answer, and `resumed` is what
         they wrote. Pause before any effect: the function starts from its beginning again, and a
-        `once` tool can only pause in its approval, before it is let go.
+        `once` tool can only pause in its approval, before it is let go. `expires_in` is how long
+        they have: None for no expiry, the tool's own where it is left out.
         """
         raise Pause(Ask(message, reason, response_schema, expires_in, metadata))

@@ -4,7 +4,6 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from datetime import timedelta
 from typing import Any
 
 import ag_ui.core as agui
@@ -12,12 +11,10 @@ from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic_core import to_jsonable_python
 
 from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.said import progress_event
 from agents.sdk.tools import Question, Tool, by_name
 from agents.sdk.turn import Turn
-
-#: How long a person has for an answer, where the author does not say.
-LIFETIME = timedelta(hours=1)
 
 Say = Callable[[BaseEvent], Awaitable[None]]
 
@@ -146,13 +143,24 @@ class Flow:
             await self._say(agui.StateSnapshotEvent(snapshot=after))
             self._end(None)
 
-    async def call(self, tool: Tool | Question, /, **args: Any) -> Outcome:
-        """Call a tool; a person is asked first if the tool wants that."""
-        (outcome,) = await self.call_all((tool, args))
+    async def call(
+        self, tool: Tool | Question, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
+    ) -> Outcome:
+        """
+        Call a tool; a person is asked first if the tool wants that.
+
+        `expires_in` is how long they have: None for no expiry, the tool's own where it is left out.
+        A tool that has an argument of this name gets it: use `call_all` for its expiry.
+        """
+        if expires_in is not TEAM_DEFAULT and "expires_in" in tool.input_model.model_fields:
+            args["expires_in"], expires_in = expires_in, TEAM_DEFAULT
+        (outcome,) = await self.call_all((tool, args), expires_in=expires_in)
         return outcome
 
     async def call_all(
-        self, *calls: tuple[Tool | Question, Mapping[str, Any]], expires_in: timedelta = LIFETIME
+        self,
+        *calls: tuple[Tool | Question, Mapping[str, Any]],
+        expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> list[Outcome]:
         """
         Call tools concurrently; return the outcomes in the order given.
@@ -170,7 +178,7 @@ class Flow:
         if waiting is None:
             first = len(self._turn.proposed)
             for tool, args in calls:
-                await self._say_all(self._turn.propose(tool, args, lifetime=expires_in))
+                await self._say_all(self._turn.propose(tool, args, expires_in=expires_in))
             ids = [one.tool_call_id for one in self._turn.proposed[first:]]
             results = await self._collect(make_proposed(self._turn))
         else:
@@ -187,10 +195,14 @@ class Flow:
         *,
         reason: str = "input_required",
         response_schema: Mapping[str, Any] | None = None,
-        expires_in: timedelta = LIFETIME,
+        expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
     ) -> Reply:
-        """Ask a person something that is about no tool call, and wait for the answer."""
+        """
+        Ask a person something that is about no tool call, and wait for the answer.
+
+        `expires_in` is how long they have: None for no expiry, the team's default if left out.
+        """
         if not self._begin(f"ask {reason}"):
             return Reply(**self._given())
         if self._steps[self._position].get("waiting") is None:
@@ -201,7 +213,7 @@ class Flow:
             }
             self._turn.interrupt(
                 reason,
-                expires_at=self._turn.expiry(expires_in),
+                expires_in=expires_in,
                 **{name: value for name, value in fields.items() if value is not None},
             )
         self._pause_if_asked({})

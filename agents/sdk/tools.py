@@ -15,6 +15,7 @@ from agents.port import Effect
 from agents.sdk.asking import Approval, check_approval, check_template
 from agents.sdk.calling import call_apart, call_now
 from agents.sdk.context import Args, Ask, Pause, ToolContext
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.signature import context_parameter, input_model, output_hint
 
 #: The longest result that is kept, in characters of JSON.
@@ -41,6 +42,7 @@ class Tool:
     effect: Effect
     approval: Approval = False
     timeout: timedelta | None = None
+    expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer what it asks
     retries: int = 0  #: further tries of a call that raised; never of a `once` call
     on_error: Literal["result", "fail"] = "result"
     longest_output: int = LONGEST_OUTPUT
@@ -109,6 +111,7 @@ class Question:
     message: str  #: what is asked, such as "{question}"
     answer_schema: Callable[[Args], Mapping[str, Any]]  #: of the answer, from the input
     metadata: Callable[[Args], Mapping[str, Any] | None]  #: for who shows it, from the input
+    expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the arguments as the question wants them, or raise InvalidArguments."""
@@ -154,6 +157,7 @@ def tool(
     effect: Effect | Literal["read", "idempotent", "once"],
     approval: Approval = False,
     timeout: timedelta | None = None,
+    expires_in: ExpiresIn = TEAM_DEFAULT,
     retries: int = 0,
     on_error: Literal["result", "fail"] = "result",
     longest_output: int = LONGEST_OUTPUT,
@@ -169,6 +173,8 @@ def tool(
     may hold secrets, and the run goes on; with `on_error="fail"` the run ends. After a call that is
     made `once`, nobody knows what happened: its error ends the run, and a person is asked about the
     outcome. The same holds for a function that takes too long, or returns what it did not promise.
+
+    `expires_in` is how long a person has for its approval and its questions; None for no expiry.
     """
 
     if retries and Effect(effect) is Effect.ONCE:
@@ -186,6 +192,7 @@ def tool(
             effect=Effect(effect),
             approval=approval,
             timeout=timeout,
+            expires_in=expires_in,
             retries=retries,
             on_error=on_error,
             longest_output=longest_output,
@@ -202,6 +209,7 @@ def define_interrupt(
     message: str,
     answer_schema: Any,
     metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
+    expires_in: ExpiresIn = TEAM_DEFAULT,
 ) -> Question:
     """
     Make a question that an agent asks by calling it.
@@ -214,7 +222,13 @@ def define_interrupt(
     if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
         answer_schema = TypeAdapter(answer_schema).json_schema()
     return Question(
-        name, description, input_model, message, _of_input(answer_schema), _of_input(metadata)
+        name,
+        description,
+        input_model,
+        message,
+        _of_input(answer_schema),
+        _of_input(metadata),
+        expires_in,
     )
 
 

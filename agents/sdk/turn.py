@@ -14,6 +14,7 @@ from pydantic_core import to_jsonable_python
 from agents.agui.strict_json import dumps
 from agents.port import Answer, RunContext
 from agents.sdk.context import Ask
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, first_said
 from agents.sdk.said import text_events
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import Question, Tool
@@ -39,7 +40,7 @@ class Proposed:
     tool: Tool | Question
     tool_call_id: str
     args: dict[str, Any]
-    lifetime: timedelta
+    expires_in: ExpiresIn
 
 
 @dataclass
@@ -97,12 +98,13 @@ class Turn:
         tool: Tool | Question,
         args: Mapping[str, Any],
         *,
-        lifetime: timedelta = timedelta(hours=1),
+        expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> list[BaseEvent]:
         """
         Propose a tool call within the last message said.
 
-        At the end of the step the call is made, or its interrupt ends the run for `lifetime`.
+        At the end of the step the call is made, or its interrupt ends the run and expires after
+        `expires_in`.
 
         Raises:
             InvalidArguments: the tool does not take these arguments.
@@ -111,7 +113,7 @@ class Turn:
         # As JSON, also of dates and models, and apart from what the author does to them later.
         written = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
-        self.proposed.append(Proposed(tool, call_id, written, lifetime))
+        self.proposed.append(Proposed(tool, call_id, written, expires_in))
         return self._proposal(call_id, tool.name, written)
 
     def propose_nothing(self, name: str) -> tuple[str, list[BaseEvent]]:
@@ -133,8 +135,13 @@ class Turn:
             agui.ToolCallEndEvent(tool_call_id=call_id),
         ]
 
-    def interrupt(self, reason: str, **fields: Any) -> Interrupt:
+    def interrupt(
+        self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any
+    ) -> Interrupt:
         """Ask something that is not about a tool call; the run pauses at the end of the step."""
+        if expires_in is not TEAM_DEFAULT:
+            # A null that is written says that there is no expiry; without one the team's counts.
+            fields["expires_at"] = None if expires_in is None else self.expiry(expires_in)
         asked = Interrupt(id=self.new_id("i"), reason=reason, **fields)
         self.interrupts.append(asked)
         return asked
@@ -145,7 +152,9 @@ class Turn:
         state = self.run_input.state
         return deepcopy(state) if isinstance(state, dict) else {}
 
-    def ask(self, tool: Tool | Question, tool_call_id: str, ask: Ask, lifetime: timedelta) -> None:
+    def ask(
+        self, tool: Tool | Question, tool_call_id: str, ask: Ask, expires_in: ExpiresIn
+    ) -> None:
         """Ask a person about a tool call: whether it may be made, or what it needs to go on."""
         fields: dict[str, Any] = {"response_schema": ask.response_schema}
         if isinstance(tool, Tool) and ask.is_approval:
@@ -156,7 +165,7 @@ class Turn:
             "tool_call" if ask.is_approval else ask.reason or "input_required",
             message=ask.message,
             tool_call_id=tool_call_id,
-            expires_at=self.expiry(ask.expires_in or lifetime),
+            expires_in=first_said(ask.expires_in, expires_in, tool.expires_in),
             **fields,
         )
 
@@ -168,8 +177,7 @@ class Turn:
 
     def expiry(self, lifetime: timedelta) -> str:
         """Write the time when an interrupt of this lifetime expires, for `expiresAt`."""
-        at = self.clock.now().astimezone(UTC) + lifetime
-        return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        return expiry_after(lifetime, self.clock.now())
 
     def finished(self) -> agui.RunFinishedEvent:
         """Build the last event of the run: interrupted if anything was asked, else success."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ag_ui.core import Interrupt as WireInterrupt
@@ -18,8 +18,6 @@ from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
 from inbox.selectors.agents import endpoint_digest_of
-
-LONGEST_EXPIRY = timedelta(days=30)
 
 
 def build_interrupts(
@@ -95,9 +93,7 @@ def _interrupt(
     now: datetime,
 ) -> Interrupt:
     asked = _as_asked(item)
-    expires_at = (
-        min(parse_expiry(item.expires_at), now + LONGEST_EXPIRY) if item.expires_at else None
-    )
+    expires_at = parse_expiry(item.expires_at) if item.expires_at else None
     args = json.loads(call.approved_args) if call else None
     title = _title(item, call)
     tool = call.name if call else ""

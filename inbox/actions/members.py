@@ -11,7 +11,7 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, ActorKind, Permission, Role
 from inbox.domain.sentences import Sentence
 from inbox.domain.teams import check_admin_stays, check_role_given, check_team
-from inbox.domain.teamwork import check_grace
+from inbox.domain.teamwork import check_grace, check_request_expiry
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
 from inbox.selectors.access import may_make_teams, permissions_in
@@ -53,13 +53,18 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
 
 @transaction.atomic(durable=True)
 def change_team(
-    *, team_id: UUID, actor: Actor, name: str | None = None, grace_seconds: int | None = None
+    *,
+    team_id: UUID,
+    actor: Actor,
+    name: str | None = None,
+    grace_seconds: int | None = None,
+    request_expiry_hours: int | None = None,
 ) -> Team:
     """
-    Give a team another name, or let complete sets of answers wait for 0 to 3,600 s.
+    Change a team's name, its grace period (0 to 3,600 s), or when its requests expire.
 
-    None leaves it as it is. Sets that are complete already keep the time they were given. Safe to
-    replay: what is so already leaves no audit entry.
+    None leaves it as it is. Sets that are complete already keep the time they were given, and open
+    requests keep theirs. Safe to replay: what is so already leaves no audit entry.
 
     Raises:
         NotFound, Forbidden, InvalidValue.
@@ -68,6 +73,8 @@ def change_team(
     check_team(name=name)
     if grace_seconds is not None:
         check_grace(grace_seconds)
+    if request_expiry_hours is not None:
+        check_request_expiry(request_expiry_hours)
     if name is not None and name != team.name:
         audit.record(
             action="team.renamed",
@@ -85,6 +92,16 @@ def change_team(
         )
         team.grace_seconds = grace_seconds
         team.save(update_fields=["grace_seconds"])
+    if request_expiry_hours is not None and request_expiry_hours != team.request_expiry_hours:
+        audit.record(
+            action="team.expiry_set",
+            actor=actor,
+            now=now,
+            team_id=team.pk,
+            hours=request_expiry_hours,
+        )
+        team.request_expiry_hours = request_expiry_hours
+        team.save(update_fields=["request_expiry_hours"])
     return team
 
 

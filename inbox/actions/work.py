@@ -66,7 +66,7 @@ def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
         thread, now = lock_thread(runs=run_id)
     except errors.NotFound:
         return None
-    run = Run.objects.select_related("thread__agent", "resumes").get(pk=run_id)
+    run = Run.objects.select_related("thread__agent", "thread__team", "resumes").get(pk=run_id)
     if run.status != RunStatus.QUEUED:
         return None
     first_attempt = run.attempt == 0

@@ -29,7 +29,11 @@ class TeamPage(ChangedByActions):
     search_fields = ("name", "slug")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ("slug", "name", "grace_seconds", "members") if obj else ("slug", "name")
+        return (
+            ("slug", "name", "grace_seconds", "request_expiry_hours", "members")
+            if obj
+            else ("slug", "name")
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ("slug", "members") if obj else ()

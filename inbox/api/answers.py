@@ -444,6 +444,8 @@ class Team(TypedDict):
     name: str
     grace_seconds: int
     """How long a complete set of answers waits before it resumes its run."""
+    request_expiry_hours: int
+    """How long requests wait for which an agent says nothing of it; 0: for ever."""
     role: Role | None
     """One's own; null for a key."""
     permissions: list[Permission]

@@ -189,6 +189,7 @@ _TEAM = {
     "slug": "ops",
     "name": "Operations",
     "grace_seconds": 0,
+    "request_expiry_hours": 168,
     "role": "admin",
     "permissions": ["admin", "decide", "read", "run"],
 }

@@ -18,7 +18,7 @@ from inbox.domain.access import Permission, Role
 from inbox.domain.errors import AddressTaken, InvalidValue, LastAdmin, MoreThanOwn, NotFound
 from inbox.domain.teams import LONGEST_NAME, LONGEST_SLUG
 from inbox.domain.teams import SLUG as TEAM_SLUG
-from inbox.domain.teamwork import LONGEST_GRACE_SECONDS
+from inbox.domain.teamwork import LONGEST_EXPIRY_HOURS, LONGEST_GRACE_SECONDS
 from inbox.selectors import members
 from inbox.selectors.teams import team_for
 
@@ -35,6 +35,7 @@ class TeamChange(serializers.Serializer[Any]):
 
     name = Line(required=False, max_length=LONGEST_NAME)
     grace_seconds = Whole(required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS)
+    request_expiry_hours = Whole(required=False, min_value=0, max_value=LONGEST_EXPIRY_HOURS)
 
 
 class MemberChange(serializers.Serializer[Any]):
@@ -158,6 +159,7 @@ def team_json(row: members.Standing) -> dict[str, Any]:
         "slug": row.team.slug,
         "name": row.team.name,
         "grace_seconds": row.team.grace_seconds,
+        "request_expiry_hours": row.team.request_expiry_hours,
         "role": row.role,
         "permissions": sorted(row.permissions),
     }

@@ -13,6 +13,8 @@ CLAIM_LEASE = timedelta(minutes=10)
 LONGEST_GRACE_SECONDS = 3_600
 #: After so long an approved call that has not started lapses, and the most that a team may set.
 USUAL_EXECUTION_HOURS, MOST_EXECUTION_HOURS = 24, 24 * 365
+#: How long requests wait if neither the agent nor the team says so, and ten years.
+DEFAULT_EXPIRY_HOURS, LONGEST_EXPIRY_HOURS = 7 * 24, 87_600
 COMMENT_CHARACTERS = 4_000
 
 
@@ -98,6 +100,17 @@ def check_comment(text: str) -> None:
         )
     if "\0" in text:
         raise errors.InvalidValue(Sentence("A comment cannot hold the character NUL."))
+
+
+def check_request_expiry(hours: int) -> None:
+    """Raise InvalidValue unless a team's requests may wait so long; 0 is for ever."""
+    if not 0 <= hours <= LONGEST_EXPIRY_HOURS:
+        raise errors.InvalidValue(
+            Sentence(
+                "Requests may expire after 1 to {longest} hours; 0 means that they do not expire.",
+                longest=LONGEST_EXPIRY_HOURS,
+            )
+        )
 
 
 def check_grace(seconds: int) -> None:

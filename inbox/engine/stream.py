@@ -12,6 +12,7 @@ from agents.agui.coalesce import coalesce
 from agents.agui.content import content_text
 from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
+from agents.sdk.expiry import expiry_after
 from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch
@@ -117,6 +118,10 @@ class Outgoing:
         if not (self._cursor.exhausted or self._assignment.stopped):
             raise Diverged("The agent ended before it had said everything it said before.")
         outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
+        if isinstance(outcome, agui.RunFinishedInterruptOutcome):
+            _check_interrupts(outcome.interrupts)
+            interrupts = self._with_expiry(outcome.interrupts)
+            outcome = outcome.model_copy(update={"interrupts": interrupts})
         ours = finished.model_copy(
             update={
                 "thread_id": self._assignment.thread_id,
@@ -127,9 +132,19 @@ class Outgoing:
         )
         before: list[BaseEvent] = []
         if isinstance(outcome, agui.RunFinishedInterruptOutcome):
-            _check_interrupts(outcome.interrupts)
             before = [self._conversation.state_snapshot(), self._conversation.messages_snapshot()]
         return self._batch([*before, ours], from_agent=False), ours
+
+    def _with_expiry(self, interrupts: Several[agui.Interrupt]) -> list[agui.Interrupt]:
+        """Write the team's default where the agent says nothing; a null that it wrote is never."""
+        expires_in = self._assignment.request_expiry
+        if expires_in is None:
+            return list(interrupts)
+        default = {"expires_at": expiry_after(expires_in)}
+        return [
+            item if "expires_at" in item.model_fields_set else item.model_copy(update=default)
+            for item in interrupts
+        ]
 
     def pending(self) -> Batch:
         """What was in order before a failure."""

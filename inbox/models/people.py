@@ -5,7 +5,12 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.domain.access import Role
-from inbox.domain.teamwork import LONGEST_GRACE_SECONDS, USUAL_EXECUTION_HOURS
+from inbox.domain.teamwork import (
+    DEFAULT_EXPIRY_HOURS,
+    LONGEST_EXPIRY_HOURS,
+    LONGEST_GRACE_SECONDS,
+    USUAL_EXECUTION_HOURS,
+)
 from inbox.models.fields import choices, id_field
 
 
@@ -30,6 +35,10 @@ class Team(models.Model):
         default=USUAL_EXECUTION_HOURS,
         help_text="an approved call that has not started after so long lapses",
     )
+    request_expiry_hours = models.PositiveIntegerField(
+        default=DEFAULT_EXPIRY_HOURS,
+        help_text="how long requests wait for which an agent says nothing of it; 0: for ever",
+    )
     requires_view_digest = models.BooleanField(
         default=False, help_text="AG-UI clients have to send the digest of what they showed"
     )
@@ -47,7 +56,11 @@ class Team(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(grace_seconds__lte=LONGEST_GRACE_SECONDS), name="grace_of_an_hour"
-            )
+            ),
+            models.CheckConstraint(
+                condition=Q(request_expiry_hours__lte=LONGEST_EXPIRY_HOURS),
+                name="expiry_of_ten_years",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Container, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -29,6 +30,7 @@ class Assignment:
     run_id: str
     run_key: str  #: of the attempt that this run continues, so that ids come out the same
     implementation: str
+    request_expiry: timedelta | None  #: of interrupts for which the agent says nothing of it
     given: dict[str, Any]  #: tools, context and forwardedProps of the input
     conversation: Conversation
     state: Any  #: before the agent changed it, which does so once more
@@ -63,12 +65,14 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     for event, _ in own:
         conversation.apply(event)
     answered = lineage.origin.resumes
+    hours = thread.team.request_expiry_hours
     return Assignment(
         thread_id=thread.external_id,
         thread_key=str(thread.pk),
         run_id=run.external_id,
         run_key=str(known_to_agent.origin.pk),
         implementation=thread.agent.implementation,
+        request_expiry=timedelta(hours=hours) if hours else None,
         given=given,
         conversation=conversation,
         state=state,

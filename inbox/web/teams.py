@@ -133,9 +133,16 @@ def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResp
 @page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     name, grace = request.POST.get("name", "").strip(), request.POST.get("grace_seconds", "")
+    expiry = request.POST.get("request_expiry_hours", "")
     team_id = team_for(actor, team).pk
     try:
-        change_team(team_id=team_id, name=name, grace_seconds=_seconds(grace), actor=actor)
+        change_team(
+            team_id=team_id,
+            name=name,
+            grace_seconds=_seconds(grace),
+            request_expiry_hours=_seconds(expiry) if expiry else None,
+            actor=actor,
+        )
     except errors.InvalidInput as refusal:
         return show_members(request, actor, team, notice=say(refusal.message), status=422)
     return _back(actor, team)

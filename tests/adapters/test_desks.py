@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -438,3 +439,46 @@ def test_two_calls_of_one_answer_with_one_id_are_never_both_made(world, refunds,
 
     assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
     assert refunds.paid in ([], [("A1", 5)])
+
+
+def said_by(agent):
+    """The metadata of the tool that asks for approval, as the framework of the agent keeps it."""
+    match agent.implementation:
+        case name if name.startswith("pydantic"):
+            from agents.examples.pydantic_ai_desk import pydantic_refunds
+
+            return pydantic_refunds._function_toolset.tools["refund"].metadata
+        case name if name.startswith("maf"):
+            from agents.examples.maf_desk import refund
+
+            return refund.additional_properties
+        case name if name.startswith("genkit"):
+            from agents.examples.genkit_desk import refund
+
+            return refund.action().metadata
+        case _:
+            from agents.examples.langgraph_desk import refund
+
+            refund.metadata = refund.metadata or {}
+            return refund.metadata
+
+
+@pytest.mark.parametrize("expires_in", [3_600, None])
+def test_tool_says_how_long_people_have_for_its_approval(world, refunds, monkeypatch, expires_in):
+    monkeypatch.setitem(said_by(refunds.agent), "expires_in", expires_in)
+
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+
+    (interrupt,) = open_interrupts(run)
+    if expires_in is None:
+        assert interrupt.expires_at is None
+    else:
+        left = interrupt.expires_at - interrupt.created_at
+        assert timedelta(minutes=59) < left <= timedelta(hours=1)
+
+
+def test_tool_that_says_nothing_leaves_the_expiry_to_the_team(world, refunds):
+    run = start(world, "Refund A1 for 30.", agent=refunds.agent)
+
+    (interrupt,) = open_interrupts(run)
+    assert timedelta(days=6) < interrupt.expires_at - interrupt.created_at <= timedelta(days=7)

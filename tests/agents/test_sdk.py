@@ -246,7 +246,7 @@ async def test_a_script_may_pause_as_often_as_it_likes(tools, diary):
 async def test_the_lifetime_of_an_interrupt_can_be_chosen(tools):
     async def step(turn):
         yield turn.say("Quick.")
-        yield turn.propose(tools["send"], {"to": "a"}, lifetime=timedelta(seconds=90))
+        yield turn.propose(tools["send"], {"to": "a"}, expires_in=timedelta(seconds=90))
 
     stage = perform(tools, step)
     await stage.say("go")

@@ -354,19 +354,6 @@ def test_an_answer_after_expiry_is_refused_and_calling_off_is_not(world, bob, la
     assert steps.resumed_run(run).status == "succeeded"
 
 
-def test_an_expiry_beyond_thirty_days_is_cut_to_thirty_days(world, as_agent):
-    async def play(run_input, ctx):
-        yield asking(
-            run_input,
-            agui.Interrupt(id="i1", reason="confirmation", expires_at="2999-01-01T00:00:00Z"),
-        )
-
-    run = start(world, "go", agent=as_agent(play))
-
-    (interrupt,) = open_interrupts(run)
-    assert interrupt.expires_at - interrupt.created_at == timedelta(days=30)
-
-
 def test_one_run_that_cannot_be_recovered_does_not_keep_others_from_it(
     world, alice, monkeypatch, later
 ):
