@@ -11,6 +11,23 @@ from urllib.parse import urlsplit
 RESOLVE_SECONDS = 10.0
 #: Ways into an IPv4 network (RFC 6052, RFC 8215): they lead wherever the translator leads.
 _TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
+#: What Python calls global, or did in a version that runs this, and is not for agents.
+_DENIED = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "168.63.129.16/32",  # the platform of Azure
+            "192.0.0.0/24",  # protocol assignments; 192.0.0.192 is the platform of Oracle Cloud
+            "192.88.99.0/24",  # relays of 6to4
+            "::/96",  # IPv4-compatible
+            "::ffff:0:0:0/96",  # IPv4-translated (RFC 2765)
+            "100::/64",  # discarded
+            "3fff::/20",  # documentation
+            "5f00::/16",  # segment routing
+            "fec0::/10",  # site-local
+        ),
+    )
+)
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 #: Finds the addresses of a host; a test brings its own.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -107,5 +124,5 @@ def _address(text: str) -> IPAddress:
 
 
 def _is_public(address: IPAddress) -> bool:
-    is_translated = any(address in network for network in _TRANSLATED)
-    return address.is_global and not address.is_multicast and not is_translated
+    is_denied = any(address in network for network in (*_TRANSLATED, *_DENIED))
+    return address.is_global and not address.is_multicast and not is_denied

@@ -8,7 +8,9 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from limits import parse
 
+from inbox import rates
 from inbox.actions import audit
 from inbox.actions.invitation_mail import send_invitation
 from inbox.actions.locking import lock_team
@@ -31,6 +33,8 @@ from inbox.models.clock import database_now
 from inbox.selectors.access import permissions_in
 from inbox.selectors.invitations import state_of
 from inbox.selectors.tokens import key_digest
+
+_RESENDS = parse("5/hour")
 
 
 def invite(
@@ -98,6 +102,7 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
 
     Raises:
         NotFound, Forbidden, MoreThanOwn, InvitationEnded.
+        RateLimited: it was sent again five times within the hour.
     """
     row, token = _renew(invitation_id=invitation_id, actor=actor)
     return _deliver(row, token, site)
@@ -109,11 +114,24 @@ def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
     may_give = permissions_in(actor, row.team_id)
     check_role_given(role=Role(row.role), before=None, may_give=may_give)
     check_can_be_sent(state_of(row, now))
+    _check_resends(invitation_id)
     token = secrets.token_urlsafe(32)
     _give_link(row, token, now)
     row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
     _record(row, "invitation.resent", actor, now)
     return row, token
+
+
+def _check_resends(invitation_id: UUID) -> None:
+    """Keep an invitation from filling somebody's mailbox."""
+    counter = rates.counter(settings.REDIS_URL)
+    resends = counter.count("resent invitations", _RESENDS, str(invitation_id))
+    if resends is not None and resends.is_over:
+        seconds = resends.next_seconds
+        raise errors.RateLimited(
+            Sentence("This was sent too often. Try again in {seconds} seconds.", seconds=seconds),
+            retry_after=seconds,
+        )
 
 
 @transaction.atomic(durable=True)

@@ -25,7 +25,7 @@ class LoggingConfiguration:
     shared: list[Any] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
-        structlog.processors.TimeStamper(fmt="%H:%M:%S", utc=False),
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.contextvars.merge_contextvars,
     ]
 
@@ -82,9 +82,16 @@ class LoggingConfiguration:
 def _spell_out_controls(_logger: Any, _name: str, event: Any) -> Any:
     """What agents and clients write must not steer the terminal that shows the log."""
     for key, value in event.items():
-        if isinstance(value, str) and key != "exception":
-            event[key] = _CONTROLS.sub(lambda found: repr(found[0])[1:-1], value)
+        if isinstance(value, str) and key == "exception":
+            # Indented, no line of a traceback passes for an event.
+            event[key] = "\n".join(f"    {_spelled_out(line)}" for line in value.splitlines())
+        elif isinstance(value, str):
+            event[key] = _spelled_out(value)
     return event
+
+
+def _spelled_out(text: str) -> str:
+    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")

@@ -282,6 +282,10 @@ SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
+# Behind TLS pages are asked for by https only; health checks come from this machine without it.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
 #: What was tried how often, and which codes were used: the same for all processes of the site.
 CACHES = {

@@ -1,6 +1,8 @@
 """What an export of the audit trail is: its formats, its bound, and cells that are no formulas."""
 
+import unicodedata
 from enum import StrEnum
+from itertools import dropwhile
 
 from inbox.domain.errors import InvalidValue
 from inbox.domain.sentences import Sentence
@@ -38,4 +40,12 @@ def as_cell(value: object) -> str:
     text = "" if value is None else str(value)
     if len(text) > LONGEST_CELL:
         text = f"{text[:LONGEST_CELL]}…"
-    return f"'{text}" if text.startswith(_BEGINS_A_FORMULA) else text
+    is_formula = text.startswith(_BEGINS_A_FORMULA) or _visible(text).startswith(_BEGINS_A_FORMULA)
+    return f"'{text}" if is_formula else text
+
+
+def _visible(text: str) -> str:
+    """Return the text from its first character that is neither blank nor invisible."""
+    return "".join(
+        dropwhile(lambda one: one.isspace() or unicodedata.category(one) in ("Cf", "Cc"), text)
+    )

@@ -7,12 +7,12 @@ from uuid import UUID
 import structlog
 from django.db import InterfaceError, OperationalError
 
-from agents import registry
+from agents import port, registry
 from inbox.actions.retries import retry_run
 from inbox.actions.runs import Accepted, RunRequest, accept_run
 from inbox.actions.work import Hold, claim_run, fail_unstarted_run
 from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidValue, LeaseLost, RunFailure
+from inbox.domain.errors import InvalidValue, LeaseLost, NotFound, RunFailure
 from inbox.domain.gate import Entrance
 from inbox.domain.schemas import problems_of
 from inbox.engine.agents import find
@@ -121,7 +121,7 @@ def own_agents() -> list[str]:
 
 def description_of(implementation: str) -> str:
     """What an agent says of itself, in one sentence."""
-    return find(implementation).description
+    return _installed(implementation).description
 
 
 def input_schema_of(implementation: str) -> dict[str, Any] | None:
@@ -149,7 +149,19 @@ def check_input(implementation: str, forwarded_props: Any) -> None:
         raise InvalidValue(f"forwardedProps.input{pointer.replace('/', '.')}: {what}")
 
 
+def _installed(implementation: str) -> port.Agent:
+    try:
+        return find(implementation)
+    except registry.UnknownAgent as error:
+        raise NotFound("This agent is not installed here.") from error
+
+
 def capabilities_of(implementation: str) -> dict[str, Any]:
-    """The agent's AgentCapabilities as JSON."""
-    capabilities = find(implementation).capabilities()
+    """
+    The agent's AgentCapabilities as JSON.
+
+    Raises:
+        NotFound: the agent is not installed in this process.
+    """
+    capabilities = _installed(implementation).capabilities()
     return capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)

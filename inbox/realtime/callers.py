@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import structlog
+from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
 from inbox import rates
@@ -89,5 +90,9 @@ def _actor_of(scope: Any) -> Actor | None:
 
 def _is_own_page(headers: dict[bytes, str]) -> bool:
     """A browser sends the cookie from any site: the session counts from our own origin only."""
-    origin = urlsplit(headers.get(b"origin", "")).netloc
-    return bool(origin) and origin == headers.get(b"host")
+    try:
+        origin = urlsplit(headers.get(b"origin", ""))
+    except ValueError:  # no URL, such as "http://["
+        return False
+    schemes = ("https",) if settings.SESSION_COOKIE_SECURE else ("http", "https")
+    return origin.scheme in schemes and origin.netloc == headers.get(b"host")

@@ -64,6 +64,8 @@ def resend(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpRespo
         _, link = resend_invitation(invitation_id=invitation_id, actor=actor, site=site_of(request))
     except errors.InvitationEnded as refusal:
         return _show(request, actor, team, notice=say(refusal.message), status=409)
+    except errors.RateLimited as refusal:
+        return _show(request, actor, team, notice=say(refusal.message), status=429)
     return _done(request, actor, team, link)
 
 

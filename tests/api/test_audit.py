@@ -308,7 +308,9 @@ def test_a_stranger_exports_nothing(log, kept, key_with):
     assert {one["team"] for one in rows(export(stranger, format="csv"))} == {"others"}
 
 
-@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r", "\uff1d"])
+@pytest.mark.parametrize(
+    "begin", ["=", "+", "-", "@", "\t", "\r", "\uff1d", " =", "\xa0=", "\u200b@", "\ufeff +", "\n-"]
+)
 def test_no_cell_is_a_formula(begin):
     assert rules.as_cell(f'{begin}HYPERLINK("https://example.com")').startswith("'")
     assert rules.as_cell(f"a{begin}b") == f"a{begin}b"

@@ -60,6 +60,16 @@ def test_an_invitation_is_sent_again_and_withdrawn(admin, world):
     assert admin.get(PATH).json()["results"] == []
 
 
+def test_an_invitation_is_sent_again_five_times_an_hour(admin, world):
+    one = f"/api/invitations/{admin.post(PATH, NORA).json()['id']}/resend"
+
+    answers = [admin.post(one, {}) for _ in range(6)]
+
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert answers[-1].json()["code"] == "RATE_LIMITED"
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [

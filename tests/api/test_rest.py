@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from agents import registry
-from inbox.models import ApiKey, Run
+from inbox.models import Agent, ApiKey, Run
 from tests import steps
 from tests.steps import APPROVE, DENY, open_interrupts, start
 
@@ -218,6 +218,16 @@ def test_an_agent_tells_the_schema_of_what_it_is_started_with(api, as_agent, mon
     found = api.get(f"/api/agents/{agent.slug}/input-schema")
 
     assert found.json() == {"input_schema": schema}
+
+
+def test_an_agent_that_is_not_installed_here_is_404(api, world):
+    Agent.objects.filter(pk=world.agent.pk).update(implementation="gone")
+
+    assert api.get(f"/api/agents/{world.agent.slug}/capabilities").status_code == 404
+
+
+def test_answers_are_not_stored(api):
+    assert "no-store" in api.get("/api/agents").headers["Cache-Control"]
 
 
 def test_agents_tell_their_capabilities(api):

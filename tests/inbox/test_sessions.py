@@ -9,6 +9,7 @@ from django.test import Client
 
 from inbox.domain.errors import Unauthenticated
 from inbox.models.sessions import SessionStore, stored_key
+from inbox.realtime.callers import _is_own_page
 from inbox.selectors.keys import actor_of_user, check_is_known_still
 
 PASSWORD = {"username": "bob", "password": "bob-password"}
@@ -89,3 +90,23 @@ def test_a_session_whose_password_was_changed_is_known_no_more(world, browser):
 
     with pytest.raises(Unauthenticated):
         check_is_known_still(actor)
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_https", "is_own"),
+    [
+        ("http://signoff.example", False, True),
+        ("https://signoff.example", False, True),
+        ("https://signoff.example", True, True),
+        ("http://signoff.example", True, False),
+        ("ftp://signoff.example", False, False),
+        ("https://evil.example", True, False),
+        ("http://[", False, False),
+        ("null", False, False),
+    ],
+)
+def test_a_socket_takes_the_session_of_its_own_origin_only(settings, origin, is_https, is_own):
+    settings.SESSION_COOKIE_SECURE = is_https
+    headers = {b"host": "signoff.example", b"origin": origin}
+
+    assert _is_own_page(headers) is is_own

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import stat
 import subprocess
 import sys
@@ -132,6 +133,45 @@ def test_a_value_cannot_begin_a_line_of_its_own(hostile):
     line = line_of(event="run.failed", error=hostile)
 
     assert len(line.splitlines()) == 1
+
+
+def test_lines_have_the_date_and_the_zone():
+    line = line_of(event="run.failed")
+
+    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z \[", line)
+
+
+def test_an_exception_cannot_forge_a_line_or_steer_a_terminal():
+    class Told(ValueError):
+        """Says what an agent has said, controls and all."""
+
+    told = Told("a\n2026-01-01T00:00:00.000000Z [info     ] forged\x1b[2J")
+    record = logging.LogRecord(
+        "ours", logging.ERROR, "", 0, "failed", None, (type(told), told, told.__traceback__)
+    )
+    configuration = LOGGING_CONFIGURATION._standard()["formatters"]["line"].copy()
+
+    event, *traceback = configuration.pop("()")(**configuration).format(record).splitlines()
+
+    assert "failed" in event
+    assert "Told: a" in "\n".join(traceback)
+    assert all(line.startswith("    ") for line in traceback)
+    assert "\x1b" not in "\n".join(traceback)
+
+
+def test_https_is_demanded_of_pages_and_kept_in_mind(tmp_path):
+    out, _ = python(
+        "import json\nfrom django.conf import settings as s\n"
+        "found = s.SECURE_HSTS_SECONDS, s.SECURE_SSL_REDIRECT, s.SECURE_REDIRECT_EXEMPT\n"
+        "print(json.dumps(found))",
+        tmp_path,
+        SIGNOFF_HTTPS="1",
+    )
+
+    seconds, redirects, exempt = json.loads(out)
+    assert seconds >= 365 * 24 * 3600
+    assert redirects
+    assert exempt == ["^healthz$"]
 
 
 def test_a_value_cannot_steer_the_terminal_that_shows_it():
