@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web import asks
-from tests.web.faults import Screens, find_faults
+from tests.web.faults import Screens, find_faults, find_violations
 from tests.web.site import Site, open_site, wait_for
 
 pytestmark = pytest.mark.browser
@@ -221,6 +221,19 @@ def test_a_page_has_no_fault(site, page, name):
 
     SCREENS[name](site, page)
 
+    assert find_faults(page) == []
+
+
+def test_faults_do_not_depend_on_where_a_page_is_scrolled_to(site, page):
+    """Below the sticky header half of a radio button is in sight, which is no small target."""
+    an_approval_with_errors(site, page)
+    page.set_viewport_size({"width": 320, "height": 900})
+    page.eval_on_selector(
+        "#f-args-currency_3",
+        "one => scrollBy({ top: one.getBoundingClientRect().top + 1.5, behavior: 'instant' })",
+    )
+
+    assert find_violations(page, "rule", ("target-size",)) != []
     assert find_faults(page) == []
 
 
