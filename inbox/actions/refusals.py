@@ -5,12 +5,13 @@ from contextlib import contextmanager
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.models import Interrupt, Run
+from inbox.domain.access import Actor, actor_key
+from inbox.models import Interrupt, RefusalCount, Run
 
 
 @contextmanager
@@ -21,7 +22,8 @@ def refusals_written_down(
     Run a transaction, and write down in another one that it was refused; the error goes on.
 
     Name the interrupt or the run that it is about. Who may not see it leaves no entry: the trail of
-    a team is not for strangers to write to.
+    a team is not for strangers to write to. Of repeated refusals only some get an entry
+    (`is_recorded`), so that nobody can flood the trail.
     """
     try:
         yield
@@ -38,6 +40,9 @@ def _write_down(
 ) -> None:
     about = {"interrupts": interrupt_id} if interrupt_id else {"runs": run_id}
     thread, now = lock_thread(**about)
+    count = count_refusal(interrupt_id or run_id or thread.pk, actor, tried, code)
+    if not is_recorded(count):
+        return
     interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
     audit.record(
         action="interrupt.refused" if interrupt else "run.refused",
@@ -48,4 +53,25 @@ def _write_down(
         interrupt=interrupt,
         tried=tried,
         code=code,
+        **refusal_count(count),
     )
+
+
+def count_refusal(about: UUID, actor: Actor, tried: str, code: str) -> int:
+    """Count one more refusal of this kind; return how many there were, this one included."""
+    row, _ = RefusalCount.objects.get_or_create(
+        about=about, actor=actor_key(actor), tried=tried, code=code
+    )
+    RefusalCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+    row.refresh_from_db(fields=["count"])
+    return row.count
+
+
+def is_recorded(count: int) -> bool:
+    """Whether the refusal with this number gets an audit entry: the 1st, 10th, 100th, ..."""
+    return str(count).rstrip("0") == "1"
+
+
+def refusal_count(count: int) -> dict[str, int]:
+    """Return what the entry says of the number; the first one says nothing."""
+    return {"count": count} if count > 1 else {}

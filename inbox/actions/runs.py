@@ -21,7 +21,12 @@ from inbox.actions.questions import (
     queue_resume_if_complete,
     queue_run,
 )
-from inbox.actions.refusals import refusals_written_down
+from inbox.actions.refusals import (
+    count_refusal,
+    is_recorded,
+    refusal_count,
+    refusals_written_down,
+)
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
@@ -285,6 +290,9 @@ def _record_rejection(
     thread = None
     with suppress(errors.NotFound):
         thread, _ = lock_thread(agent=agent, external_id=request.thread_id)
+    count = count_refusal(thread.pk if thread else agent.pk, actor, "resume", refusal.code)
+    if not is_recorded(count):
+        return
     audit.record(
         action="resume.rejected",
         actor=actor,
@@ -293,6 +301,7 @@ def _record_rejection(
         team_id=agent.team_id,
         code=refusal.code,
         interrupts=[entry.interrupt_id[:200] for entry in request.entries][:100],
+        **refusal_count(count),
     )
 
 

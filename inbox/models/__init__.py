@@ -9,6 +9,7 @@ from inbox.models.audit import (
     AuditLeaf,
     AuditPayload,
     AuditSink,
+    RefusalCount,
 )
 from inbox.models.claims import Claim
 from inbox.models.comments import Comment
@@ -48,6 +49,7 @@ __all__ = [
     "Membership",
     "Memory",
     "Order",
+    "RefusalCount",
     "Run",
     "SavedView",
     "Sighting",

@@ -164,3 +164,24 @@ class AuditCheck(models.Model):
         """The checkpoint that it rests on, {} where there is none."""
         found: dict[str, Any] = json.loads(self.checkpoint)
         return found
+
+
+class RefusalCount(models.Model):
+    """
+    How often one actor was refused the same thing for the same reason.
+
+    The audit trail has an entry for the first, the tenth, the hundredth, and so on.
+    """
+
+    about = models.UUIDField(help_text="the interrupt, the run, the thread or the agent")
+    actor = models.CharField(max_length=80, help_text="inbox.domain.access.actor_key")
+    tried = models.CharField(max_length=20)
+    code = models.CharField(max_length=40)
+    count = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["about", "actor", "tried", "code"], name="one_count_per_refusal"
+            )
+        ]

@@ -21,8 +21,19 @@ from inbox.selectors.members import standings_in
 
 #: The entries about one call that its page shows; the history of the thread has all.
 ENTRIES = 200
-#: The entries that the call is held against; somebody may try what is refused for ever.
+#: How many entries the call is compared with: of those that can prove something, and of others.
 COMPARED = 2_000
+#: The actions that say what was proposed, approved, executed and returned. Only agents and people
+#: who decide cause them, so nobody else can push them out of the comparison.
+EVIDENCE = (
+    "interrupt.opened",
+    "interrupt.resolved",
+    "interrupt.cancelled",
+    "interrupt.expired",
+    "decision.withdrawn",
+    "tool.started",
+    "tool.settled",
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,7 @@ class Known:
     call: ToolCall
     interrupts: Sequence[Interrupt]  #: each with the `standing` decision in a list
     entries: Sequence[AuditEntry]  #: the first that the trail says of it, in order
-    compared: Sequence[AuditEntry]  #: the last of them, which are those that count, in order
+    compared: Sequence[AuditEntry]  #: the last with evidence, and the last of others, in order
     is_all: bool  #: whether there are no others
     may_reveal: bool  #: whether masks can be taken away for this actor
 
@@ -51,9 +62,14 @@ def calls_for(
 ) -> Calls:
     """The calls of the actor's teams that the filter leaves, from behind the id `after` on."""
     parts, rest = _parts(actor, wanted)
-    found = search([_within(part, wanted) for part in parts], rest, limit=limit, after=after)
-    rows = [row for row in _shown(found.ids) if _says(row, wanted.words)]
-    return Calls(rows, after=found.after, is_cut=found.is_cut)
+    found = search(
+        [_within(part, wanted) for part in parts],
+        rest,
+        limit=limit,
+        after=after,
+        show=lambda ids: [row for row in _shown(ids) if _says(row, wanted.words)],
+    )
+    return Calls(found.rows, after=found.after, is_cut=found.is_cut)
 
 
 def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
@@ -80,14 +96,16 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
     asked = list(_asked(Interrupt.objects.filter(tool_call=call)))
     about = Q(tool_call=call) | Q(interrupt__in=[one.pk for one in asked])
     entries = AuditEntry.objects.filter(about, chain=call.thread_id).select_related("payload")
-    last = list(entries.order_by("-seq")[: COMPARED + 1])
+    evidence = list(entries.filter(action__in=EVIDENCE).order_by("-seq")[: COMPARED + 1])
+    others = list(entries.exclude(action__in=EVIDENCE).order_by("-seq")[: COMPARED + 1])
+    compared = [*evidence[:COMPARED], *others[:COMPARED]]
     allowed = permissions_in(actor, call.team_id)
     return Known(
         call=call,
         interrupts=asked,
         entries=list(entries.order_by("seq")[:ENTRIES]),
-        compared=last[COMPARED - 1 :: -1],
-        is_all=len(last) <= COMPARED,
+        compared=sorted(compared, key=lambda entry: entry.seq),
+        is_all=len(compared) == len(evidence) + len(others),
         may_reveal=Permission.DECIDE in allowed and actor.user_id is not None,
     )
 

@@ -57,8 +57,14 @@ def entries_for(
     if only is not None:
         rest &= Q(thread__agent=only)
     parts = [AuditEntry.objects.filter(one, team=team) for team in teams for one in leading]
-    page = search(parts, rest, limit=limit, after=after)
-    return Entries(_saying(wanted.words, _shown(page.ids)), page.after)
+    page = search(
+        parts,
+        rest,
+        limit=limit,
+        after=after,
+        show=lambda ids: _saying(wanted.words, _shown(ids)),
+    )
+    return Entries(page.rows, page.after)
 
 
 def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:

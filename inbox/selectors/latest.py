@@ -1,45 +1,60 @@
 """The latest rows of several teams, a page at a time, without reading what is not shown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from itertools import islice
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 #: So far one page looks for what no index answers; the next page goes on from there.
 LOOKED_AT = 5_000
 Key = TypeVar("Key", UUID, int)
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
-class Found(Generic[Key]):
-    """The ids of one page, the latest first."""
+class Found(Generic[Row, Key]):
+    """One page, the latest first."""
 
-    ids: Sequence[Key]
+    rows: Sequence[Row]
     after: Key | None  #: where the next page goes on, None at the end
     is_cut: bool  #: whether there may be less on this page than a page holds, and more behind it
 
 
 def search(
-    parts: Sequence["QuerySet[Any]"], rest: Q, *, limit: int, after: Key | None
-) -> Found[Key]:
+    parts: Sequence["QuerySet[Any]"],
+    rest: Q,
+    *,
+    limit: int,
+    after: Key | None,
+    show: Callable[[Sequence[Key]], Sequence[Row]],
+) -> Found[Row, Key]:
     """
     The latest rows of these parts that the `rest` leaves, for which there is no index.
 
-    The parts are as `latest` takes them. Of each, LOOKED_AT rows are looked at.
+    The parts are as `latest` takes them. Of each, LOOKED_AT rows are looked at. `show` reads the
+    rows of some ids, in their order, and leaves out those that match by masked values only. These
+    are skipped before the page is cut: where a page ends must not tell that they match.
     """
     if after is not None:
         parts = [part.filter(pk__lt=after) for part in parts]
     bound: Key | None = _bound(parts) if rest else None
     if bound is not None:
         parts = [part.filter(pk__gte=bound) for part in parts]
-    ids: list[Key] = latest([part.filter(rest) for part in parts], limit=limit + 1, after=None)
-    if len(ids) > limit:
-        return Found(ids[:limit], after=ids[limit - 1], is_cut=False)
-    return Found(ids, after=bound, is_cut=bound is not None)
+    parts = [part.filter(rest) for part in parts]
+    rows: list[Row] = []
+    place: Key | None = None
+    while True:
+        ids: list[Key] = latest(parts, limit=limit + 1, after=place)
+        rows += show(ids)
+        if len(rows) > limit:
+            return Found(rows[:limit], after=rows[limit - 1].pk, is_cut=False)
+        if len(ids) <= limit:
+            return Found(rows, after=bound, is_cut=bound is not None)
+        place = ids[-1]
 
 
 def _bound(parts: "Iterable[QuerySet[Any]]") -> Any:

@@ -171,6 +171,31 @@ def test_a_secret_is_neither_shown_nor_found(world, bob, reader, key_with):
 
 
 @pytest.mark.parametrize("path", ["/api/audit", "/api/tool-calls"])
+@pytest.mark.parametrize("guess", ["hunter2", "hunter3"])
+def test_the_end_of_a_page_tells_nothing_of_masked_values(world, bob, reader, path, guess):
+    """A page of one with a next page would confirm a guess, though it shows nothing."""
+    for _ in range(3):
+        (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+        steps.answer(asked, bob, {"approved": False, "password": "hunter2"})
+    ToolCall.objects.update(args='{"password":"hunter2","note":"visible"}')
+
+    page = read(reader, path, q=guess, limit=1)
+
+    assert (page["results"], page["next_after"]) == ([], None)
+
+
+def test_a_page_is_filled_behind_matches_by_masked_values(world, reader):
+    calls = [open_interrupts(start(world, "rehearse:tool_call"))[0].tool_call for _ in range(5)]
+    ToolCall.objects.update(args='{"password":"otter"}')
+    ToolCall.objects.filter(pk=calls[0].pk).update(args='{"animal":"otter"}')
+
+    page = read(reader, "/api/tool-calls", q="otter", limit=1)
+
+    assert [one["id"] for one in page["results"]] == [str(calls[0].pk)]
+    assert page["next_after"] is None
+
+
+@pytest.mark.parametrize("path", ["/api/audit", "/api/tool-calls"])
 @pytest.mark.parametrize("query", ["decision=perhaps", "since=yesterday", "after=first"])
 def test_nonsense_is_refused(reader, path, query):
     answer = reader.get(f"{path}?{query}")

@@ -3,10 +3,12 @@
 import pytest
 
 from inbox.actions.claims import claim_interrupt
+from inbox.actions.refusals import is_recorded
 from inbox.actions.retries import retry_run
-from inbox.actions.runs import cancel_run
+from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.domain import errors
+from tests import steps
 from tests.inbox.helpers import audited
 from tests.steps import approve, open_interrupts, start
 
@@ -65,3 +67,38 @@ def test_what_is_done_already_is_no_refusal(asked, bob):
     approve(asked, bob)
 
     assert audited("interrupt.refused") == []
+
+
+def test_repeated_refusals_of_one_kind_are_folded(asked, alice, bob, dora):
+    claim(asked, bob)
+
+    for _ in range(12):
+        with pytest.raises(errors.Claimed):
+            claim(asked, dora)
+    with pytest.raises(errors.Forbidden):
+        withdraw(asked, dora)
+
+    assert [detail for _, detail in audited("interrupt.refused")] == [
+        {"tried": "claim", "code": "CLAIMED"},
+        {"tried": "claim", "code": "CLAIMED", "count": 10},
+        {"tried": "withdraw", "code": "FORBIDDEN"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "recorded"),
+    [(1, True), (2, False), (9, False), (10, True), (11, False), (20, False), (100, True)],
+)
+def test_entries_are_written_for_powers_of_ten(count, recorded):
+    assert is_recorded(count) is recorded
+
+
+def test_repeated_rejected_resumes_are_folded(world, asked, bob):
+    entries = (steps.Entry("x", "resolved", True),)
+
+    for _ in range(3):
+        sent = steps.request(thread_id=asked.thread.external_id, entries=entries)
+        with pytest.raises(errors.UnknownInterrupt):
+            accept_run(agent=world.agent, request=sent, actor=bob)
+
+    assert len(audited("resume.rejected")) == 1

