@@ -196,6 +196,7 @@ def _reply(answer: Answer) -> Reply:
         tool_call_id=call.tool_call_id if call else None,
         tool_name=call.name if call else "",
         args=call.args if call else None,
+        metadata=answer.entry.metadata,
     )
 
 

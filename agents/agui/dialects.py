@@ -64,6 +64,7 @@ class Reply:
     tool_call_id: str | None = None
     tool_name: str = ""
     args: Mapping[str, Any] | None = None  #: what may be executed: as edited, if it was
+    metadata: Mapping[str, Any] | None = None  #: of the resume entry, for agents that speak 1.0
 
 
 class Reader:

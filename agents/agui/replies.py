@@ -86,6 +86,8 @@ def _entry(reply: Reply, spoken: Spoken) -> Json:
         payload = bridges.microsoft_answer(payload)
     if reply.status == "resolved" and payload is not None:
         entry["payload"] = payload
+    if reply.metadata and spoken.dialect is Dialect.CANONICAL:
+        entry["metadata"] = dict(reply.metadata)
     return entry
 
 

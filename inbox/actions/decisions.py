@@ -250,6 +250,7 @@ def _store(
             interrupt=answer.interrupt,
             status=answer.entry.status,
             payload=None if answer.entry.payload is None else _stored(answer.entry.payload),
+            metadata=_metadata(answer.entry),
             call_before=before.get(answer.interrupt.pk),
             view_digest=answer.view_digest,
             entrance=admission.entrance,
@@ -300,6 +301,10 @@ def _store(
 
 def _told_unseen(decision: Decision) -> dict[str, Any]:
     return {"unseen": True} if decision.unseen else {}
+
+
+def _metadata(entry: Entry) -> str | None:
+    return json.dumps(dict(entry.metadata)) if entry.metadata else None
 
 
 def _close(

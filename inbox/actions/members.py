@@ -10,8 +10,8 @@ from inbox.actions.locking import lock_team
 from inbox.domain import errors
 from inbox.domain.access import Actor, ActorKind, Permission, Role
 from inbox.domain.sentences import Sentence
+from inbox.domain.team_settings import check_settings
 from inbox.domain.teams import check_admin_stays, check_role_given, check_team
-from inbox.domain.teamwork import check_grace, check_request_expiry
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
 from inbox.selectors.access import may_make_teams, permissions_in
@@ -51,19 +51,21 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
     return team
 
 
+#: How the trail tells of a setting that has an action of its own: the action, and its detail.
+_TOLD = {
+    "grace_seconds": ("team.grace_set", "seconds"),
+    "request_expiry_hours": ("team.expiry_set", "hours"),
+}
+
+
 @transaction.atomic(durable=True)
 def change_team(
-    *,
-    team_id: UUID,
-    actor: Actor,
-    name: str | None = None,
-    grace_seconds: int | None = None,
-    request_expiry_hours: int | None = None,
+    *, team_id: UUID, actor: Actor, name: str | None = None, **settings: int | bool | None
 ) -> Team:
     """
-    Change a team's name, its grace period (0 to 3,600 s), or when its requests expire.
+    Change a team's name, or any of `inbox.domain.team_settings.SETTINGS`.
 
-    None leaves it as it is. Sets that are complete already keep the time they were given, and open
+    None leaves one as it is. Sets that are complete already keep the time they were given, and open
     requests keep theirs. Safe to replay: what is so already leaves no audit entry.
 
     Raises:
@@ -71,10 +73,8 @@ def change_team(
     """
     team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
-    if grace_seconds is not None:
-        check_grace(grace_seconds)
-    if request_expiry_hours is not None:
-        check_request_expiry(request_expiry_hours)
+    changes = {key: value for key, value in settings.items() if value is not None}
+    check_settings(changes)
     if name is not None and name != team.name:
         audit.record(
             action="team.renamed",
@@ -86,22 +86,16 @@ def change_team(
         )
         team.name = name
         team.save(update_fields=["name"])
-    if grace_seconds is not None and grace_seconds != team.grace_seconds:
-        audit.record(
-            action="team.grace_set", actor=actor, now=now, team_id=team.pk, seconds=grace_seconds
-        )
-        team.grace_seconds = grace_seconds
-        team.save(update_fields=["grace_seconds"])
-    if request_expiry_hours is not None and request_expiry_hours != team.request_expiry_hours:
-        audit.record(
-            action="team.expiry_set",
-            actor=actor,
-            now=now,
-            team_id=team.pk,
-            hours=request_expiry_hours,
-        )
-        team.request_expiry_hours = request_expiry_hours
-        team.save(update_fields=["request_expiry_hours"])
+    for setting, value in changes.items():
+        before = getattr(team, setting)
+        if value != before:
+            action, label = _TOLD.get(setting, ("team.setting_changed", "value"))
+            detail = {} if setting in _TOLD else {"setting": setting, "before": before}
+            audit.record(
+                action=action, actor=actor, now=now, team_id=team.pk, **detail, **{label: value}
+            )
+            setattr(team, setting, value)
+            team.save(update_fields=[setting])
     return team
 
 

@@ -137,6 +137,8 @@ def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
         item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
         if entry.payload is not None:
             item["payload"] = entry.payload
+        if entry.metadata:
+            item["metadata"] = dict(entry.metadata)
         wire.append(item)
     return wire
 

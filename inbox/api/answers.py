@@ -446,6 +446,14 @@ class Team(TypedDict):
     """How long a complete set of answers waits before it resumes its run."""
     request_expiry_hours: int
     """How long requests wait for which an agent says nothing of it; 0: for ever."""
+    execute_within_hours: int
+    """After so long an approved call that has not started lapses."""
+    requires_view_digest: bool
+    """Whether AG-UI clients have to send the digest of what they showed."""
+    inbox_only: bool
+    """Whether requests are answered on the pages of the inbox only."""
+    names_deciders: bool
+    """Whether remote agents are told the names of who decided."""
     role: Role | None
     """One's own; null for a key."""
     permissions: list[Permission]

@@ -190,6 +190,10 @@ _TEAM = {
     "name": "Operations",
     "grace_seconds": 0,
     "request_expiry_hours": 168,
+    "execute_within_hours": 24,
+    "requires_view_digest": False,
+    "inbox_only": False,
+    "names_deciders": False,
     "role": "admin",
     "permissions": ["admin", "decide", "read", "run"],
 }

@@ -10,15 +10,16 @@ from rest_framework.views import APIView
 from inbox.actions.members import change_role, change_team, make_team, remove_member
 from inbox.api.answers import Member, Page, Team
 from inbox.api.description import operation, page_parameters
-from inbox.api.fields import Line, Text, Whole
+from inbox.api.fields import Flag, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
 from inbox.domain.access import Permission, Role
 from inbox.domain.errors import AddressTaken, InvalidValue, LastAdmin, MoreThanOwn, NotFound
+from inbox.domain.team_settings import SETTINGS
 from inbox.domain.teams import LONGEST_NAME, LONGEST_SLUG
 from inbox.domain.teams import SLUG as TEAM_SLUG
-from inbox.domain.teamwork import LONGEST_EXPIRY_HOURS, LONGEST_GRACE_SECONDS
+from inbox.domain.teamwork import LONGEST_EXPIRY_HOURS, LONGEST_GRACE_SECONDS, MOST_EXECUTION_HOURS
 from inbox.selectors import members
 from inbox.selectors.teams import team_for
 
@@ -36,6 +37,10 @@ class TeamChange(serializers.Serializer[Any]):
     name = Line(required=False, max_length=LONGEST_NAME)
     grace_seconds = Whole(required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS)
     request_expiry_hours = Whole(required=False, min_value=0, max_value=LONGEST_EXPIRY_HOURS)
+    execute_within_hours = Whole(required=False, min_value=1, max_value=MOST_EXECUTION_HOURS)
+    requires_view_digest = Flag(required=False)
+    inbox_only = Flag(required=False)
+    names_deciders = Flag(required=False)
 
 
 class MemberChange(serializers.Serializer[Any]):
@@ -158,8 +163,7 @@ def team_json(row: members.Standing) -> dict[str, Any]:
     return {
         "slug": row.team.slug,
         "name": row.team.name,
-        "grace_seconds": row.team.grace_seconds,
-        "request_expiry_hours": row.team.request_expiry_hours,
+        **{setting: getattr(row.team, setting) for setting in SETTINGS},
         "role": row.role,
         "permissions": sorted(row.permissions),
     }

@@ -1,7 +1,7 @@
 """The AG-UI interrupt contract: which resume arrays are accepted, and what completes a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,11 +14,21 @@ from inbox.domain.states import EntryStatus, InterruptStatus, Reason
 
 @dataclass(frozen=True)
 class Entry:
-    """One answer: `payload` None and absent are the same."""
+    """
+    One answer: `payload` None and absent are the same, and a cancellation has none.
+
+    `metadata` is what a client sent beside it, without the server's own part; it travels to the
+    agent, and makes no two answers differ.
+    """
 
     interrupt_id: str
     status: EntryStatus
     payload: Any = None
+    metadata: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.status is EntryStatus.CANCELLED:
+            object.__setattr__(self, "payload", None)
 
 
 @dataclass(frozen=True)
@@ -39,13 +49,10 @@ class Question:
 
 
 def fingerprint(entries: Iterable[Entry]) -> str:
-    """What makes two resume arrays the same: order and null payloads do not matter, types do.
-
-    Nor does a payload that comes with a cancellation: nobody reads it.
-    """
+    """What makes two resume arrays the same: order and null payloads do not matter, types do."""
     parts = [
         [entry.interrupt_id, entry.status.value, entry.payload]
-        if entry.payload is not None and entry.status is EntryStatus.RESOLVED
+        if entry.payload is not None
         else [entry.interrupt_id, entry.status.value]
         for entry in sorted(entries, key=lambda entry: entry.interrupt_id)
     ]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from agents.agui.bounds import check_bounds
 from agents.agui.errors import ProtocolViolation
 from inbox.actions.runs import RunRequest
+from inbox.domain.consent import SIGNOFF
 from inbox.domain.contract import Entry
 from inbox.domain.errors import InvalidInput, InvalidValue
 from inbox.domain.states import EntryStatus
@@ -47,7 +48,12 @@ def run_request(value: Any) -> RunRequest:
             "forwardedProps": props,
         },
         entries=[
-            Entry(entry.interrupt_id, EntryStatus(entry.status), entry.payload)
+            Entry(
+                entry.interrupt_id,
+                EntryStatus(entry.status),
+                entry.payload,
+                {name: item for name, item in (entry.metadata or {}).items() if name != SIGNOFF},
+            )
             for entry in parsed.resume or ()
         ],
         has_resume=parsed.resume is not None,
@@ -62,10 +68,10 @@ def _without_ours(props: Any) -> tuple[Any, dict[str, str]]:
     Clients of older dialects have no metadata to send them in; they send
     `{"signoff": {"viewDigests": {interrupt id: digest}}}`.
     """
-    if not isinstance(props, dict) or "signoff" not in props:
+    if not isinstance(props, dict) or SIGNOFF not in props:
         return props, {}
-    rest = {name: member for name, member in props.items() if name != "signoff"}
-    ours = props["signoff"]
+    rest = {name: member for name, member in props.items() if name != SIGNOFF}
+    ours = props[SIGNOFF]
     digests = ours.get("viewDigests", {}) if isinstance(ours, dict) else None
     if not isinstance(digests, dict) or not all(map(_is_text, digests.values())):
         raise InvalidInput("forwardedProps.signoff.viewDigests is an object of texts.")
@@ -76,7 +82,7 @@ def _digests_of(entries: Sequence[ResumeEntry]) -> dict[str, str]:
     """Return the view digests in the metadata of resume entries, by interrupt id."""
     digests = {}
     for entry in entries:
-        ours = (entry.metadata or {}).get("signoff")
+        ours = (entry.metadata or {}).get(SIGNOFF)
         digest = ours.get("viewDigest") if isinstance(ours, dict) else None
         if digest is not None and not isinstance(digest, str):
             raise InvalidInput("resume: metadata.signoff.viewDigest is a text.")

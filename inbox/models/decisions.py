@@ -19,6 +19,9 @@ class Decision(models.Model):
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="decisions")
     status = models.CharField(max_length=10, choices=choices(EntryStatus))
     payload = models.TextField(null=True, help_text="canonical JSON text, as the agent gets it")
+    metadata = models.TextField(
+        null=True, help_text="JSON text: what the client sent beside the answer, for the agent"
+    )
     call_before = models.TextField(
         null=True, help_text="JSON text: the tool call's row before this answer changed it"
     )

@@ -39,6 +39,9 @@ class Team(models.Model):
         default=DEFAULT_EXPIRY_HOURS,
         help_text="how long requests wait for which an agent says nothing of it; 0: for ever",
     )
+    names_deciders = models.BooleanField(
+        default=False, help_text="remote agents are told the names of who decided"
+    )
     requires_view_digest = models.BooleanField(
         default=False, help_text="AG-UI clients have to send the digest of what they showed"
     )

@@ -12,6 +12,7 @@ from inbox.actions.sealing import NotOurLog, has_sound_blocks
 from inbox.domain.verifier import UNREADABLE, Key, Verifier
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.seal.reconciliation import reconcile
 from inbox.selectors import trail
 from inbox.selectors.erased import with_erasures
 
@@ -21,9 +22,11 @@ Report = dict[str, Any]
 CLOCK_TOLERANCE = timedelta(minutes=1)
 
 
-def verify_all(key: Key | None, outside: Iterable[str] = ()) -> Report:
+def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool = False) -> Report:
     """
     Verify every entry; `outside` are checkpoints that were kept elsewhere.
+
+    `with_rows` compares the entries with the rows that they are about as well.
 
     The report is that of the verifier (docs/audit.md): its `verdict` is intact, tampered, or
     unknown; `findings` say where and what, `doubts` why it cannot be told.
@@ -40,6 +43,9 @@ def verify_all(key: Key | None, outside: Iterable[str] = ()) -> Report:
             )
     except NotOurLog as problem:
         verifier.find("checkpoints", f"nothing can be sealed: {problem}")
+    if with_rows:
+        for where, difference in reconcile():
+            verifier.find(where, difference)
     return _report(verifier)
 
 
@@ -49,6 +55,8 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
         verifier.find(str(chain), "entries of it are missing")
+    for where, problem in reconcile(chain):
+        verifier.find(where, problem)
     return _report(verifier)
 
 

@@ -58,4 +58,5 @@ def question(row: Interrupt, decision: Decision | None) -> Question:
 
 def entry_of(row: Interrupt, decision: Decision) -> Entry:
     payload = None if decision.payload is None else json.loads(decision.payload)
-    return Entry(row.interrupt_id, EntryStatus(decision.status), payload)
+    metadata = json.loads(decision.metadata) if decision.metadata else None
+    return Entry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Container, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -14,9 +14,11 @@ from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import wire_entries
+from inbox.domain.consent import SIGNOFF
+from inbox.domain.remotes import is_remote
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
+from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
-from inbox.models import Memory, Run, Thread, ToolCall
 from inbox.selectors.asked_interrupts import AskedInterrupt
 from inbox.selectors.lineage import Lineage, lineage_of
 
@@ -78,7 +80,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         state=state,
         own_events=[event for event, _ in own],
         replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
-        answers=_answers(lineage.asked),
+        answers=_answers(thread, lineage.asked),
         checkpoint=json.loads(answered.checkpoint) if answered else None,
         memory=_memory_of(thread),
         known_tool_calls=[name for name, _ in calls],
@@ -93,21 +95,32 @@ def _memory_of(thread: Thread) -> Any:
     return None if kept is None else json.loads(kept)
 
 
-def _answers(asked: Sequence[AskedInterrupt]) -> list[Answer]:
+def _answers(thread: Thread, asked: Sequence[AskedInterrupt]) -> list[Answer]:
     answers = []
+    with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
     approved = _approved([item.row.tool_call for item in asked if item.row.tool_call])
-    for row, question, _ in asked:
-        if question.answer is None:
+    for row, question, decision in asked:
+        if question.answer is None or decision is None:
             continue
+        ours = {SIGNOFF: _decided(decision, with_name=with_names)}
+        entry = replace(question.answer, metadata={**(question.answer.metadata or {}), **ours})
         call = row.tool_call
         answers.append(
             Answer(
                 interrupt=Interrupt.model_validate_json(row.body),
-                entry=ResumeEntry.model_validate(wire_entries([question.answer])[0]),
+                entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
                 proposal=_proposal(call, is_approved=call.pk in approved) if call else None,
             )
         )
     return answers
+
+
+def _decided(decision: Decision, *, with_name: bool) -> dict[str, Any]:
+    """Return who decided and when, as `metadata.signoff` of a resume entry."""
+    by = {"kind": decision.actor_kind, "id": decision.ident}
+    if with_name:
+        by["name"] = decision.actor_label
+    return {"by": by, "at": decision.created_at.isoformat()}
 
 
 def _approved(calls: Sequence[ToolCall]) -> set[UUID]:

@@ -14,6 +14,7 @@ from inbox.domain import errors
 from inbox.domain.access import ROLE_PERMISSIONS, Actor, Permission, Role
 from inbox.domain.faces import hue, initials
 from inbox.domain.shown import visible
+from inbox.domain.team_settings import SWITCHES
 from inbox.selectors.keys import working_keys_of
 from inbox.selectors.members import Standing, members_of, standing_in, standings_in
 from inbox.selectors.teams import team_for
@@ -133,19 +134,29 @@ def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResp
 @page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     name, grace = request.POST.get("name", "").strip(), request.POST.get("grace_seconds", "")
-    expiry = request.POST.get("request_expiry_hours", "")
     team_id = team_for(actor, team).pk
     try:
         change_team(
             team_id=team_id,
             name=name,
-            grace_seconds=_seconds(grace),
-            request_expiry_hours=_seconds(expiry) if expiry else None,
+            grace_seconds=_whole(grace),
             actor=actor,
+            **_settings(request),
         )
     except errors.InvalidInput as refusal:
         return show_members(request, actor, team, notice=say(refusal.message), status=422)
     return _back(actor, team)
+
+
+def _settings(request: HttpRequest) -> dict[str, int | bool | None]:
+    """The settings that the form has; a switch that is off sends nothing but that it is there."""
+    hours = ("request_expiry_hours", "execute_within_hours")
+    given = {name: request.POST.get(name, "") for name in hours}
+    there = [name for name in request.POST.getlist("switch") if name in SWITCHES]
+    return {
+        **{name: _whole(text) if text else None for name, text in given.items()},
+        **{name: name in request.POST for name in there},
+    }
 
 
 def show_members(
@@ -207,6 +218,6 @@ def _back(actor: Actor, team: str) -> HttpResponse:
     return HttpResponseRedirect(where, status=303)
 
 
-def _seconds(text: str) -> int:
+def _whole(text: str) -> int:
     """A number out of a form; what is none is out of every range."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.models import Membership, Team, User
+from inbox.models import AuditEntry, Membership, Team, User
 from tests.api.test_rest import key_with
 
 __all__ = ["key_with"]
@@ -117,3 +117,21 @@ def test_the_last_administrator_stays(admin, world):
     refused = admin.delete(f"/api/teams/tests/members/{world.bob.pk}")
 
     assert (refused.status_code, refused.json()["code"]) == (409, "LAST_ADMIN")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("execute_within_hours", 48),
+        ("requires_view_digest", True),
+        ("inbox_only", True),
+        ("names_deciders", True),
+    ],
+)
+def test_each_setting_of_consent_is_changed_and_in_the_trail(admin, world, setting, value):
+    changed = admin.patch("/api/teams/tests", {setting: value})
+
+    assert changed.status_code == 204
+    assert admin.get("/api/teams").json()["results"][0][setting] == value
+    entry = AuditEntry.objects.get(action="team.setting_changed")
+    assert entry.told["detail"]["setting"] == setting

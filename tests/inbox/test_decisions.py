@@ -348,3 +348,22 @@ def test_a_large_set_is_decided_one_by_one_without_loading_it_every_time(
 
     with django_assert_max_num_queries(16):
         approve(first, bob)
+
+
+def test_a_payload_beside_a_cancellation_is_dropped(waiting, world, bob):
+    (interrupt,) = open_interrupts(waiting)
+
+    decision = decide(
+        interrupt_id=interrupt.pk,
+        status=EntryStatus.CANCELLED,
+        payload={"approved": True},
+        view_digest=interrupt.shown_digest,
+        actor=bob,
+        entrance=Entrance.REST,
+    )
+
+    assert decision.payload is None
+    assert json.loads(Run.objects.get(resumes=waiting).resume)[0].keys() == {
+        "interruptId",
+        "status",
+    }

@@ -1,6 +1,7 @@
 """Agents elsewhere on the real engine: a server of another framework, on a port of this machine."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -8,8 +9,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from inbox import engine, sweeper
+from inbox.actions.members import change_team
 from inbox.actions.people import ensure_agent, ensure_team
 from inbox.actions.remotes import set_remote_agent
+from inbox.actions.runs import accept_run
 from inbox.domain.access import SEED
 from inbox.domain.errors import AddressTaken, EditsNotOffered, Forbidden, InvalidValue, NotFound
 from inbox.models import AuditEntry, Endpoint, Run, ToolCall
@@ -325,3 +328,43 @@ def test_a_retry_at_the_new_address_asks_people_again(world, bob, elsewhere, ref
     assert resumed_run(asking).status == "succeeded"
     (entry,) = elsewhere.sent[1]["resume"]
     assert entry["interruptId"] == interrupt.interrupt_id
+
+
+# -- what agents learn beside the answer ----------------------------------------------------------
+
+
+def test_a_remote_agent_learns_who_decided_and_the_metadata_of_the_client(
+    world, bob, elsewhere, refunds
+):
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1"),
+        [started(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    (interrupt,) = open_interrupts(run)
+    entry = replace(
+        steps.entry(interrupt, steps.APPROVE), metadata={"proof": "abc", "signoff": "forged"}
+    )
+    answers = steps.request(thread_id=run.thread.external_id, entries=(entry,))
+    resumed = accept_run(agent=refunds, request=answers, actor=bob).run
+
+    engine.execute(resumed.pk)
+
+    (sent,) = elsewhere.sent[1]["resume"]
+    assert sent["metadata"]["proof"] == "abc"
+    assert sent["metadata"]["signoff"]["by"] == {"kind": "human", "id": str(world.bob.pk)}
+
+
+def test_a_team_lets_remote_agents_know_names(world, bob, elsewhere, refunds):
+    change_team(team_id=world.team.pk, names_deciders=True, actor=SEED)
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1"),
+        [started(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+
+    resumed_run(run)
+
+    (sent,) = elsewhere.sent[1]["resume"]
+    assert sent["metadata"]["signoff"]["by"]["name"] == "Bob"

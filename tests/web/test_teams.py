@@ -9,6 +9,7 @@ from inbox.domain.access import SEED, Permission
 from inbox.models import ApiKey, Membership, Team
 from inbox.selectors.keys import actor_of_key
 from inbox.web.teams import PERMISSIONS, ROLES
+from tests.steps import reread
 from tests.web.pages import words
 from tests.web.test_agents import ana, err, reads_ana
 
@@ -222,3 +223,13 @@ def test_who_cannot_sign_in_can_do_nothing(reads_bob, world):
 
     assert ">Alice<" not in reads_bob.get("/teams/tests/who/").content.decode()
     assert "cannot sign in" in words(reads_bob.get("/teams/tests/"))
+
+
+def test_a_switch_that_is_unticked_is_turned_off(world, reads_ana):
+    form = {"name": "Tests", "grace_seconds": "0", "switch": "inbox_only"}
+    reads_ana.client.post("/teams/tests/save", {**form, "inbox_only": "on"})
+    assert reread(world.team).inbox_only
+
+    reads_ana.client.post("/teams/tests/save", form)
+
+    assert not reread(world.team).inbox_only

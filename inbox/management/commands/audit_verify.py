@@ -77,7 +77,7 @@ def _report(options: dict[str, Any], key: Key | None, notes: list[str]) -> dict[
     if options["range"] is not None:
         first, last = options["range"]
         return verification.verify_range(key, notes, first=first, last=last)
-    return verification.verify_all(key, notes)
+    return verification.verify_all(key, notes, with_rows=True)
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -1,0 +1,162 @@
+"""Reconciling the audit trail with the rows it is about: each has the other, and they agree."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Exists, Min, OuterRef, Q, QuerySet
+
+from inbox.domain import errors
+from inbox.domain.states import Reason, ToolCallState
+from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
+from inbox.selectors.verified_decisions import check_decision
+
+_CLOSINGS = ("interrupt.resolved", "interrupt.cancelled", "interrupt.expired")
+_AT_ONCE = 1_000
+Finding = tuple[str, str]  #: where, and what is wrong there
+
+
+def reconcile(thread: Any = None) -> list[Finding]:
+    """
+    Compare decisions, starts, results and resumes with their entries, in both directions.
+
+    Names and texts that were erased from the trail are not compared; the entries themselves stay.
+    `thread` narrows it to one thread, by its id.
+    """
+    return [
+        *_decisions_without_entry(thread),
+        *_entries_without_decision(thread),
+        *_decisions_that_differ(thread),
+        *_interrupts_that_differ(thread),
+        *_calls_without_entry(thread),
+        *_entries_without_call(thread),
+        *_resumes_without_entry(thread),
+    ]
+
+
+def _decisions(thread: Any) -> "QuerySet[Decision]":
+    rows = Decision.objects.order_by("pk")
+    return rows.filter(interrupt__thread=thread) if thread else rows
+
+
+def _entries(thread: Any, *actions: str) -> "QuerySet[AuditEntry]":
+    rows = AuditEntry.objects.filter(action__in=actions).order_by("pk")
+    return rows.filter(chain=thread) if thread else rows
+
+
+def _closing(**more: Any) -> "QuerySet[AuditEntry]":
+    entries = AuditEntry.objects.filter(interrupt=OuterRef("interrupt"), action__in=_CLOSINGS)
+    return entries.filter(at=OuterRef("created_at"), **more)
+
+
+def _decisions_without_entry(thread: Any) -> Iterator[Finding]:
+    unknown = _decisions(thread).exclude(Exists(_closing()))
+    for pk in unknown.values_list("pk", flat=True):
+        yield f"decision {pk}", "no entry of the trail says that it was made"
+    withdrawal = AuditEntry.objects.filter(
+        interrupt=OuterRef("interrupt"), action="decision.withdrawn", at=OuterRef("withdrawn_at")
+    )
+    withdrawn = _decisions(thread).exclude(withdrawn_at=None).exclude(Exists(withdrawal))
+    for pk in withdrawn.values_list("pk", flat=True):
+        yield f"decision {pk}", "no entry of the trail says that it was withdrawn"
+
+
+def _entries_without_decision(thread: Any) -> Iterator[Finding]:
+    decision = Decision.objects.filter(interrupt=OuterRef("interrupt"), created_at=OuterRef("at"))
+    for entry in _entries(thread, *_CLOSINGS).exclude(Exists(decision)).iterator(_AT_ONCE):
+        yield _place(entry), "the decision that it tells of is gone or was changed"
+    withdrawn = Decision.objects.filter(
+        interrupt=OuterRef("interrupt"), withdrawn_at=OuterRef("at")
+    )
+    lost = _entries(thread, "decision.withdrawn").exclude(Exists(withdrawn))
+    for entry in lost.iterator(_AT_ONCE):
+        yield _place(entry), "the decision that was withdrawn counts again, or is gone"
+
+
+def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
+    rows = _decisions(thread).filter(withdrawn_at=None).select_related("interrupt")
+    # Decisions from before there were signatures may have none.
+    first_signed = rows.exclude(signature="").exclude(signature__contains=":upgraded:")
+    since = first_signed.aggregate(at=Min("created_at"))["at"]
+    for decision in rows.iterator(_AT_ONCE):
+        where, entry = f"decision {decision.pk}", _told_of(decision)
+        is_later = since is not None and decision.created_at >= since
+        if decision.signature or is_later or (entry and "entrance" in entry.told["detail"]):
+            try:
+                check_decision(decision)
+            except errors.DecisionNotVerified as problem:
+                yield where, str(problem)
+        if entry is not None and not _agrees(decision, entry):
+            yield where, "it is not what the trail says was decided"
+
+
+def _told_of(decision: Decision) -> AuditEntry | None:
+    entries = AuditEntry.objects.filter(interrupt=decision.interrupt, action__in=_CLOSINGS)
+    entry = entries.filter(at=decision.created_at).select_related("payload").first()
+    return entry if entry is not None and hasattr(entry, "payload") else None
+
+
+def _agrees(decision: Decision, entry: AuditEntry) -> bool:
+    payload = None if decision.payload is None else json.loads(decision.payload)
+    approved = entry.told["digests"].get("approved", "")
+    is_same_actor = (entry.actor_kind, entry.actor_id) == (
+        decision.actor_kind,
+        decision.ident[:64],
+    )
+    is_same_call = not decision.args_digest or decision.args_digest == approved
+    return is_same_actor and is_same_call and entry.told["detail"].get("payload") == payload
+
+
+def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
+    rows = Interrupt.objects.order_by("pk")
+    rows = rows.filter(thread=thread) if thread else rows
+    opened = AuditEntry.objects.filter(interrupt=OuterRef("pk"), action="interrupt.opened")
+    for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
+        yield f"interrupt {pk}", "no entry of the trail says that it was asked"
+    entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt")
+    for entry in entries.iterator(_AT_ONCE):
+        view = entry.told["digests"].get("view")
+        if entry.interrupt is None:
+            yield _place(entry), "the interrupt that it tells of is gone"
+        elif view is not None and view != entry.interrupt.view_digest:
+            yield f"interrupt {entry.interrupt.pk}", "it is not what the trail says was asked"
+
+
+def _calls_without_entry(thread: Any) -> Iterator[Finding]:
+    rows = ToolCall.objects.order_by("pk")
+    rows = rows.filter(thread=thread) if thread else rows
+    started = AuditEntry.objects.filter(tool_call=OuterRef("pk"), action="tool.started")
+    unknown = rows.exclude(started_at=None).exclude(Exists(started))
+    for pk in unknown.values_list("pk", flat=True):
+        yield f"tool call {pk}", "no entry of the trail says that it was started"
+    settled = AuditEntry.objects.filter(tool_call=OuterRef("pk"), action="tool.settled")
+    said = Decision.objects.filter(  # a person said what had come of it
+        interrupt__tool_call=OuterRef("pk"), interrupt__reason=Reason.OUTCOME_UNKNOWN
+    )
+    unknown = rows.filter(state=ToolCallState.SETTLED).exclude(Exists(settled) | Exists(said))
+    for pk in unknown.values_list("pk", flat=True):
+        yield f"tool call {pk}", "no entry of the trail says that it has a result"
+
+
+def _entries_without_call(thread: Any) -> Iterator[Finding]:
+    unsettled = ~Q(tool_call__state=ToolCallState.SETTLED) | Q(tool_call=None)
+    for entry in _entries(thread, "tool.settled").filter(unsettled).iterator(_AT_ONCE):
+        yield _place(entry), "the result that it tells of is gone"
+    started = _entries(thread, "tool.started").filter(tool_call=None)
+    for entry in started.iterator(_AT_ONCE):
+        yield _place(entry), "the call that it tells of is gone"
+
+
+def _resumes_without_entry(thread: Any) -> Iterator[Finding]:
+    rows = Run.objects.exclude(resumes=None).order_by("pk")
+    rows = rows.filter(thread=thread) if thread else rows
+    queued = AuditEntry.objects.filter(run=OuterRef("pk"), action="resume.queued")
+    for pk in rows.exclude(Exists(queued)).values_list("pk", flat=True):
+        yield f"run {pk}", "no entry of the trail says that it was resumed"
+    entries = _entries(thread, "resume.queued")
+    for entry in entries.filter(run__resumes=None).iterator(_AT_ONCE):
+        yield _place(entry), "the resume that it tells of is gone"
+
+
+def _place(entry: AuditEntry) -> str:
+    return f"{entry.chain} {entry.seq}"
