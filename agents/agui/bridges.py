@@ -96,7 +96,7 @@ def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
     if wanted is None:
         schema["properties"]["reason"]["description"] = _UNTOLD
     else:
-        schema = approval_schema(payload=_like(wanted))
+        schema = approval_schema(payload=like(wanted))
         approved = {"properties": {"approved": {"const": True}}}
         schema |= {"if": approved, "then": {"required": ["payload"]}}
     return {
@@ -112,10 +112,10 @@ def _about(call: Json) -> str:
     return f"Call {call.get('name')}?"
 
 
-def _like(value: Any) -> Json:
-    """A schema of what an example shows: Google's tools say by one what they want to be told."""
+def like(value: Any) -> Json:
+    """Return a schema of what an example shows."""
     if isinstance(value, dict):
-        fields = {str(name): _like(one) for name, one in value.items()}
+        fields = {str(name): like(one) for name, one in value.items()}
         return {"type": "object", "properties": fields, "required": list(fields)}
     return {"type": _TYPES[type(value)]} if type(value) in _TYPES else {}
 

@@ -21,6 +21,21 @@ Json = dict[str, Any]
 #: What LangGraph names its interrupts with: the map from id to answer is told by it.
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
 _REASON = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
+_CORE = ("tool_call", "input_required", "confirmation")
+#: Kinds whose values are approved or rejected, whatever else they ask.
+_APPROVING = re.compile(r"approv|authori[sz]|confirm", re.IGNORECASE)
+_LARGEST_SHAPES = 16 * 1024  #: characters
+_MESSAGES = ("message", "question", "prompt", "description")
+_SCHEMAS = ("responseSchema", "response_schema", "inputSchema")
+_EXPIRIES = ("expiresAt", "expires_at")
+_ABOUT_THE_QUESTION = {"kind", "type", "id", "toolCallId", *_MESSAGES, *_SCHEMAS, *_EXPIRIES}
+#: What a value may be whose type nobody has told.
+_ANY_VALUE = [
+    {"type": "string", "title": "Text"},
+    {"type": "number", "title": "Number"},
+    {"type": "boolean", "title": "Yes or no"},
+    {"title": "JSON"},
+]
 
 
 class Dialect(StrEnum):
@@ -157,7 +172,10 @@ class Reader:
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
         if self._is_langgraph(interrupts):
-            interrupts = [{**one, "id": self._langgraph_id(one["id"])} for one in interrupts]
+            interrupts = [
+                {**_told_by_langgraph(one), "id": self._langgraph_id(one["id"])}
+                for one in interrupts
+            ]
         elif interrupts and all(map(bridges.microsoft_kind, interrupts)):
             kinds = {str(one.get("id")): bridges.microsoft_kind(one) for one in interrupts}
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
@@ -223,12 +241,11 @@ class Reader:
                 "message": f"Call {payload['functionName']}?",
                 "responseSchema": bridges.approval_schema(edited_args={"type": "object"}),
             }
-        elif isinstance(payload, dict):
-            interrupt |= _asked(payload)
-            if legacy.get("reason") == "human_approval":
-                # The draft's own word for yes or no, with whatever else its answers may hold.
-                schema = bridges.approval_schema() | {"additionalProperties": True}
-                interrupt.setdefault("responseSchema", schema)
+        else:
+            fields = as_object(payload)
+            interrupt |= {"message": payload} if isinstance(payload, str) else _asked(fields)
+            if _draft_proposes(legacy.get("reason"), fields):
+                interrupt.setdefault("responseSchema", _draft_schema(fields))
         self.spoken = Spoken(Dialect.DRAFT, {name: note})
         return before, interrupt
 
@@ -258,6 +275,7 @@ class Reader:
             interrupt["toolCallId"] = call
         elif interrupt["reason"] == "tool_call":
             interrupt["reason"] = "confirmation"
+            interrupt.setdefault("responseSchema", _open_approval())
         return interrupt
 
 
@@ -274,33 +292,91 @@ def unpacked(value: Any) -> Any:
 def asked_with(value: Any, framework: str) -> Json:
     """What an interrupt asks whose value this is: reason, metadata, and the message and schema."""
     fields = value if isinstance(value, dict) else {}
+    reason, kind = fields.get("reason"), fields.get("kind")
+    # A business reason ("Duplicate charge") stands beside the kind, which routes.
+    routing = reason if reason in _CORE or not _is_name(kind) else kind
     asked: Json = {
-        "reason": _reason(fields.get("reason") or fields.get("kind"), framework),
+        "reason": _reason(routing, framework),
         "metadata": {framework: {"value": value}},
     }
     if isinstance(value, str):
         asked["message"] = value
-    return asked | _asked(fields)
+    asked |= _asked(fields)
+    if framework == "langgraph" and routing is kind and "responseSchema" not in asked:
+        proposed = proposed_fields(fields)
+        if _APPROVING.search(str(kind)) or (proposed and "message" not in asked):
+            asked["responseSchema"] = _open_approval(**_shapes_of(proposed))
+    return asked
+
+
+def proposed_fields(value: Mapping[str, Any]) -> Json:
+    """The fields of a value that are neither its question nor there for routing."""
+    return {name: one for name, one in value.items() if name not in _ABOUT_THE_QUESTION}
+
+
+def _told_by_langgraph(interrupt: Json) -> Json:
+    """An interrupt of LangGraph's bridge, which takes a business reason for the reason."""
+    raw = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
+    if not isinstance(raw, dict) or interrupt.get("responseSchema") or raw.get("reason") in _CORE:
+        return interrupt
+    told = asked_with(raw, "langgraph")
+    return {**interrupt, **{name: told[name] for name in told if name != "metadata"}}
+
+
+def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:
+    """Whether a draft's interrupt asks for a yes or no, rather than for an answer."""
+    if reason == "human_approval" or isinstance(payload.get("proposal"), dict):
+        return True
+    asks = "message" in _asked(payload) and "action" not in payload
+    return bool(payload) and not asks and not str(reason).endswith("_required")
+
+
+def _draft_schema(payload: Mapping[str, Any]) -> Json:
+    """The draft's answer to a proposal: yes or no, with `modifications` and whatever else."""
+    args = as_object(as_object(payload.get("proposal")).get("args"))
+    if args:
+        changes: Json = {"type": "object", "properties": _shapes_of(args)}
+    else:
+        changes = {"type": "object", "additionalProperties": {"anyOf": _ANY_VALUE}}
+    return _open_approval(modifications=changes)
+
+
+def _open_approval(**more: Json) -> Json:
+    """The schema of an approval whose answer may hold more than is known of it."""
+    return bridges.approval_schema(**more) | {"additionalProperties": True}
+
+
+def _shapes_of(fields: Mapping[str, Any]) -> Json:
+    """Schemas of the fields by their values, none for more than a form should have."""
+    shapes = {name: bridges.like(value) for name, value in fields.items() if name != "approved"}
+    for shape in shapes.values():
+        if shape.get("type") == "integer":  # 47 may become 35.5
+            shape["type"] = "number"
+    return shapes if len(strict_json.dumps(shapes)) <= _LARGEST_SHAPES else {}
 
 
 def _asked(fields: Mapping[str, Any]) -> Json:
     """The question and its schema, under the names that are in use for them."""
-    messages = [fields.get(one) for one in ("message", "question", "prompt", "description")]
-    schemas = [fields.get(one) for one in ("responseSchema", "response_schema", "inputSchema")]
+    messages = [fields.get(one) for one in _MESSAGES]
+    schemas = [fields.get(one) for one in _SCHEMAS]
     message = next((one for one in messages if isinstance(one, str) and one), None)
     schema = next((one for one in schemas if isinstance(one, dict)), None)
-    expiry = fields.get("expiresAt") or fields.get("expires_at")
+    expiry = next((fields[one] for one in _EXPIRIES if fields.get(one)), None)
     asked = {"message": message, "responseSchema": schema, "expiresAt": expiry}
     return {name: value for name, value in asked.items() if value is not None}
 
 
 def _reason(given: Any, framework: str) -> str:
     """A reason of 1.0: ours as they are, any other under the framework's name."""
-    if given in ("tool_call", "input_required", "confirmation"):
+    if given in _CORE:
         return str(given)
-    if isinstance(given, str) and _REASON.fullmatch(given):
+    if _is_name(given):
         return given if ":" in given and not given.startswith("core:") else f"{framework}:{given}"
     return f"{framework}:interrupt"
+
+
+def _is_name(given: Any) -> bool:
+    return isinstance(given, str) and _REASON.fullmatch(given) is not None
 
 
 def _is_mastra(value: Any) -> bool:

@@ -142,7 +142,8 @@ class Teller:
     def _on_interrupt(self, interrupt: Json) -> Json:
         """Without `toolCallId`, by which CopilotKit would take it for the call's own card."""
         reason = interrupt["reason"]
-        value = {"id": interrupt["id"], "kind": reason, "reason": reason, **_told(interrupt)}
+        own = _spoken_by_langgraph(interrupt)
+        value = {"kind": reason, "reason": reason, **_told(interrupt), **own, "id": interrupt["id"]}
         if (call := self._call(interrupt)) is not None:
             value |= {"toolName": call["name"], "args": unpacked(call["arguments"])}
         return {
@@ -171,6 +172,15 @@ def _ours(interrupt: Json) -> Json:
     """Return the server's part of the metadata, with the view digest."""
     ours = (interrupt.get("metadata") or {}).get("signoff")
     return {"metadata": {"signoff": ours}} if ours else {}
+
+
+def _spoken_by_langgraph(interrupt: Json) -> Json:
+    """What an agent of LangGraph asked, in its own words, which its client's cards match."""
+    told = (interrupt.get("metadata") or {}).get("langgraph")
+    value = told.get("value") if isinstance(told, dict) else None
+    if not isinstance(value, dict) or interrupt["reason"] == "tool_call":
+        return {}
+    return {name: one for name, one in value.items() if name not in ("toolCallId", "metadata")}
 
 
 def _told(interrupt: Json) -> Json:

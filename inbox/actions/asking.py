@@ -12,12 +12,18 @@ from inbox.actions import audit, calls, outbox
 from inbox.domain import errors
 from inbox.domain.access import agent_actor
 from inbox.domain.consent import SIGNOFF, VIEW_VERSION, view_digest, without_ours
+from inbox.domain.headings import LONGEST_HEADING, heading_of
 from inbox.domain.likeness import search_text_of, shape_of
-from inbox.domain.masks import Secrets
+from inbox.domain.masks import NAMES, Secrets
+from inbox.domain.proposals import Proposal, proposal_of
+from inbox.domain.remotes import REMOTE
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
-from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
 from inbox.selectors.agents import endpoint_digest_of
+
+#: Characters of a tool's name, as of a call's.
+MAX_TOOL = 200
 
 
 def build_interrupts(
@@ -28,9 +34,18 @@ def build_interrupts(
         thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
     )
     endpoint = endpoint_digest_of(thread.agent_id)
+    implementation = Agent.objects.values_list("implementation", flat=True)
+    is_operators = not implementation.get(pk=thread.agent_id).startswith(REMOTE)
     return [
         _interrupt(
-            thread, run, item, tool_calls.get(item.tool_call_id or ""), position, endpoint, now
+            thread,
+            run,
+            item,
+            tool_calls.get(item.tool_call_id or ""),
+            position,
+            endpoint,
+            now,
+            is_operators=is_operators,
         )
         for position, item in enumerate(interrupts)
     ]
@@ -91,12 +106,23 @@ def _interrupt(
     position: int,
     endpoint: str,
     now: datetime,
+    *,
+    is_operators: bool,
 ) -> Interrupt:
     asked = _as_asked(item)
     expires_at = parse_expiry(item.expires_at) if item.expires_at else None
     args = json.loads(call.approved_args) if call else None
-    title = _title(item, call)
-    tool = call.name if call else ""
+    proposal = proposal_of(asked) if call is None else None
+    tool = call.name if call else _tool_of(proposal)
+    message = item.message or ""
+    shown_args = _without_secrets(item, args)
+    title = heading_of(
+        reason=item.reason,
+        message=message,
+        is_operators=is_operators,
+        tool=tool,
+        values=(NAMES.masked(proposal.values) if proposal else shown_args) or {},
+    )
     return Interrupt(
         team_id=thread.team_id,
         agent_id=thread.agent_id,
@@ -108,9 +134,10 @@ def _interrupt(
         reason=item.reason,
         args=call.approved_args if call else None,
         title=title,
+        message=" ".join(message.split())[:LONGEST_HEADING],
         tool=tool,
         shape=_shape(thread, item, tool, args),
-        search_text=search_text_of(title, item.message or "", tool, args=_searchable(item, args)),
+        search_text=search_text_of(title, message, tool, args=shown_args),
         # In the agent's order, which is that of the form's fields; only the digest is canonical.
         body=json.dumps(asked, ensure_ascii=False),
         view_digest=view_digest(
@@ -139,8 +166,13 @@ def _as_asked(item: WireInterrupt) -> dict[str, Any]:
     return asked
 
 
-def _searchable(item: WireInterrupt, args: Any) -> Any:
-    """The arguments without their secrets: nobody finds out one by searching for it."""
+def _tool_of(proposal: Proposal | None) -> str:
+    """The tool that is proposed without a call, for lists and filters; "" if none is."""
+    return proposal.name[:MAX_TOOL] if proposal and proposal.is_call else ""
+
+
+def _without_secrets(item: WireInterrupt, args: Any) -> Any:
+    """The arguments with masks: nobody finds out a secret by searching, or in a heading."""
     return Secrets(item.response_schema, at="editedArgs").masked(args)
 
 
@@ -149,8 +181,3 @@ def _shape(thread: Thread, item: WireInterrupt, tool: str, args: Any) -> str:
     if not tool or item.reason != Reason.TOOL_CALL:
         return ""
     return shape_of(agent=str(thread.agent_id), tool=tool, args=args, schema=item.response_schema)
-
-
-def _title(item: WireInterrupt, call: ToolCall | None) -> str:
-    text = item.message or (f"Call {call.name}" if call else item.reason)
-    return " ".join(text.split())[:300] or item.reason[:300]

@@ -44,6 +44,11 @@ APPROVAL: dict[str, Any] = {
     "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
     "required": ["approved"],
 }
+#: What an answer looks like where the agent did not say, by reason (AG-UI, reason taxonomy).
+DEFAULT_SCHEMAS: dict[str, dict[str, Any]] = {
+    "tool_call": APPROVAL,
+    "confirmation": {"type": "boolean"},
+}
 #: An agent's own approval schema is checked together with this: `"true"` and 1 never approve.
 APPROVAL_FLOOR: dict[str, Any] = {
     "type": "object",

@@ -26,6 +26,8 @@ FORM_TAB = "form"
 JSON_TAB = "json"
 #: Says in a post that the fields start from what the agent wrote; no JSON text is like it.
 AS_WRITTEN = "="
+#: What is asked for where nobody said what: it has a text area.
+TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1_000_000}
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class _Source:
     value: Any
     name: str
     leave_out: Collection[str]
+    is_text: bool  #: whether the fields ask for a text
     masks: Numbered | None = None  #: of what is secret in the value
 
     def veiled(self, value: Any) -> Any:
@@ -54,8 +57,10 @@ class _Source:
             return reader.blame(root, (), gettext(wording.MASK_MOVED))
 
     def plan(self, posted: Posted | None, base: Any) -> Node:
-        return Planner(self.schema, posted, names_facts=self.value is not ABSENT).plan(
-            self.schema,
+        is_text = self.is_text and (base is ABSENT or isinstance(base, str))
+        schema = TEXT if is_text else self.schema
+        node = Planner(schema, posted, names_facts=self.value is not ABSENT).plan(
+            schema,
             base,
             name=self.name,
             label=gettext(wording.ROOT),
@@ -63,6 +68,9 @@ class _Source:
             leave_out=self.leave_out,
             veiled=self.veiled(base),
         )
+        if is_text:
+            node.help = []
+        return node
 
     def json_node(self, text: str | None = None) -> Node:
         shown = _json_text(self.veiled(self.value))
@@ -130,13 +138,15 @@ def build_form(
     leave_out: Collection[str] = (),
     posted: QueryDict | None = None,
     secrets: Secrets = NAMES,
+    is_text: bool = False,
 ) -> Form:
     """
     The form for one value of a schema; one that does not pass the gate is not used at all.
 
     `value` is what the agent wrote, ABSENT where an answer is asked for; what is secret in it is
     masked, and comes out as it was unless somebody writes another value. `leave_out` names members
-    that the page asks for in another place. With `posted` the form shows what was typed: after a
+    that the page asks for in another place. With `is_text` the fields ask for a text, while the
+    JSON tab takes whatever the schema allows. With `posted` the form shows what was typed: after a
     button that changes the form (`draft`) changed by it, otherwise with what is wrong.
     """
     if isinstance(value, Mapping) and leave_out:
@@ -145,7 +155,7 @@ def build_form(
     if value is not ABSENT:
         masks = Numbered(secrets)
         masks.hidden(value)
-    source = _Source(_usable(schema), value, name, frozenset(leave_out), masks)
+    source = _Source(_usable(schema), value, name, frozenset(leave_out), is_text, masks)
     post = Posted(posted) if posted is not None else None
     if post is None or post.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)

@@ -50,7 +50,10 @@ class Interrupt(models.Model):
     tool = models.CharField(max_length=200, blank=True, help_text="the name of the call's tool")
     shape = models.CharField(max_length=64, blank=True, help_text="that of requests like this one")
     search_text = models.TextField(help_text="what a search looks through, casefolded")
-    title = models.CharField(max_length=300)
+    title = models.CharField(max_length=300, help_text="facts, or a text of the operator")
+    message = models.CharField(
+        max_length=300, blank=True, default="", help_text="what the agent says, for lists"
+    )
     args = models.TextField(null=True, help_text="the tool's arguments when this was asked")
     body = models.TextField()
     view_digest = models.CharField(max_length=64, help_text="of what was asked, as it was asked")

@@ -11,7 +11,7 @@ from django.db.models import Count, Prefetch, Q
 
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
-from inbox.domain.schemas import APPROVAL
+from inbox.domain.schemas import DEFAULT_SCHEMAS
 from inbox.domain.states import InterruptStatus, Reason
 from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Sighting, Thread
 from inbox.models.clock import database_now
@@ -30,7 +30,7 @@ class InterruptDetail:
 
     interrupt: Interrupt
     asked: dict[str, Any]  #: the AG-UI Interrupt
-    schema: dict[str, Any] | None  #: the answer's, the approval default where the agent gave none
+    schema: dict[str, Any] | None  #: the agent's, else the default of the reason
     args: dict[str, Any] | None  #: the tool's, as they were when this was asked
     decision: Decision | None
     siblings: Sequence[Interrupt]  #: the first interrupts of the run, this one included
@@ -99,8 +99,8 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
     decided_together, asked_together = progress_of([row])[row.run_id]
     schema = asked.get("responseSchema")
-    if schema is None and row.reason == Reason.TOOL_CALL:
-        schema = APPROVAL
+    if schema is None:
+        schema = DEFAULT_SCHEMAS.get(row.reason)
     return InterruptDetail(
         interrupt=row,
         asked=asked,

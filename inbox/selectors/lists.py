@@ -34,7 +34,18 @@ _STATES = {
 }
 #: What a list of rows shows; the rest of an interrupt may be large.
 _SHOWN = (
-    *("title", "tool", "reason", "status", "run", "team", "shape", "expires_at", "due_at"),
+    *(
+        "title",
+        "message",
+        "tool",
+        "reason",
+        "status",
+        "run",
+        "team",
+        "shape",
+        "expires_at",
+        "due_at",
+    ),
     *("created_at", "closed_at", "agent__slug"),
     *("claim__until", "claim__user__username", "claim__user__first_name", "claim__user__last_name"),
 )

@@ -5,12 +5,11 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.domain.consent import canonical
 from inbox.domain.edits import NOT_OFFERED
 from inbox.domain.errors import EditsNotOffered, InvalidPayload
 from inbox.domain.states import EntryStatus
 from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
-from inbox.web.sheets import NOTE_ID, PROMOTED, Posted, Sheet
+from inbox.web.sheets import NOTE_ID, Posted, Sheet
 
 SEEN_ID = "f-seen"
 
@@ -38,7 +37,10 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
         case ("reject", True):
             more = _read(sheet.answer, posted)
             return EntryStatus.RESOLVED, _payload({"approved": False}, more, sheet, posted)
-        case ("answer", False):
+        case ("yes" | "no", False) if sheet.asks_yes_no:
+            _check_looked_at(sheet, posted)
+            return EntryStatus.RESOLVED, posted.action == "yes"
+        case ("answer", False) if not sheet.asks_yes_no:
             _check_looked_at(sheet, posted)
             return EntryStatus.RESOLVED, _answer(sheet, posted)
     raise InvalidPayload(gettext("Choose one of the buttons: this is no answer to what was asked."))
@@ -47,12 +49,13 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
 def _answer(sheet: Sheet, posted: Posted) -> Any:
     """Return the value that was asked for; nothing is made up for one that is not there."""
     if sheet.answer is None:
-        return None
+        raise InvalidPayload(gettext("This page does not fit the request. Reload it."))
     reading = sheet.answer.read(posted.data)
     if reading.problems:
         raise AnswerWrong(reading.problems)
     value = reading.constants if reading.value is ABSENT else reading.value
-    if value is ABSENT or (value == {} and reading.value is ABSENT):
+    is_blank = not sheet.detail.schema and isinstance(value, str) and not value.strip()
+    if value is ABSENT or is_blank or (value == {} and reading.value is ABSENT):
         raise AnswerWrong([_nothing_said(sheet.answer)])
     return value
 
@@ -66,10 +69,7 @@ def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
     _check_looked_at(sheet, posted)
     answer: dict[str, Any] = {"approved": True}
     if sheet.args is not None:
-        args = _read(sheet.args, posted)
-        # What nobody changed is not sent: the tool gets exactly what the agent wrote.
-        if canonical(args) != canonical(sheet.offered):
-            answer["editedArgs"] = args
+        answer |= sheet.edits(_read(sheet.args, posted))
     elif any(name.startswith(("args/", "args.")) for name in posted.data):
         # A page that was loaded when edits were offered: what was typed is not dropped.
         raise EditsNotOffered(NOT_OFFERED)
@@ -89,9 +89,12 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
                 )
             ]
         )
+    if note.strip() and answer["approved"] and sheet.notes_rejections_only:
+        text = gettext("A note goes with a rejection only. Remove it to approve.")
+        raise AnswerWrong([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
     said = {"reason": note} if note.strip() else {}
     asked = more if isinstance(more, Mapping) else {}
-    for name in PROMOTED:
+    for name in sheet.asked_elsewhere:
         if name in asked and sheet.answer is not None:
             # As the key of a pair, or in a part that is JSON: the button that was pressed decides.
             label, text = sheet.answer.root.label, asked_elsewhere(name)

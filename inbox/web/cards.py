@@ -22,6 +22,7 @@ from inbox.selectors.veils import veiled_in_interrupt
 from inbox.web.activity import Line, lines_of
 from inbox.web.changes import ShownChange, shown_changes
 from inbox.web.conversation import Said
+from inbox.web.facts import Fact, facts_of
 from inbox.web.masks import Reveal, reveals_of
 from inbox.web.rows import urgency
 from inbox.web.sheets import Posted, Sheet
@@ -110,7 +111,7 @@ class Card:
 
     @property
     def tool(self) -> str:
-        return visible(self.row.tool_call.name if self.row.tool_call else self.row.reason)
+        return visible(self.row.tool or self.row.reason)
 
     @property
     def urgency(self) -> str:
@@ -128,10 +129,10 @@ class Card:
         words = (self.sheet.conversation.last_words, message)
         return [visible(text) for text in words if text.strip()]
 
-    @property
-    def metadata(self) -> str:
-        value = self.detail.asked.get("metadata")
-        return json_text(NAMES.masked(value)) if value else ""
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """What the agent tells beside its question."""
+        return facts_of(self.detail.asked, self.sheet.proposal)
 
     @property
     def conversation(self) -> Sequence[Said]:
@@ -237,6 +238,8 @@ class Card:
     def _decided_changes(self) -> list[ShownChange]:
         decision = self.detail.decision
         answer = json.loads(decision.payload) if decision and decision.payload else None
+        if self.sheet.proposal is not None:
+            return self._changes(self.sheet.offered, self.sheet.proposal.edited_by(answer))
         edited = answer.get("editedArgs") if isinstance(answer, dict) else None
         return [] if edited is None else self._changes(json.loads(self.row.args), edited)
 

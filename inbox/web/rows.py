@@ -27,6 +27,7 @@ class Row:
     key: str  #: of the interrupt
     url: str
     title: str
+    said: str  #: the agent's words where the title is not they, else ""
     tool: str
     agent: str
     at: datetime
@@ -98,6 +99,7 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         key=str(item.pk),
         url="",
         title=visible(item.title),
+        said=visible(item.message) if item.message != item.title else "",
         tool=visible(item.tool or item.reason),
         agent=item.agent.slug,
         at=item.created_at if is_open else item.closed_at,

@@ -1,16 +1,18 @@
 """The forms that ask for the answer to an interrupt, and what of it a reviewer has to look at."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from django.http import QueryDict
 
+from inbox.domain.consent import canonical
 from inbox.domain.edits import offers_edits
 from inbox.domain.masked import masked_schema, secrets_of_arguments
 from inbox.domain.masks import MASK, NAMES, Secrets
+from inbox.domain.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.domain.schemas import member_schema
 from inbox.domain.shown import is_long, json_text, visible
 from inbox.domain.states import InterruptStatus
@@ -23,6 +25,8 @@ from inbox.web.conversation import Conversation
 PROMOTED = ("approved", "editedArgs", "reason")
 #: The id of arguments that are shown as text.
 ARGS_ID = "f-args"
+#: Keywords by which a boolean is not simply yes or no.
+_NARROWING = {"const", "enum", "oneOf", "anyOf", "not", "if"}
 NOTE_ID = "f-reason"
 UNSEEN_ID = "f-unseen"
 
@@ -87,6 +91,27 @@ class Sheet:
         return self.detail.is_approval or self._known.get("approved", {}).get("type") == "boolean"
 
     @property
+    def asks_yes_no(self) -> bool:
+        """Whether the answer is `true` or `false`, and nothing else."""
+        return self._schema.get("type") == "boolean" and not self._schema.keys() & _NARROWING
+
+    @cached_property
+    def proposal(self) -> Proposal | None:
+        """What is proposed without a tool call."""
+        return proposal_of(self.detail.asked) if self.detail.interrupt.tool_call is None else None
+
+    @property
+    def values_are_no_arguments(self) -> bool:
+        """Whether the proposed values are those of no call."""
+        return self.proposal is not None and not self.proposal.is_call
+
+    @property
+    def notes_rejections_only(self) -> bool:
+        """Whether `reason` is a proposed value, so that beside an approval it would be an edit."""
+        proposal = self.proposal
+        return proposal is not None and proposal.is_flat and "reason" in proposal.values
+
+    @property
     def takes_note(self) -> bool:
         return self.decides and self._takes("reason")
 
@@ -96,10 +121,10 @@ class Sheet:
 
     @cached_property
     def offered(self) -> Any:
-        """The arguments that an approval lets run as they are; ABSENT without a tool call."""
+        """The arguments or values that an approval lets pass as they are; ABSENT without some."""
         row = self.detail.interrupt
         if row.tool_call is None:
-            return ABSENT
+            return dict(self.proposal.values) if self.proposal else ABSENT
         # Closed ones show what was proposed: what was made of it is in the answer that was sent.
         is_open = row.status == InterruptStatus.OPEN
         return json.loads(row.tool_call.approved_args if is_open else row.tool_call.args)
@@ -116,11 +141,16 @@ class Sheet:
     @cached_property
     def args(self) -> Form | None:
         """The arguments to edit; None if the agent takes no others than its own."""
-        if not self.detail.is_approval or self.offered is ABSENT:
+        if self.offered is ABSENT:
             return None
-        if not offers_edits(self.detail.schema):
+        if self.proposal is not None:
+            if not self.proposal.is_editable:
+                return None
+            schema: Mapping[str, Any] | None = self._schema_of_values(self.proposal)
+        elif self.detail.is_approval and offers_edits(self.detail.schema):
+            schema = member_schema(self._whole_schema, "editedArgs")
+        else:
             return None
-        schema = member_schema({**(self.detail.schema or {}), **self._schema}, "editedArgs")
         return build_form(
             schema=schema,
             value=self.offered,
@@ -132,14 +162,39 @@ class Sheet:
     @cached_property
     def answer(self) -> Form | None:
         """What is to be answered beside the buttons; None if there is no more."""
+        if self.asks_yes_no:
+            return None
         if not self.decides:
-            return build_form(schema=self.detail.schema, name="answer", posted=self._data)
+            return build_form(
+                schema=self.detail.schema,
+                name="answer",
+                posted=self._data,
+                is_text=not self.detail.schema,
+            )
         members = members_of(self.detail.schema or {})
-        if members is not None and members <= set(PROMOTED):
+        if members is not None and members <= set(self.asked_elsewhere):
             return None
         return build_form(
-            schema=self.detail.schema, name="answer", leave_out=PROMOTED, posted=self._data
+            schema=self.detail.schema,
+            name="answer",
+            leave_out=self.asked_elsewhere,
+            posted=self._data,
         )
+
+    @property
+    def asked_elsewhere(self) -> Sequence[str]:
+        """The members of an answer that the page asks for outside of its form."""
+        if self.proposal is None:
+            return PROMOTED
+        edits = self.proposal.values if self.proposal.is_flat else (MODIFICATIONS,)
+        return (*PROMOTED, *edits)
+
+    def edits(self, args: Any) -> dict[str, Any]:
+        """Return the members of an answer that put these arguments in place of the offered ones."""
+        if self.proposal is not None:
+            return self.proposal.edits(args)
+        # What nobody changed is not sent: the tool gets exactly what the agent wrote.
+        return {} if canonical(args) == canonical(self.offered) else {"editedArgs": args}
 
     @property
     def title(self) -> str:
@@ -231,6 +286,23 @@ class Sheet:
         """What the schema says at its root, wherever in the document that stands."""
         schema = self.detail.schema or {}
         return root_of(schema) or schema
+
+    @property
+    def _whole_schema(self) -> dict[str, Any]:
+        return {**(self.detail.schema or {}), **self._schema}
+
+    def _schema_of_values(self, proposal: Proposal) -> dict[str, Any]:
+        """The schema of proposed values, as an object of their own; each of them stays there."""
+        source: Mapping[str, Any] = self._whole_schema
+        if not proposal.is_flat:
+            source = member_schema(source, MODIFICATIONS) or {}
+        shapes = {name: member_schema(source, name) or {} for name in proposal.values}
+        return {
+            "type": "object",
+            "properties": shapes,
+            "required": [*proposal.values],
+            "additionalProperties": not proposal.is_flat,
+        }
 
     @property
     def _known(self) -> dict[str, Mapping[str, Any]]:

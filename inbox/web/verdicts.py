@@ -119,7 +119,15 @@ def _kind(row: Any, decision: Any) -> _Kind:
         return _ANSWERED
     if payload.get("approved") is not True:
         return _REJECTED
-    return _APPROVED_WITH_CHANGES if "editedArgs" in payload else _APPROVED
+    return _APPROVED_WITH_CHANGES if _has_changes(row, payload) else _APPROVED
+
+
+def _has_changes(row: Any, payload: dict[str, Any]) -> bool:
+    """Whether an approval changes what was proposed, in the form that its agent reads."""
+    if "editedArgs" in payload or payload.get("modifications"):
+        return True
+    is_flat = row.reason.startswith("langgraph:")
+    return is_flat and bool(payload.keys() - {"approved", "reason"})
 
 
 def _payload(decision: Any) -> dict[str, Any]:

@@ -51,6 +51,7 @@ SCHEMAS = {
         ),
     ),
 }
+EDITABLE = {"properties": {"editedArgs": {"type": "object"}}}
 RULE_OF = {repr(schema): rule for schema, rule in SCHEMAS.values()}
 
 
@@ -99,8 +100,20 @@ def expected_refusal(entries, questions):
     ]
     if any(question.expires_at and question.expires_at <= NOW for question, _ in resolved):
         return errors.InterruptExpired
-    all_fit = all(fits(question, payload) for question, payload in resolved)
-    return None if all_fit else errors.InvalidPayload
+    return next(filter(None, (problem_of(*answer) for answer in resolved)), None)
+
+
+def problem_of(question, payload):
+    """What is wrong with a payload: the class of the refusal, or None."""
+    if not offers(question, payload):
+        return errors.EditsNotOffered
+    return None if fits(question, payload) else errors.InvalidPayload
+
+
+def offers(question, payload):
+    """Whether a payload edits only what the schema says may be edited."""
+    named = (question.schema or {}).get("properties", {})
+    return not isinstance(payload, dict) or "editedArgs" not in payload or "editedArgs" in named
 
 
 def fits(question, payload):
@@ -242,7 +255,7 @@ def every_forgery(valid):
 def valid_resumes(draw):
     """Questions about tool calls, and a valid resume of them."""
     names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True))
-    questions = [Question(name, OPEN, "tool_call", None, None) for name in names]
+    questions = [Question(name, OPEN, "tool_call", None, EDITABLE) for name in names]
     more = st.sampled_from([{}, {"reason": "x"}, {"editedArgs": {"n": 1}}, {"reason": None}])
     return questions, [
         Entry(name, RESOLVED, {"approved": draw(st.booleans()), **draw(more)}) for name in names

@@ -82,6 +82,7 @@ def test_what_alike_requests_have_in_common_stands_once(propose, reads_bob):
     rows = propose(
         {"to": "dana", "amount": {"value": 10, "currency": "EUR"}, "memo": "rent"},
         {"to": "eli", "amount": {"value": 2500, "currency": "EUR"}, "memo": "rent"},
+        message="Pay?",
     )
 
     page = words(reads_bob.get(f"/similar/{rows[0].pk}/"))

@@ -176,13 +176,22 @@ def test_a_schema_may_be_answered_as_json(ask, reads_bob):
     assert sent(interrupt) == FILING
 
 
-@pytest.mark.parametrize(("chosen", "answer"), [("0", True), ("1", False)])
-def test_a_yes_or_no_question_is_answered_by_what_was_chosen(ask, reads_bob, chosen, answer):
+@pytest.mark.parametrize(("button", "answer"), [("yes", True), ("no", False)])
+def test_a_yes_or_no_question_is_answered_by_a_button(ask, reads_bob, button, answer):
     interrupt = ask("confirmation")
 
-    reads_bob.send(interrupt, "answer", {"answer": chosen})
+    reads_bob.send(interrupt, button)
 
     assert sent(interrupt) is answer
+
+
+@pytest.mark.parametrize("button", ["yes", "no"])
+def test_only_what_asks_yes_or_no_is_answered_so(ask, reads_bob, button):
+    for scenario in ("input_required", "tool_call", "custom_reason"):
+        interrupt = ask(scenario)
+
+        assert reads_bob.send(interrupt, button).status_code == 422
+        assert reread(interrupt).status == "open"
 
 
 def test_a_yes_or_no_question_has_no_answer_until_somebody_chooses(ask, reads_bob):
@@ -190,9 +199,25 @@ def test_a_yes_or_no_question_has_no_answer_until_somebody_chooses(ask, reads_bo
 
     response = reads_bob.send(interrupt, "answer")
 
-    assert not any(
-        "checked" in control.attributes for control in reads_bob.form(interrupt).controls
-    )
+    assert response.status_code == 422
+    assert reread(interrupt).status == "open"
+
+
+@pytest.mark.parametrize("typed", ["yes", "true", "approve\nplease", "{bad json"])
+def test_without_a_schema_text_is_sent_as_it_was_typed(ask, reads_bob, typed):
+    interrupt = ask("custom_reason")
+
+    reads_bob.send(interrupt, "answer", {"answer": typed})
+
+    assert sent(interrupt) == typed
+
+
+@pytest.mark.parametrize("typed", ["", "  "])
+def test_without_a_schema_an_empty_box_is_no_answer(ask, reads_bob, typed):
+    interrupt = ask("custom_reason")
+
+    response = reads_bob.send(interrupt, "answer", {"answer": typed})
+
     assert response.status_code == 422
     assert reread(interrupt).status == "open"
 

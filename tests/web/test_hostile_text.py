@@ -17,6 +17,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
+from agents.agui.interrupts import approval_schema
 from inbox.domain.shown import json_text, visible
 from inbox.domain.suspicion import findings
 from tests.steps import open_interrupts, reread, start
@@ -50,6 +51,7 @@ def hostile(world, as_agent):
                 reason="tool_call",
                 message=f"{text}\n{text}",
                 tool_call_id="t",
+                response_schema=approval_schema(edited_args={"type": "object"}),
                 metadata={text: text},
             )
             yield RunFinishedEvent(

@@ -1,0 +1,107 @@
+"""What an agent tells beside its question, as labelled facts."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext
+
+from inbox.domain.masks import NAMES
+from inbox.domain.proposals import Proposal, is_call
+from inbox.domain.shown import json_text, visible
+from inbox.forms.values import label_of
+
+#: More facts than this are shown as JSON.
+_MOST = 60
+_DEEPEST = 3
+#: Names under which agents give code, and those of a risk.
+_CODE = re.compile(r"query|sql|code|script|command|diff|patch", re.IGNORECASE)
+_RISK = re.compile(r"risk(_?level)?|severity", re.IGNORECASE)
+_TONES = {
+    "critical": "bad",
+    "high": "bad",
+    "severe": "bad",
+    "medium": "warn",
+    "moderate": "warn",
+    "low": "ok",
+}
+#: Shown in other places of the page: the question, its schema and what routes it.
+_ELSEWHERE = {
+    "message", "question", "prompt", "description", "kind", "responseSchema",
+    "response_schema", "inputSchema", "expiresAt", "expires_at", "signoff",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One value with its label; `look` is "text", "code" or "badge"."""
+
+    label: str
+    text: str
+    look: str = "text"
+    tone: str = ""  #: of a badge
+
+
+def facts_of(asked: Mapping[str, Any], proposal: Proposal | None) -> list[Fact]:
+    """
+    What the metadata of an AG-UI Interrupt tell, masked: risks first, then in the agent's order.
+
+    Values that stand in the form as proposed values are left out, and so is the question.
+    """
+    metadata = asked.get("metadata")
+    if not isinstance(metadata, Mapping) or not metadata:
+        return []
+    in_form = frozenset(proposal.values) if proposal and proposal.is_flat else frozenset()
+    shown = NAMES.masked(_told(metadata, in_form))
+    facts = sorted(_facts(shown, ()), key=lambda fact: fact.look != "badge")
+    return facts if len(facts) <= _MOST else [Fact(gettext("Details"), json_text(shown), "code")]
+
+
+def _told(metadata: Mapping[str, Any], in_form: frozenset[str]) -> dict[str, Any]:
+    """The metadata with the words of older dialects at the top, where people look for them."""
+    told: dict[str, Any] = {}
+    for name, value in metadata.items():
+        if name == "draft" and isinstance(value, Mapping):
+            told |= _without_question(value.get("payload"), in_form)
+        elif name == "langgraph" and isinstance(value, Mapping) and value.keys() & {"value", "raw"}:
+            told |= _without_question(value.get("value", value.get("raw")), in_form)
+        elif name not in _ELSEWHERE:
+            told[name] = value
+    return told
+
+
+def _without_question(value: Any, in_form: frozenset[str]) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        # A text is the question itself.
+        return {} if value is None or isinstance(value, str) else {"payload": value}
+    hidden = {*_ELSEWHERE, *in_form}
+    return {
+        name: one
+        for name, one in value.items()
+        if name not in hidden and not (name == "proposal" and is_call(one))
+    }
+
+
+def _facts(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Fact]:
+    for name, one in value.items():
+        label = (*path, label_of(name))
+        if isinstance(one, Mapping) and one and len(label) < _DEEPEST:
+            yield from _facts(one, label)
+        else:
+            yield _fact(name, " / ".join(label), one)
+
+
+def _fact(name: str, label: str, value: Any) -> Fact:
+    if isinstance(value, str):
+        text = visible(value)
+        if _RISK.fullmatch(name):
+            return Fact(label, text, "badge", _TONES.get(value.strip().lower(), "line"))
+        return Fact(label, text, "code" if _CODE.fullmatch(name) else "text")
+    if isinstance(value, bool):
+        return Fact(label, gettext("Yes") if value else gettext("No"))
+    if value is None:
+        return Fact(label, gettext("No value"))
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return Fact(label, "\n".join(map(visible, value)))
+    return Fact(label, json_text(value), "code" if isinstance(value, dict | list) else "text")

@@ -1,0 +1,75 @@
+"""What an agent tells beside its question, as labelled facts."""
+
+import pytest
+
+from inbox.domain.masks import MASK
+from inbox.domain.proposals import proposal_of
+from inbox.web.facts import facts_of
+
+
+def facts(metadata, **more):
+    asked = {"reason": "confirmation", "metadata": metadata, **more}
+    return [(one.label, one.text, one.look) for one in facts_of(asked, proposal_of(asked))]
+
+
+@pytest.mark.parametrize("metadata", [None, {}, [], "high", {"signoff": {"viewDigest": "x"}}])
+def test_metadata_that_tell_nothing_are_no_facts(metadata):
+    assert facts(metadata) == []
+
+
+def test_each_kind_of_value_has_its_look():
+    metadata = {
+        "subject": "Payments",
+        "affectedRows": 42,
+        "reversible": False,
+        "note": None,
+        "sql": "DELETE FROM users",
+        "tags": ["a", "b"],
+        "limits": {"eur": {"daily": 5}},
+        "sizes": [1, 2],
+        "riskLevel": "Medium",
+        "message": "the question again",
+    }
+
+    assert facts(metadata) == [
+        ("Risk level", "Medium", "badge"),
+        ("Subject", "Payments", "text"),
+        ("Affected rows", "42", "text"),
+        ("Reversible", "No", "text"),
+        ("Note", "No value", "text"),
+        ("Sql", "DELETE FROM users", "code"),
+        ("Tags", "a\nb", "text"),
+        ("Limits / Eur / Daily", "5", "text"),
+        ("Sizes", "[\n  1,\n  2\n]", "code"),
+    ]
+
+
+def test_secrets_are_masked_and_hidden_characters_spelled_out():
+    assert facts({"password": "correct horse", "to": "a\u202eb"}) == [
+        ("Password", MASK, "text"),
+        ("To", "a⟨U+202E⟩b", "text"),
+    ]
+
+
+def test_many_facts_are_one_block_of_json():
+    ((label, text, look),) = facts({f"name{number}": number for number in range(61)})
+
+    assert (label, look) == ("Details", "code")
+    assert '"name60": 60' in text
+
+
+@pytest.mark.parametrize(
+    ("payload", "expected"),
+    [(None, []), ("Go on?", []), ([1], [("Payload", "[\n  1\n]", "code")])],
+)
+def test_a_payload_of_the_draft_that_is_no_object_is_shown(payload, expected):
+    assert facts({"draft": {"reason": "hold", "payload": payload}}) == expected
+
+
+def test_what_stands_in_the_form_is_no_fact():
+    value = {"kind": "refund_approval", "amount": 47.5, "order": "A1"}
+    schema = {"properties": {"approved": {"type": "boolean"}, "amount": {"type": "number"}}}
+    asked = {"reason": "langgraph:refund_approval", "responseSchema": schema}
+
+    assert facts({"langgraph": {"value": value}}, **asked) == [("Order", "A1", "text")]
+    assert facts({"langgraph": {"raw": value}}, **asked) == [("Order", "A1", "text")]
