@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from inbox.domain import errors
+from inbox.domain.consent import digest
 from inbox.domain.states import Reason, ToolCallState
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.selectors.verified_decisions import check_decision
@@ -27,6 +28,7 @@ def reconcile(thread: Any = None) -> list[Finding]:
         *_decisions_without_entry(thread),
         *_entries_without_decision(thread),
         *_decisions_that_differ(thread),
+        *_arguments_that_differ(thread),
         *_interrupts_that_differ(thread),
         *_calls_without_entry(thread),
         *_entries_without_call(thread),
@@ -90,6 +92,20 @@ def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
             yield where, "it is not what the trail says was decided"
 
 
+def _arguments_that_differ(thread: Any) -> Iterator[Finding]:
+    later = Decision.objects.filter(
+        interrupt__tool_call=OuterRef("interrupt__tool_call"),
+        withdrawn_at=None,
+        created_at__gt=OuterRef("created_at"),
+    )
+    decided = _decisions(thread).filter(withdrawn_at=None, interrupt__repeated_by=None)
+    last = decided.exclude(args_digest="").exclude(Exists(later))
+    for decision in last.select_related("interrupt__tool_call").iterator(_AT_ONCE):
+        call = decision.interrupt.tool_call
+        if call is None or digest(call.approved_args) != decision.args_digest:
+            yield f"tool call {call.pk if call else ''}", "its arguments are not what was decided"
+
+
 def _told_of(decision: Decision) -> AuditEntry | None:
     entries = AuditEntry.objects.filter(interrupt=decision.interrupt, action__in=_CLOSINGS)
     entry = entries.filter(at=decision.created_at).select_related("payload").first()
@@ -113,9 +129,12 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
     opened = AuditEntry.objects.filter(interrupt=OuterRef("pk"), action="interrupt.opened")
     for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
         yield f"interrupt {pk}", "no entry of the trail says that it was asked"
-    entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt")
+    entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
     for entry in entries.iterator(_AT_ONCE):
-        view = entry.told["digests"].get("view")
+        view, proposed = map(entry.told["digests"].get, ("view", "proposed"))
+        call = entry.interrupt.tool_call if entry.interrupt else None
+        if call and proposed is not None and proposed != digest(call.args):
+            yield f"tool call {call.pk}", "its arguments are not what was proposed"
         if entry.interrupt is None:
             yield _place(entry), "the interrupt that it tells of is gone"
         elif view is not None and view != entry.interrupt.view_digest:

@@ -2,14 +2,17 @@
 
 import json
 from datetime import timedelta
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import transaction
 from django.test import override_settings
 
 from agents.rehearsal import ledger
 from inbox import engine, sweeper
 from inbox.domain import errors
+from inbox.domain.consent import view_digest
 from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
 from tests import steps
 from tests.steps import approve, deny, open_interrupts, start
@@ -276,3 +279,45 @@ def test_why_a_run_was_refused_is_in_the_trail(world, bob, executions):
 
     failed = AuditEntry.objects.get(action="run.failed")
     assert json.loads(failed.payload.text)["detail"]["code"] == "DECISION_NOT_VERIFIED"
+
+
+# -- the upgrade ----------------------------------------------------------------------------------
+
+
+def upgrade():
+    """What the migration does to the decisions that are there."""
+    migration = import_module("inbox.migrations.0034_sign_decisions")
+    migration.sign_decisions(apps, None)
+
+
+def test_what_was_approved_before_the_upgrade_runs_after_it(approved, executions):
+    Decision.objects.update(signature="", args_digest="")
+
+    upgrade()
+
+    assert Decision.objects.get().signature.startswith("v1:upgraded:")
+    assert (drive(approved).status, executions(approved)) == ("succeeded", 1)
+
+
+def test_a_decision_older_than_thirty_days_is_asked_again_after_the_upgrade(approved, bob):
+    old = Decision.objects.get().created_at - timedelta(days=31)
+    Decision.objects.update(signature="", args_digest="", created_at=old)
+
+    upgrade()
+
+    failed = drive(approved)
+    assert failed.error_code == "DECISION_NOT_VERIFIED"
+    assert len(open_interrupts(engine.retry(failed.pk, bob).run)) == 1
+
+
+def test_an_interrupt_of_the_first_formula_is_decided_as_before(world, bob, executions):
+    run = start(world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    first = view_digest(
+        version=1, asked=json.loads(interrupt.body), tool=interrupt.tool, args=interrupt.args
+    )
+    Interrupt.objects.update(view_version=1, view_digest=first)
+
+    approve(interrupt, bob)
+
+    assert steps.resumed_run(run).status == "succeeded"

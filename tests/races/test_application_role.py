@@ -4,8 +4,11 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from inbox import append_only
+from agents.rehearsal import ledger
+from inbox import append_only, engine, sweeper
+from inbox.seal.reconciliation import reconcile
 from tests.audit.logs import keep_in, verify, write_log
+from tests.steps import approve, open_interrupts, start
 
 ROLE = "signoff_application"
 
@@ -105,3 +108,84 @@ def test_the_owner_is_warned(committed_world):
     from inbox.apps import check_role
 
     assert [one.id for one in check_role(databases=["default"])] == ["signoff.W001"]
+
+
+#: What somebody with the application's role writes by hand, and where `audit_verify` finds it.
+BY_HAND = {
+    "the payload of the decision": (
+        ['UPDATE inbox_decision SET payload = \'{"approved":true,"by":"hand"}\''],
+        "decision",
+    ),
+    "the arguments": (
+        ['UPDATE inbox_toolcall SET edited_args = \'{"to":"attacker"}\''],
+        "tool",
+    ),
+    "the arguments and what the decision says of them": (
+        [
+            'UPDATE inbox_toolcall SET edited_args = \'{"to":"attacker"}\'',
+            """UPDATE inbox_decision SET args_digest =
+            encode(sha256('{"to":"attacker"}'::bytea), 'hex')""",
+        ],
+        "decision",
+    ),
+    "the interrupt": (
+        ["UPDATE inbox_interrupt SET body = replace(body, 'tool_call', 'tool_cali')"],
+        "decision",
+    ),
+    "everything together": (
+        [
+            """UPDATE inbox_interrupt
+            SET args = '{"to":"attacker"}', view_digest = repeat('0', 64)""",
+            "UPDATE inbox_toolcall SET args = '{\"to\":\"attacker\"}', verdict = 'approved'",
+            """UPDATE inbox_decision SET args_digest = repeat('0', 64), signature = 'v1::0:0',
+            view_digest = repeat('0', 64)""",
+        ],
+        "decision",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_rows_changed_by_hand_run_no_tool_and_are_found(as_the_application, committed_world, name):
+    statements, found_at = BY_HAND[name]
+    run = start(committed_world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    approve(interrupt, committed_world.actor(committed_world.bob))
+    resume = type(run).objects.get(resumes=run)
+
+    for statement in statements:
+        execute(statement)
+    engine.execute(resume.pk)
+
+    resume.refresh_from_db()
+    assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")
+    call = interrupt.tool_call
+    assert ledger.count(run.thread.external_id, call.tool_call_id) == 0
+    places = {where.split()[0] for where, _ in reconcile()}
+    assert found_at in places
+
+
+def test_a_decision_made_by_hand_resumes_nothing_and_is_found(as_the_application, committed_world):
+    run = start(committed_world, "rehearse:tool_call")
+    (interrupt,) = open_interrupts(run)
+    execute(
+        "INSERT INTO inbox_decision (id, interrupt_id, status, payload, view_digest, entrance, "
+        "unseen, actor_kind, actor_label, created_at, args_digest, signature) VALUES "
+        f"(gen_random_uuid(), '{interrupt.pk}', 'resolved', '{{\"approved\":true}}', "
+        f"'{interrupt.view_digest}', 'page', false, 'human', 'Bob', now(), '', '')"
+    )
+    execute("UPDATE inbox_interrupt SET status = 'resolved', closed_at = now()")
+    execute(f"UPDATE inbox_run SET resume_at = now() WHERE id = '{run.pk}'")
+
+    sweeper.sweep()
+
+    resume = type(run).objects.get(resumes=run)
+    assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")
+    assert any("no entry of the trail says that it was made" in why for _, why in reconcile())
+
+
+def test_an_audit_entry_cannot_be_changed_to_fit(as_the_application, committed_world):
+    start(committed_world, "rehearse:tool_call")
+
+    with pytest.raises(DatabaseError, match="permission denied"), transaction.atomic():
+        execute("UPDATE inbox_auditentry SET action = 'interrupt.resolved'")
