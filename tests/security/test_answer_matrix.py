@@ -19,7 +19,7 @@ from inbox.actions.people import add_member
 from inbox.domain.access import SEED, Role
 from inbox.domain.errors import Refusal
 from inbox.domain.gate import Entrance
-from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Team
+from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
 from inbox.models.clock import database_now
 from inbox.selectors.keys import actor_of_key, actor_of_user
 from tests.steps import approve, open_interrupts, reread, start
@@ -174,6 +174,20 @@ def send_expiry(way: Way, scene: Scene) -> str:
     return DECIDED if is_decided else "NOTHING"
 
 
+def send_cancel(way: Way, scene: Scene) -> str:
+    """Cancel the run, as one that Bob or the key has started where its requester does."""
+    if way.entrance is Entrance.REQUESTER:
+        key = ApiKey.objects.get(name="tests") if way.by == "key" else None
+        Run.objects.filter(pk=scene.interrupt.run_id).update(
+            requester_user=None if key else scene.world.bob, requester_key=key
+        )
+    if way.entrance is Entrance.CANCEL_PAGE:
+        scene.client.post(f"/runs/{scene.interrupt.run_id}/cancel")
+        return code_in_the_trail(scene)
+    answer = post(way, scene, f"/api/runs/{scene.interrupt.run_id}/cancel", {})
+    return DECIDED if answer.status_code == 200 else str(answer.json()["code"])
+
+
 _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.PAGE: send_page,
     Entrance.BULK_PAGE: send_bulk_page,
@@ -181,6 +195,9 @@ _SENDERS: dict[Entrance, Callable[[Way, Scene], str]] = {
     Entrance.BULK_REST: send_bulk_rest,
     Entrance.AGUI_HTTP: send_agui,
     Entrance.AGUI_WEBSOCKET: send_agui,
+    Entrance.CANCEL_PAGE: send_cancel,
+    Entrance.CANCEL_REST: send_cancel,
+    Entrance.REQUESTER: send_cancel,
     Entrance.EXPIRY: send_expiry,
 }
 AGUI = [
@@ -195,10 +212,13 @@ REST = [
     for entrance in (Entrance.REST, Entrance.BULK_REST)
     for by in ("person", "key")
 ]
-WAYS = [*PAGES, *REST, *AGUI, Way(Entrance.EXPIRY, "system")]
+REQUESTERS = [Way(Entrance.REQUESTER, by) for by in ("person", "key")]
+CANCELS_REST = [Way(Entrance.CANCEL_REST, by) for by in ("person", "key")]
+CANCELS = [Way(Entrance.CANCEL_PAGE), *CANCELS_REST, *REQUESTERS]
+WAYS = [*PAGES, *REST, *AGUI, *CANCELS, Way(Entrance.EXPIRY, "system")]
 PEOPLE = [way for way in WAYS if way.by == "person"]
 KEYS = [way for way in WAYS if way.by == "key"]
-ANSWERS = [*PEOPLE, *KEYS]  #: all but the system
+ANSWERS = [way for way in WAYS if way not in CANCELS and way.by != "system"]
 BULK = [way for way in ANSWERS if way.entrance in (Entrance.BULK_PAGE, Entrance.BULK_REST)]
 
 
@@ -210,8 +230,8 @@ def code_in_the_trail(scene: Scene) -> str:
     """What the trail says of the last attempt; "" for a stranger's, which leaves no entry."""
     entries = AuditEntry.objects.filter(thread=scene.interrupt.thread_id).order_by("-seq")
     last = entries.select_related("payload").first()
-    if last is None or last.action not in ("interrupt.refused", "resume.rejected"):
-        return DECIDED if reread(scene.interrupt).status == "resolved" else ""
+    if last is None or last.action not in ("interrupt.refused", "resume.rejected", "run.refused"):
+        return "" if reread(scene.interrupt).status == "open" else DECIDED
     return str(json.loads(last.payload.text)["detail"]["code"])
 
 
@@ -317,13 +337,19 @@ _EXPIRY = {Way(Entrance.EXPIRY, "system"): "NOTHING"}
 #: The code of each cell. What a cell is not in does not apply: pages are for people, a form has no
 #: field for what it does not offer, and bulk answers have no edits.
 CONDITIONS = [
-    Condition(nothing, {**all_say(ANSWERS, DECIDED), **_EXPIRY}),
+    Condition(nothing, {**all_say([*ANSWERS, *CANCELS], DECIDED), **_EXPIRY}),
     Condition(key_revoked, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(key_replaced, all_say(KEYS, "UNAUTHENTICATED")),
     Condition(signed_out, all_say(PEOPLE, "UNAUTHENTICATED")),
-    Condition(member_removed, {**all_say(PEOPLE, "NOT_FOUND"), **all_say(PAGES, "")}),
+    Condition(
+        member_removed,
+        {**all_say(PEOPLE, "NOT_FOUND"), **all_say([*PAGES, Way(Entrance.CANCEL_PAGE)], "")},
+    ),
     Condition(deactivated, all_say(PEOPLE, "UNAUTHENTICATED")),
-    Condition(claimed_by_another, {**all_say(PEOPLE, "CLAIMED"), **all_say(KEYS, DECIDED)}),
+    Condition(
+        claimed_by_another,
+        {**all_say(PEOPLE, "CLAIMED"), **all_say([*KEYS, *REQUESTERS], DECIDED)},
+    ),
     Condition(wrong_digest, all_say(ANSWERS, "VIEW_CHANGED")),
     Condition(no_digest_where_required, all_say(ANSWERS, "VIEW_DIGEST_REQUIRED")),
     Condition(
@@ -340,10 +366,27 @@ CONDITIONS = [
     Condition(edits_not_offered, all_say([*REST, *AGUI], "EDITS_NOT_OFFERED")),
     Condition(
         expired,
-        {**all_say(ANSWERS, "INTERRUPT_EXPIRED"), Way(Entrance.EXPIRY, "system"): DECIDED},
+        {
+            **all_say(ANSWERS, "INTERRUPT_EXPIRED"),
+            **all_say(CANCELS, DECIDED),
+            Way(Entrance.EXPIRY, "system"): DECIDED,
+        },
     ),
-    Condition(decided_by_another, {**all_say(ANSWERS, "INTERRUPT_ALREADY_RESOLVED"), **_EXPIRY}),
-    Condition(inbox_only, {**all_say(PAGES, DECIDED), **all_say([*REST, *AGUI], "INBOX_ONLY")}),
+    Condition(
+        decided_by_another,
+        {
+            **all_say(ANSWERS, "INTERRUPT_ALREADY_RESOLVED"),
+            **all_say(CANCELS, "RUN_ENDED"),
+            **_EXPIRY,
+        },
+    ),
+    Condition(
+        inbox_only,
+        {
+            **all_say([*PAGES, Way(Entrance.CANCEL_PAGE), *REQUESTERS], DECIDED),
+            **all_say([*REST, *AGUI, *CANCELS_REST], "INBOX_ONLY"),
+        },
+    ),
     Condition(nothing, all_say(BULK, "NOT_IN_BULK"), args=DECEPTIVE, name="not_in_bulk"),
 ]
 CELLS = [
