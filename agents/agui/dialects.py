@@ -28,7 +28,12 @@ _LARGEST_SHAPES = 16 * 1024  #: characters
 _MESSAGES = ("message", "question", "prompt", "description")
 _SCHEMAS = ("responseSchema", "response_schema", "inputSchema")
 _EXPIRIES = ("expiresAt", "expires_at")
-_ABOUT_THE_QUESTION = {"kind", "type", "id", "toolCallId", *_MESSAGES, *_SCHEMAS, *_EXPIRIES}
+_ABOUT_THE_QUESTION = {
+    *("kind", "type", "id", "toolCallId", "inputType"),
+    *_MESSAGES,
+    *_SCHEMAS,
+    *_EXPIRIES,
+}
 #: What a value may be whose type nobody has told.
 _ANY_VALUE = [
     {"type": "string", "title": "Text"},
@@ -355,12 +360,30 @@ def _shapes_of(fields: Mapping[str, Any]) -> Json:
     return shapes if len(strict_json.dumps(shapes)) <= _LARGEST_SHAPES else {}
 
 
+_TEXT: Json = {"type": "string", "minLength": 1}
+#: What a draft's `inputType` (the types of HTML inputs) asks for; any other one is a text.
+_INPUT_SCHEMAS: Mapping[str, Json] = {
+    "checkbox": {"type": "boolean"},
+    "boolean": {"type": "boolean"},
+    "number": {"type": "number"},
+    "integer": {"type": "integer"},
+    "email": {**_TEXT, "format": "email"},
+    "url": {**_TEXT, "format": "uri"},
+    "date": {**_TEXT, "format": "date"},
+    "time": {**_TEXT, "format": "time"},
+    "password": {**_TEXT, "format": "password"},
+}
+
+
 def _asked(fields: Mapping[str, Any]) -> Json:
     """The question and its schema, under the names that are in use for them."""
     messages = [fields.get(one) for one in _MESSAGES]
     schemas = [fields.get(one) for one in _SCHEMAS]
     message = next((one for one in messages if isinstance(one, str) and one), None)
     schema = next((one for one in schemas if isinstance(one, dict)), None)
+    input_type = fields.get("inputType")
+    if schema is None and isinstance(input_type, str):
+        schema = _INPUT_SCHEMAS.get(input_type, _TEXT)
     expiry = next((fields[one] for one in _EXPIRIES if fields.get(one)), None)
     asked = {"message": message, "responseSchema": schema, "expiresAt": expiry}
     return {name: value for name, value in asked.items() if value is not None}

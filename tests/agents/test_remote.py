@@ -426,3 +426,43 @@ async def test_events_are_read_however_they_are_cut_and_ended(size, end):
             await asyncio.sleep(0)
 
     assert [event async for event in sse.read_events(chunks())] == [b"one\ntwo", b"3"]
+
+
+@pytest.mark.parametrize(
+    ("input_type", "schema"),
+    [
+        ("email", {"type": "string", "minLength": 1, "format": "email"}),
+        ("number", {"type": "number"}),
+        ("checkbox", {"type": "boolean"}),
+        ("text", {"type": "string", "minLength": 1}),
+        ("signature", {"type": "string", "minLength": 1}),
+    ],
+)
+async def test_input_type_of_the_draft_becomes_a_schema(input_type, schema):
+    payload = {"prompt": "Please provide your email address", "inputType": input_type}
+    ask = {"id": "input-456", "payload": payload}
+    stage, server = await asked(
+        [started(), finished(outcome="interrupt", interrupt=ask)],
+        [started(), finished(outcome="success")],
+    )
+    (interrupt,) = stage.interrupts
+
+    await stage.answer("ana@example.com")
+
+    assert interrupt.message == "Please provide your email address"
+    assert interrupt.response_schema == schema
+    assert server.last["resume"] == {"interruptId": "input-456", "payload": "ana@example.com"}
+
+
+async def test_interrupt_of_the_draft_may_have_an_id_and_no_payload():
+    stage, server = await asked(
+        [started(), finished(outcome="interrupt", interrupt={"id": "only-id"})],
+        [started(), finished(outcome="success")],
+    )
+    (interrupt,) = stage.interrupts
+
+    await stage.answer({"ok": True})
+
+    assert (interrupt.id, interrupt.message, interrupt.response_schema) == ("only-id", None, None)
+    assert server.last["resume"] == {"interruptId": "only-id", "payload": {"ok": True}}
+    assert stage.outcome == "success"
