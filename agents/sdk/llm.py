@@ -1,7 +1,7 @@
 """Agents driven by a language model: it says, wants tools called, and hears what came of it."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import ag_ui.core as agui
@@ -51,9 +51,12 @@ class LlmAgent:
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
     input_schema: Mapping[str, Any] | None = None
+    require_approval: bool = False  #: whether a person approves each call of each tool
 
     def __post_init__(self) -> None:
         by_name(self.tools)
+        if self.require_approval:
+            object.__setattr__(self, "tools", [_always_asking(tool) for tool in self.tools])
 
     def capabilities(self) -> AgentCapabilities:
         """Say what every such agent can do, and which tools this one has."""
@@ -114,6 +117,10 @@ class LlmAgent:
             is_open = is_open or bool(part.text)
         if is_open:
             yield agui.TextMessageEndEvent(message_id=message_id)
+
+
+def _always_asking(tool: Tool | Question) -> Tool | Question:
+    return replace(tool, always_ask=True) if isinstance(tool, Tool) else tool
 
 
 def _wanted_before(call: agui.ToolCall, recall: Recall) -> _Wanted:

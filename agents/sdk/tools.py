@@ -41,6 +41,7 @@ class Tool:
     output: TypeAdapter[Any]
     effect: Effect
     approval: Approval = False
+    always_ask: bool = False  #: whether a person approves each call, whatever `approval` says
     timeout: timedelta | None = None
     expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer what it asks
     retries: int = 0  #: further tries of a call that raised; never of a `once` call
@@ -75,7 +76,7 @@ class Tool:
             wanted = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
         else:
             wanted = self.approval
-        if not wanted or call.is_approved:
+        if call.is_approved or not (wanted or self.always_ask):
             return None
         if isinstance(self.approval, str):
             return Ask(self.approval.format_map(_as_written(call.args, args)))

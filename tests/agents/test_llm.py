@@ -95,6 +95,49 @@ async def test_a_call_that_needs_a_person_pauses_the_run_and_the_model_hears_the
     assert model.heard[1][-1].content == '"refunded 50"'
 
 
+async def test_require_approval_asks_before_every_call_of_a_tool():
+    wants = [("look_up", {"order": "7"}), ("refund", {"order": "7", "amount": 58})]
+    stage, _ = desk(wants, "Done.", require_approval=True)
+    await stage.say("Refund it.")
+
+    assert [asked.message for asked in stage.interrupts] == ["Call look_up?", "Refund 58 for 7?"]
+    assert {asked.reason for asked in stage.interrupts} == {"tool_call"}
+    assert stage.results == []
+
+    await stage.answer(APPROVE, APPROVE)
+
+    assert stage.results == [{"order": "7", "paid": 58}, "refunded 58"]
+    assert stage.outcome == "success"
+
+
+async def test_require_approval_changes_no_tool_of_other_agents():
+    desk(require_approval=True)
+
+    stage, _ = desk([("look_up", {"order": "7"})], "It was 58.")
+    await stage.say("How much was order 7?")
+
+    assert stage.interrupts == []
+
+
+@pytest.mark.parametrize("approval", [lambda order: False, {"required": ["else"]}])
+async def test_require_approval_asks_where_a_tool_would_not(approval):
+    @tool(effect="read", approval=approval)
+    def find(order: str) -> str:
+        """Find an order."""
+        return order
+
+    model = ScriptedModel([[("find", {"order": "7"})], "Found."])
+    agent = LlmAgent("finder", "Finds.", model, tools=[find], require_approval=True)
+    stage = Stage(agent)
+
+    await stage.say("Find it.")
+    (asked,) = stage.interrupts
+    await stage.answer(APPROVE)
+
+    assert asked.message == "Call find?"
+    assert stage.outcome == "success"
+
+
 async def test_a_model_is_told_that_nobody_can_be_asked_so():
     model = Listening([("choose", {"text": "Which?"})], "Then not.")
     choose = define_interrupt(
