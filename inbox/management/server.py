@@ -135,7 +135,8 @@ class Worker:
     def stop(self) -> None:
         """Take no more runs, have the drivers give theirs back, and wait a little for them."""
         engine.stopping.set()
-        self._controller.stop(in_sighandler=False)
+        if self._controller is not None:
+            self._controller.stop(in_sighandler=False)
         for thread in self._threads:
             thread.join(DRAIN_SECONDS)
 

@@ -51,9 +51,11 @@ class Command(BaseCommand):
             self._work(worker or Worker())
             return
         site = Site(host, port, on_ready=lambda: self._ready(host, port, greeting))
-        if worker:
-            worker.start()
+        # Until Twisted takes over: a consumer may fail, or the operator stop us, before that.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
+            if worker:
+                worker.start()
             site.serve()
         finally:
             if worker:
