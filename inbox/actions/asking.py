@@ -20,20 +20,27 @@ from inbox.domain.remotes import REMOTE
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
-from inbox.selectors.agents import endpoint_digest_of
 
 #: Characters of a tool's name, as of a call's.
 MAX_TOOL = 200
 
 
 def build_interrupts(
-    *, thread: Thread, run: Run, interrupts: Sequence[WireInterrupt], now: datetime
+    *,
+    thread: Thread,
+    run: Run,
+    interrupts: Sequence[WireInterrupt],
+    endpoint: str,
+    now: datetime,
 ) -> list[Interrupt]:
-    """Return the rows of the interrupts that a run ends with; `open_interrupts` stores them."""
+    """
+    Return the rows of the interrupts that a run ends with; `open_interrupts` stores them.
+
+    `endpoint` is the digest of where the agent is, "" for one of this installation.
+    """
     tool_calls = calls.by_id(
         thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
     )
-    endpoint = endpoint_digest_of(thread.agent_id)
     implementation = Agent.objects.values_list("implementation", flat=True)
     is_operators = not implementation.get(pk=thread.agent_id).startswith(REMOTE)
     return [

@@ -15,7 +15,7 @@ from inbox.domain.contract import Entry, plan_resume
 from inbox.domain.states import InterruptStatus, RunStatus
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.selectors.asked_interrupts import load_questions
-from inbox.selectors.verified_decisions import check_set
+from inbox.selectors.verified_decisions import check_decisions
 
 
 def queue_resume_if_complete(
@@ -61,7 +61,7 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         started_by=started_by,
     )
     try:
-        check_set(thread, run, asked, now)
+        check_decisions(asked)
     except errors.RunFailure as failure:
         fail_run(thread=thread, run=resume, failure=failure, now=now)
     return resume

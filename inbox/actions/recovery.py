@@ -25,6 +25,7 @@ from inbox.actions.work import Hold, lock_held
 from inbox.domain.access import SWEEPER, agent_actor
 from inbox.domain.states import Reason, RunStatus
 from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.selectors.agents import endpoint_digest_of
 
 MAX_ATTEMPTS = 3
 
@@ -163,7 +164,13 @@ def interrupt_run(
 ) -> None:
     """End a run from outside its worker with these interrupts; `repeats` ask earlier ones again."""
     asked = [*(again for _, again in repeats), *interrupts]
-    rows = build_interrupts(thread=thread, run=run, interrupts=asked, now=now)
+    rows = build_interrupts(
+        thread=thread,
+        run=run,
+        interrupts=asked,
+        endpoint=endpoint_digest_of(thread.agent_id),
+        now=now,
+    )
     for row, (original, _) in zip(rows, repeats, strict=False):
         row.repeats_id = original.repeats_id or original.pk
     sent = [WireInterrupt.model_validate(as_sent(row)) for row in rows]

@@ -21,6 +21,7 @@ from inbox.domain.sentences import Sentence
 from inbox.domain.states import RunStatus, ToolCallState
 from inbox.models import Run, Thread, ToolCall
 from inbox.selectors.access import permissions_in, require_current
+from inbox.selectors.agents import endpoint_digest_of
 from inbox.selectors.lineage import Lineage, lineage_of
 
 
@@ -102,7 +103,7 @@ def _require_decide(actor: Actor, thread: Thread) -> None:
 def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailure | None:
     """Return why the decisions that the run went on with cannot be used once more, or None."""
     try:
-        lineage.check(thread, now)
+        lineage.check(thread, now, endpoint=endpoint_digest_of(thread.agent_id))
     except errors.RunFailure as problem:
         return problem
     return None

@@ -51,6 +51,7 @@ class Ending:
     messages: str
     state: str
     client_messages: str
+    endpoint_digest: str = ""  #: of where the agent was driven, "" for one of this installation
     checkpoint: str = "null"
     memory: str | None = None  #: in place of what the thread has; None leaves that
     error_code: str = ""
@@ -176,7 +177,13 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     run = Run(pk=hold.run_id, thread=thread)
     calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
     calls.settle(thread=thread, run=run, results=batch.results, now=now)
-    rows = build_interrupts(thread=thread, run=run, interrupts=ending.interrupts, now=now)
+    rows = build_interrupts(
+        thread=thread,
+        run=run,
+        interrupts=ending.interrupts,
+        endpoint=ending.endpoint_digest,
+        now=now,
+    )
     frames = _with_digests(batch.frames, rows) if rows else batch.frames
     log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
     if ending.memory is not None:

@@ -217,6 +217,7 @@ class Driver:
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),
                 client_messages=json.dumps(kept["clientMessages"]),
+                endpoint_digest=self._assignment.endpoint_digest,
                 checkpoint=json.dumps(checkpoint),
                 memory=memory,
                 may_leave_doubt=self._journal.has_begun_once,

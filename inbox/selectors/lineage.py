@@ -31,7 +31,7 @@ class Lineage:
     def origin(self) -> Run:
         return self.runs[-1]
 
-    def check(self, thread: Thread, now: datetime) -> None:
+    def check(self, thread: Thread, now: datetime, *, endpoint: str) -> None:
         """
         Check the decisions of all of them before anything runs on them.
 
@@ -39,7 +39,7 @@ class Lineage:
             DecisionNotVerified, AgentMoved, ApprovalLapsed.
         """
         for run, asked, unused in self.answered:
-            check_set(thread, run, asked, now, unused=unused)
+            check_set(thread, run, asked, now, endpoint=endpoint, unused=unused)
 
 
 def lineage_of(run: Run) -> Lineage:

@@ -13,7 +13,6 @@ from inbox.domain.states import EntryStatus, InterruptStatus, Reason, ToolCallSt
 from inbox.domain.verdicts import is_approval
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
-from inbox.selectors.agents import endpoint_digest_of
 from inbox.selectors.asked_interrupts import AskedInterrupt
 
 _CLOSED_AS = {
@@ -29,14 +28,16 @@ def check_set(
     asked: Sequence[AskedInterrupt],
     now: datetime,
     *,
+    endpoint: str,
     unused: Collection[UUID] = (),
 ) -> None:
     """
     Check the decisions that resume an interrupted run, against what the database cannot forge.
 
     The interrupts are those of the run's terminal event, each decision is signed, and a call runs
-    with the arguments that the last decision about it was made for. The answers to `unused`
-    interrupts do not matter any more: people were asked again.
+    with the arguments that the last decision about it was made for. `endpoint` is the digest of
+    where the agent is now. The answers to `unused` interrupts do not matter any more: people were
+    asked again.
 
     Raises:
         DecisionNotVerified: something is not what was decided.
@@ -46,24 +47,33 @@ def check_set(
     """
     _check_complete(run, asked)
     asked = [item for item in asked if item.row.pk not in unused]
-    endpoint = endpoint_digest_of(thread.agent_id)
+    check_decisions(asked)
+    for row in (item.row for item in asked):
+        has_endpoint = row.view_version > 1 or row.endpoint_digest
+        if has_endpoint and row.endpoint_digest != endpoint:
+            raise errors.AgentMoved("the agent has moved since its call was approved")
+    decisions = [item.decision for item in asked if item.decision is not None]
+    waits = any(_waits(item.row, item.row.tool_call) for item in asked if item.row.tool_call)
+    if waits and has_lapsed(thread, decisions, now):
+        raise errors.ApprovalLapsed("the approval was given too long ago")
+
+
+def check_decisions(asked: Sequence[AskedInterrupt]) -> None:
+    """
+    Check that each interrupt has a decision that is signed, and each call the arguments of it.
+
+    Raises:
+        DecisionNotVerified.
+    """
+    about: dict[ToolCall, list[Decision]] = {}
     for item in asked:
         if item.decision is None:
             raise errors.DecisionNotVerified(f"no decision on interrupt {item.row.pk} is in force")
         check_decision(item.decision)
-        has_endpoint = item.row.view_version > 1 or item.row.endpoint_digest
-        if has_endpoint and item.row.endpoint_digest != endpoint:
-            raise errors.AgentMoved("the agent has moved since its call was approved")
-    decisions = [item.decision for item in asked if item.decision is not None]
-    for call in {item.row.tool_call for item in asked if item.row.tool_call is not None}:
-        check_call(call, [one for one in decisions if one.interrupt.tool_call_id == call.pk])
-    waiting = [
-        item.row.tool_call
-        for item in asked
-        if item.row.tool_call is not None and _waits(item.row, item.row.tool_call)
-    ]
-    if waiting and has_lapsed(thread, decisions, now):
-        raise errors.ApprovalLapsed("the approval was given too long ago")
+        if item.row.tool_call is not None:
+            about.setdefault(item.row.tool_call, []).append(item.decision)
+    for call, decisions in about.items():
+        check_call(call, decisions)
 
 
 def check_decision(decision: Decision) -> None:

@@ -19,6 +19,7 @@ from inbox.domain.remotes import is_remote
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
+from inbox.selectors.agents import endpoint_digest_of
 from inbox.selectors.asked_interrupts import AskedInterrupt
 from inbox.selectors.lineage import Lineage, lineage_of
 
@@ -45,6 +46,7 @@ class Assignment:
     calls_of_others: Container[str]  #: those of earlier runs, which must not be emitted again
     is_resume: bool  #: or the retry of a run: the client has to be shown where it goes on
     stopped: bool  #: a person said "stop" about a doubtful outcome
+    endpoint_digest: str  #: of where the agent is, "" for one of this installation
 
 
 def load_assignment(run: Run, *, restartable: bool) -> Assignment:
@@ -58,7 +60,9 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
     lineage = lineage_of(run)
-    lineage.check(thread, run.started_at or run.queued_at)
+    remote = is_remote(thread.agent.implementation)
+    endpoint = endpoint_digest_of(thread.agent_id) if remote else ""
+    lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint)
     known_to_agent = lineage if restartable else Lineage([run])
     ours = {one.pk for one in known_to_agent.runs}
     calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
@@ -87,6 +91,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         calls_of_others={name for name, run_id in calls if run_id not in ours},
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
+        endpoint_digest=endpoint,
     )
 
 
