@@ -1,4 +1,4 @@
-"""What docs/agents.md and docs/agui.md show works as it is printed."""
+"""What docs/agents.md, docs/agui.md and docs/adapters.md show works as it is printed."""
 
 import re
 import sys
@@ -9,7 +9,9 @@ import pytest
 from agents import registry
 from tests.agents.doubles import Stage
 
-DOCS = [Path(__file__).parents[2] / "docs" / name for name in ("agents.md", "agui.md")]
+DOCS = [
+    Path(__file__).parents[2] / "docs" / name for name in ("agents.md", "agui.md", "adapters.md")
+]
 SNIPPETS = [
     snippet
     for path in DOCS
@@ -57,3 +59,22 @@ async def test_the_wizard_welcomes():
     await stage.answer("Ana")
 
     assert stage.text == "Welcome, Ana."
+
+
+@pytest.mark.parametrize(
+    ("answer", "result"),
+    [
+        (APPROVE, {"ok": True, "paid": "42 EUR"}),
+        ({"approved": False}, {"ok": False, "error": "The payment was not approved."}),
+    ],
+)
+async def test_the_adapter_pays_after_approval_only(answer, result):
+    stage = Stage(run_snippet("class PaymentAgent")["payments"])
+
+    await stage.say("go")
+    (asked,) = stage.interrupts
+    await stage.answer(answer)
+
+    assert asked.message == "Pay 42 EUR?"
+    assert stage.results == [result]
+    assert stage.outcome == "success"
