@@ -13,6 +13,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel
 
 from agents.examples import desk
+from agents.examples.langgraph_refund_approval import refund_approval
 from inbox import engine
 from inbox.domain import errors
 from inbox.models import Memory, Run, ToolCall
@@ -332,3 +333,25 @@ def test_a_function_of_the_functional_api_asks_and_goes_on(world, as_graph, bob)
 
     assert answers(resumed_run(run)) == "GO: None"
     assert worked == ["go"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ({"approved": True}, "Refunded $47.50 to cus_a8x2k."),
+        ({"approved": True, "amount": 35.0}, "Refunded $35.00 to cus_a8x2k."),
+        ({"approved": False}, "Nothing was refunded to cus_a8x2k."),
+    ],
+)
+def test_refund_of_the_interrupt_guides_is_approved_edited_or_denied(
+    world, as_graph, bob, answer, text
+):
+    run = start(world, "go", agent=as_graph(refund_approval))
+    (question,) = open_interrupts(run)
+
+    steps.answer(question, bob, answer)
+    resumed = resumed_run(run)
+
+    assert question.reason == "langgraph:refund_approval"
+    assert resumed.status == "succeeded"
+    assert text in json.dumps(steps.events(run.thread_id))
