@@ -99,6 +99,7 @@ class Bridge:
         self._wanted: dict[str, str] = {}  # of the tools that were proposed
         self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
         self._message: str | None = None
+        self._carrier: str | None = None  # the message that the calls of this answer are in
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
         self._is_called_off = False
@@ -156,7 +157,7 @@ class Bridge:
         if not delta:
             return
         if self._message is None:
-            self._message = self._new_id("m")
+            self._message = self._carrier = self._new_id("m")
             self._put(agui.TextMessageStartEvent(message_id=self._message, role="assistant"))
         self._put(agui.TextMessageContentEvent(message_id=self._message, delta=delta))
 
@@ -194,7 +195,7 @@ class Bridge:
         Every call has its result then, and some models count them from the beginning again: the
         same id is another call, which nobody has approved.
         """
-        self._ours, self._over = {}, set()
+        self._ours, self._over, self._carrier = {}, set(), None
         self._approved, self._names = {}, {}
 
     def forget_result(self, call_id: str) -> None:
@@ -205,7 +206,15 @@ class Bridge:
         self.end_message()
         ours = self._ours[call_id] = self._new_id("t")
         self._wanted[call_id] = name
-        self._put(agui.ToolCallStartEvent(tool_call_id=ours, tool_call_name=name[:200] or "?"))
+        # Without a text the first call's id names the message, as clients make one for it.
+        self._carrier = self._carrier or ours
+        self._put(
+            agui.ToolCallStartEvent(
+                tool_call_id=ours,
+                tool_call_name=name[:200] or "?",
+                parent_message_id=self._carrier,
+            )
+        )
         self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
         self._put(agui.ToolCallEndEvent(tool_call_id=ours))
 
@@ -215,6 +224,7 @@ class Bridge:
         if ours is None:
             return
         self._over.add(call_id)
+        self._carrier = None  # what is said or wanted now belongs to another answer
         self._put(
             agui.ToolCallResultEvent(
                 message_id=self._new_id("r"), tool_call_id=ours, content=content, role="tool"

@@ -12,6 +12,7 @@ from genkit import (
     Interrupt,
     Message,
     ModelResponse,
+    ModelResponseChunk,
     MultipartToolResponse,
     Part,
     ToolRequest,
@@ -103,6 +104,41 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
     return Journaled()
 
 
+def _heard(bridge: Bridge) -> BaseMiddleware[Any]:
+    """
+    Tell what a model says and wants, in its order: text that it streams or not, then all its calls.
+
+    Outside of all other middleware, so that it tells what those make of it.
+    """
+
+    class Heard(BaseMiddleware[Any]):
+        async def wrap_model(
+            self,
+            params: ModelHookParams,
+            ctx: GenerateMiddlewareContext,
+            next_fn: Callable[..., Awaitable[ModelResponse[Any]]],
+        ) -> ModelResponse[Any]:
+            streamed: list[str] = []
+
+            def say(chunk: ModelResponseChunk) -> None:
+                streamed.append(chunk.text)
+                bridge.say(chunk.text)
+
+            downstream = ctx.replace_on_chunk(say)
+            try:
+                answer = await next_fn(params, ctx)
+            finally:
+                ctx.replace_on_chunk(downstream)
+            if not any(streamed):
+                bridge.say(answer.text)
+            bridge.end_message()
+            for request in _requests(answer.message):
+                bridge.propose(str(request.ref), request.name, _arguments(request))
+            return answer
+
+    return Heard()
+
+
 async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
     history = [Message.model_validate(one) for one in bridge.kept or []]
     answers: dict[str, Any] = {}
@@ -119,9 +155,10 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
     # A prompt's own middleware gives way to what a call brings along, so that comes with it.
     own = prompt._use or ()  # noqa: SLF001
     schemas: dict[str, Any] = {}
-    stream = prompt.stream(messages=history, use=[*own, _journaled(bridge, schemas)], **answers)
-    async for chunk in stream.stream:
-        bridge.say(chunk.text)
+    use = [_heard(bridge), *own, _journaled(bridge, schemas)]
+    stream = prompt.stream(messages=history, use=use, **answers)
+    async for _ in stream.stream:  # told by `_heard` as it comes
+        continue
     answer = await stream.response
     if answer.finish_reason in _FAILED:
         # It says so, where others raise.
@@ -172,7 +209,11 @@ def _restarted(part: Part, verdict: Verdict) -> Part:
     args: Any = verdict.args
     if not isinstance(_request(part).input, Mapping):
         args = args.get(_INPUT)
-    return restart_tool(interrupt=part, replace_input=args, resumed_metadata={"approved": True})
+    # What the reviewer filled in, and the name by which Genkit's own examples look for approval.
+    payload: Mapping[str, Any] = verdict.payload if isinstance(verdict.payload, Mapping) else {}
+    resumed = {name: value for name, value in payload.items() if name != "editedArgs"}
+    resumed |= {"approved": True, "toolApproved": True, "tool_approved": True}
+    return restart_tool(interrupt=part, replace_input=args, resumed_metadata=resumed)
 
 
 def _ask(bridge: Bridge, schemas: Mapping[str, Any], part: Part) -> None:
