@@ -265,6 +265,7 @@ def _validator(text: str) -> Any:
         return jsonschema_rs.Draft202012Validator(
             json.dumps(without_unchecked_patterns(json.loads(text))),
             pattern_options=LINEAR,
+            validate_formats=True,
             retriever=_refuse_retrieval,
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:

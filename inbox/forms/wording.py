@@ -239,6 +239,10 @@ def fault_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
         return gettext(_LIMITS[keyword]).format(limit=json_text(limit))
     if keyword == "type":
         return _kind_sentence(detail)
+    if keyword == "format":
+        name = str(detail.get("format", ""))
+        example = gettext(_FORMATS[name]) if name in _FORMATS else ""
+        return example or gettext("Must be of the format {format}.").format(format=visible(name))
     names = ", ".join(visible(str(name)) for name in detail.get("unexpected", ()))
     if keyword not in _FAULTS:
         return visible(message) or gettext(_DOES_NOT_FIT)

@@ -8,7 +8,13 @@ import pytest
 
 from inbox.domain.errors import InvalidPayload
 from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_answer, check_schema, find_faults, member_schema
+from inbox.domain.schemas import (
+    check_answer,
+    check_schema,
+    find_faults,
+    member_schema,
+    problems_of,
+)
 
 
 def deep(levels):
@@ -213,3 +219,40 @@ def test_the_schema_of_a_property_takes_its_definitions_along():
     assert member_schema(schema, "any") is None
     assert member_schema(schema, "missing") is None
     assert member_schema(None, "editedArgs") is None
+
+
+FORMATS = {
+    "date": ("2026-02-28", "2026-02-30"),
+    "date-time": ("2026-11-22T09:30:00Z", "2026-11-22 09:30"),
+    "time": ("10:00:00Z", "25:00:00Z"),
+    "duration": ("PT30M", "half an hour"),
+    "email": ("ada@example.com", "ada"),
+    "idn-email": ("ada@b\u00fccher.example", "ada"),
+    "hostname": ("example.com", "-a"),
+    "idn-hostname": ("b\u00fccher.example", "-a"),
+    "ipv4": ("192.0.2.1", "192.0.2"),
+    "ipv6": ("2001:db8::1", "2001:db8"),
+    "uri": ("https://example.com/a", "example"),
+    "uri-reference": ("/a", "\\"),
+    "iri": ("https://b\u00fccher.example/", "a b"),
+    "iri-reference": ("/b\u00fccher", "\\"),
+    "uri-template": ("/a/{b}", "/a/{b"),
+    "uuid": ("01934f5e-7c10-7e4b-9a52-0d6c6a1f0001", "01934f5e"),
+    "json-pointer": ("/a/0", "a"),
+    "relative-json-pointer": ("1/a", "/a"),
+    "regex": ("^a+$", "("),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_format_of_an_answer_is_checked(name):
+    fits, differs = FORMATS[name]
+    schema = {"type": "object", "properties": {"a": {"type": "string", "format": name}}}
+
+    assert problems_of(schema, {"a": fits}) == []
+    assert [pointer for pointer, _ in problems_of(schema, {"a": differs})] == ["/a"]
+
+
+@pytest.mark.parametrize("name", ["password", "textarea", "x-own"])
+def test_format_that_is_unknown_checks_nothing(name):
+    assert problems_of({"format": name}, "anything") == []
