@@ -22,6 +22,7 @@ class ProposedCall(NamedTuple):
     tool_call_id: str
     name: str
     args: str
+    args_written: str | None = None  #: the same as the agent wrote it, where that differs
 
 
 class WantedCall(NamedTuple):
@@ -44,6 +45,7 @@ def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: d
                 tool_call_id=call.tool_call_id,
                 name=call.name,
                 args=call.args,
+                args_written=call.args_written,
                 proposed_at=now,
             )
             for call in calls

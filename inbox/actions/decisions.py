@@ -18,7 +18,7 @@ from inbox.actions.refusals import refusals_written_down
 from inbox.domain import errors
 from inbox.domain.access import Actor, Permission, sees_secrets
 from inbox.domain.bulk import check_bulk
-from inbox.domain.consent import canonical, digest
+from inbox.domain.consent import canonical, digest, written_text
 from inbox.domain.contract import Entry, Question, check_in_time, check_payload, fingerprint
 from inbox.domain.gate import CHECKS, Check, Entrance, check_entrance, check_view
 from inbox.domain.keys import check_is_no_agent
@@ -249,7 +249,7 @@ def _store(
         Decision(
             interrupt=answer.interrupt,
             status=answer.entry.status,
-            payload=None if answer.entry.payload is None else _stored(answer.entry.payload),
+            **_payload_of(answer.entry.payload),
             metadata=_metadata(answer.entry),
             call_before=before.get(answer.interrupt.pk),
             view_digest=answer.view_digest,
@@ -324,6 +324,12 @@ def _close(
     claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()
+
+
+def _payload_of(payload: Any) -> dict[str, str | None]:
+    text = None if payload is None else _stored(payload)
+    written = None if text is None else written_text(payload, text)
+    return {"payload": text, "payload_written": written}
 
 
 def _stored(payload: Any) -> str:

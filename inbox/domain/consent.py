@@ -1,6 +1,7 @@
 """Canonical JSON and the digests that bind a decision to what was shown and to what is run."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +21,23 @@ def canonical(value: Any) -> str:
         return rfc8785.dumps(value).decode()
     except (rfc8785.CanonicalizationError, UnicodeError, RecursionError) as error:
         raise ValueError(f"not canonical JSON: {error}") from error
+
+
+def written_text(value: Any, text: str) -> str | None:
+    """Return JSON text as its author wrote it; None where the canonical `text` is the same."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return None if written == text else written
+
+
+def as_written(text: str, written: str | None) -> Any:
+    """
+    Read canonical JSON text, with the order of keys and the numbers of its author (35.0, not 35).
+
+    What was written counts only as long as it is the same value: the canonical text is what was
+    shown, digested and approved.
+    """
+    value = None if written is None else json.loads(written)
+    return json.loads(text) if written is None or canonical(value) != text else value
 
 
 def digest(text: str) -> str:

@@ -16,7 +16,7 @@ from agents.sdk.expiry import expiry_after
 from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch
-from inbox.domain.consent import canonical
+from inbox.domain.consent import canonical, written_text
 from inbox.domain.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
 from inbox.domain.schema_work import SchemaRefused
 from inbox.domain.schemas import check_schema
@@ -206,7 +206,11 @@ class Outgoing:
         elif isinstance(event, agui.ToolCallEndEvent):
             parts = self._repeated.pop(event.tool_call_id, [])
             approved = self._approved.get(event.tool_call_id)
-            if parts and approved is not None and (args := _arguments("".join(parts))) != approved:
+            if (
+                parts
+                and approved is not None
+                and (args := _arguments("".join(parts))[0]) != approved
+            ):
                 raise ArgumentsDiffer(event.tool_call_id, args)
 
     def _note_tool_call(self, event: BaseEvent) -> ProposedCall | None:
@@ -219,7 +223,7 @@ class Outgoing:
             self._arguments[event.tool_call_id][1].append(event.delta)
         elif isinstance(event, agui.ToolCallEndEvent):
             name, parts = self._arguments.pop(event.tool_call_id)
-            return ProposedCall(event.tool_call_id, name, _arguments("".join(parts)))
+            return ProposedCall(event.tool_call_id, name, *_arguments("".join(parts)))
         return None
 
 
@@ -265,14 +269,16 @@ _NAMES = {
 }
 
 
-def _arguments(text: str) -> str:
+def _arguments(text: str) -> tuple[str, str | None]:
+    """Return the canonical text of arguments, and as the agent wrote them if that differs."""
     try:
         value = strict_json.loads(text or "{}")
         if not isinstance(value, dict):
             raise ProtocolBroken("The arguments of a tool call are a JSON object.")
-        return canonical(value)
+        text = canonical(value)
     except ValueError as error:
         raise ProtocolBroken(f"The arguments of a tool call are no valid JSON: {error}") from error
+    return text, written_text(value, text)
 
 
 def _result(event: agui.ToolCallResultEvent) -> str:

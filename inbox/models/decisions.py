@@ -22,6 +22,9 @@ class Decision(models.Model):
     metadata = models.TextField(
         null=True, help_text="JSON text: what the client sent beside the answer, for the agent"
     )
+    payload_written = models.TextField(
+        null=True, help_text="the same as `payload` in the order and numbers sent, if they differ"
+    )
     call_before = models.TextField(
         null=True, help_text="JSON text: the tool call's row before this answer changed it"
     )

@@ -1,7 +1,10 @@
 """The journal of tool calls: what was proposed, what was approved, what came of it."""
 
+from typing import Any
+
 from django.db import models
 
+from inbox.domain.consent import as_written
 from inbox.domain.states import ToolCallState, Verdict
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
@@ -29,6 +32,10 @@ class ToolCall(models.Model):
     tool_call_id = models.CharField(max_length=200)
     name = models.CharField(max_length=200)
     args = models.TextField()
+    args_written = models.TextField(
+        null=True,
+        help_text="the same as `args` in the agent's own order and numbers, if they differ",
+    )
     edited_args = models.TextField(null=True)
     effect = models.CharField(max_length=10, blank=True)
     state = models.CharField(
@@ -54,6 +61,11 @@ class ToolCall(models.Model):
             models.Index(fields=["team", "decided_by", "id"], name="calls_by_person"),
             models.Index(fields=["tool_call_id"], name="calls_by_wire_id"),
         ]
+
+    @property
+    def proposed(self) -> Any:
+        """The value of `args`, as the agent wrote it."""
+        return as_written(self.args, self.args_written)
 
     @property
     def approved_args(self) -> str:

@@ -3,6 +3,7 @@
 import json
 from typing import NamedTuple
 
+from inbox.domain.consent import as_written
 from inbox.domain.contract import Entry, Question
 from inbox.domain.states import EntryStatus, InterruptStatus, Reason
 from inbox.models import Decision, Interrupt, Run
@@ -57,6 +58,7 @@ def question(row: Interrupt, decision: Decision | None) -> Question:
 
 
 def entry_of(row: Interrupt, decision: Decision) -> Entry:
-    payload = None if decision.payload is None else json.loads(decision.payload)
+    text, written = decision.payload, decision.payload_written
+    payload = None if text is None else as_written(text, written)
     metadata = json.loads(decision.metadata) if decision.metadata else None
     return Entry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)

@@ -14,7 +14,7 @@ from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import wire_entries
-from inbox.domain.consent import SIGNOFF
+from inbox.domain.consent import SIGNOFF, canonical
 from inbox.domain.remotes import is_remote
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
@@ -114,7 +114,11 @@ def _answers(thread: Thread, asked: Sequence[AskedInterrupt]) -> list[Answer]:
             Answer(
                 interrupt=Interrupt.model_validate_json(row.body),
                 entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
-                proposal=_proposal(call, is_approved=call.pk in approved) if call else None,
+                proposal=(
+                    _proposal(call, entry.payload, is_approved=call.pk in approved)
+                    if call
+                    else None
+                ),
             )
         )
     return answers
@@ -138,13 +142,18 @@ def _approved(calls: Sequence[ToolCall]) -> set[UUID]:
     return {pk for pk in resolved.values_list("tool_call_id", flat=True) if pk}
 
 
-def _proposal(call: ToolCall, *, is_approved: bool) -> Proposal:
+def _proposal(call: ToolCall, payload: Any, *, is_approved: bool) -> Proposal:
     is_edited = call.edited_args is not None
+    edited = payload.get("editedArgs") if isinstance(payload, dict) else None
+    # As the reviewer wrote them, if it was this answer that edited them.
+    approved: dict[str, Any] = json.loads(call.approved_args)
+    if isinstance(edited, dict) and canonical(edited) == call.edited_args:
+        approved = edited
     return Proposal(
         call.tool_call_id,
         call.name,
-        json.loads(call.approved_args),
-        original_args=json.loads(call.args) if is_edited else None,
+        approved if is_edited else call.proposed,
+        original_args=call.proposed if is_edited else None,
         is_approved=is_approved,
     )
 

@@ -127,7 +127,8 @@ class Sheet:
             return dict(self.proposal.values) if self.proposal else ABSENT
         # Closed ones show what was proposed: what was made of it is in the answer that was sent.
         is_open = row.status == InterruptStatus.OPEN
-        return json.loads(row.tool_call.approved_args if is_open else row.tool_call.args)
+        edited = row.tool_call.edited_args if is_open else None
+        return row.tool_call.proposed if edited is None else json.loads(edited)
 
     @cached_property
     def secrets(self) -> Secrets:
