@@ -55,8 +55,16 @@ def ask(site: Site, agent: Elsewhere, page: Page) -> Any:
 
 @pytest.fixture
 def heard(agent: Elsewhere) -> Any:
-    """What the agent was sent to resume, once it was."""
-    return lambda: wait_for(lambda: agent.sent[1:] and agent.sent[1])
+    """What the agent was sent to resume, once it was; who decided stands beside each payload."""
+
+    def heard() -> Any:
+        sent = wait_for(lambda: agent.sent[1:] and agent.sent[1])
+        entries = sent.get("resume")
+        for entry in entries if isinstance(entries, list) else ():
+            assert entry.pop("metadata").keys() == {"signoff"}
+        return sent
+
+    return heard
 
 
 def buttons(page: Page) -> list[str]:
