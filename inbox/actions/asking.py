@@ -16,9 +16,8 @@ from inbox.domain.headings import LONGEST_HEADING, heading_of
 from inbox.domain.likeness import search_text_of, shape_of
 from inbox.domain.masks import NAMES, Secrets
 from inbox.domain.proposals import Proposal, proposal_of
-from inbox.domain.remotes import REMOTE
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
-from inbox.models import Agent, Interrupt, Run, Thread, ToolCall
+from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
 
 #: Characters of a tool's name, as of a call's.
@@ -41,8 +40,6 @@ def build_interrupts(
     tool_calls = calls.by_id(
         thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
     )
-    implementation = Agent.objects.values_list("implementation", flat=True)
-    is_operators = not implementation.get(pk=thread.agent_id).startswith(REMOTE)
     return [
         _interrupt(
             thread,
@@ -52,7 +49,7 @@ def build_interrupts(
             position,
             endpoint,
             now,
-            is_operators=is_operators,
+            is_operators=not endpoint,
         )
         for position, item in enumerate(interrupts)
     ]
@@ -79,10 +76,11 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
     # An agent that asks about a call it began says that the call paused before its effect. For a
     # `once` call its word is not enough: that one is in doubt by now.
-    asked_about = [row.tool_call_id for row in rows if row.tool_call_id]
-    ToolCall.objects.filter(pk__in=asked_about, state=ToolCallState.STARTED).update(
-        state=ToolCallState.PROPOSED
-    )
+    begun = [row.tool_call.pk for row in rows if row.tool_call and row.tool_call.started_at]
+    if begun:
+        ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED).update(
+            state=ToolCallState.PROPOSED
+        )
     asked = Interrupt.objects.bulk_create(rows)
     audit.record_all(
         audit.entry(

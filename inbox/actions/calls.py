@@ -220,7 +220,8 @@ def _failures(
     thread: Thread, calls: Iterable[ToolCall], now: datetime
 ) -> dict[UUID, errors.RunFailure]:
     """Check the decisions about calls that were asked about; what fails, by call."""
-    waiting = {call.pk: call for call in calls if call.state == ToolCallState.PROPOSED}
+    states = (ToolCallState.PROPOSED, ToolCallState.STARTED)
+    waiting = {call.pk: call for call in calls if call.state in states}
     decisions: dict[UUID, list[Decision]] = {}
     rows = Decision.objects.filter(
         interrupt__tool_call__in=list(waiting),

@@ -107,7 +107,7 @@ def _decide(
     entrance: Entrance,
     unseen: bool,
 ) -> Decision:
-    thread, now = lock_thread(interrupts=interrupt_id)
+    thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
     admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id

@@ -11,12 +11,15 @@ from inbox.models.clock import database_now
 from inbox.selectors.access import require
 
 
-def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, datetime]:
+def lock_thread(
+    thread_id: UUID | None = None, *, with_team: bool = False, **address: Any
+) -> tuple[Thread, datetime]:
     """
     Take the thread's lock for the rest of the transaction, and read the time after it.
 
-    The thread is named by its id or by other fields of it. What was read before is a rumour. On
-    SQLite every transaction is IMMEDIATE, which is a lock on everything, taken earlier still.
+    The thread is named by its id or by other fields of it. Rows that were read before may be stale:
+    read them again. `with_team` reads the team's row as well, which is not locked. On SQLite every
+    transaction is IMMEDIATE, which is a lock on everything, taken earlier still.
 
     Raises:
         NotFound: there is no such thread.
@@ -28,6 +31,8 @@ def lock_thread(thread_id: UUID | None = None, **address: Any) -> tuple[Thread, 
         rows = Thread.objects.select_for_update(of=("self",)).defer(
             "messages", "state", "client_messages"
         )
+        if with_team:
+            rows = rows.select_related("team")
         thread = rows.get(**wanted)
     except Thread.DoesNotExist:
         raise NotFound() from None

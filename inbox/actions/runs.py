@@ -36,7 +36,7 @@ from inbox.domain.sentences import Sentence
 from inbox.domain.states import ACTIVE_RUN, EntryStatus, RunStatus
 from inbox.models import Agent, Decision, Interrupt, Run, Thread
 from inbox.models.clock import database_now
-from inbox.selectors.access import require_current
+from inbox.selectors.access import require, require_current
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 
 
@@ -103,7 +103,7 @@ def _accept(
         return _resume(admission, request)
     # After the lock: the actor may have lost the permission while we waited for it, and the earlier
     # run may have been stored.
-    require_current(actor, agent.team_id, Permission.RUN, agent.pk, now=now)
+    require(actor, agent.team_id, Permission.RUN, agent.pk)
     if columns and (earlier := _earlier_run(columns)):
         return Accepted(earlier, replayed=True)
     _check_free(thread)
@@ -231,12 +231,13 @@ def _check_not_busy(latest: Run | None) -> None:
 def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
     with suppress(errors.NotFound):
-        return lock_thread(**address)
+        return lock_thread(with_team=bool(request.entries), **address)
     now = database_now()
     thread = Thread(
         **address,
         team_id=agent.team_id,
         title=_title(request.input.get("messages", ())),
+        client_messages="{}",
         created_at=now,
         updated_at=now,
     )

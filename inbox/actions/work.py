@@ -120,7 +120,7 @@ def begin_tool_calls(
     Raises:
         LeaseLost.
     """
-    thread, now = lock_held(hold)
+    thread, now = lock_held(hold, with_team=True)
     _write(thread, hold, batch, now)
     return calls.begin(thread=thread, run=Run(pk=hold.run_id), wanted=wanted, now=now)
 
@@ -235,9 +235,9 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
     notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
-def lock_held(hold: Hold) -> tuple[Thread, datetime]:
+def lock_held(hold: Hold, *, with_team: bool = False) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
-    thread, now = lock_thread(hold.thread_id)
+    thread, now = lock_thread(hold.thread_id, with_team=with_team)
     _change_if_held(hold, lease_until=now + LEASE)
     return thread, now
 

@@ -121,7 +121,8 @@ def check_approval(
         if not approves(decision):
             raise errors.DecisionNotVerified(f"call {call.pk} was not approved")
     check_call(call, decisions)
-    if has_lapsed(thread, decisions, now):
+    # One that was started in time is started again after a lost worker, however late.
+    if call.state == ToolCallState.PROPOSED and has_lapsed(thread, decisions, now):
         raise errors.ApprovalLapsed("the approval was given too long ago")
 
 

@@ -103,7 +103,7 @@ def _memory_of(thread: Thread) -> Any:
 def _answers(thread: Thread, asked: Sequence[AskedInterrupt]) -> list[Answer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
-    approved = _approved([item.row.tool_call for item in asked if item.row.tool_call])
+    approved = _approved(asked)
     for row, question, decision in asked:
         if question.answer is None or decision is None:
             continue
@@ -132,14 +132,26 @@ def _decided(decision: Decision, *, with_name: bool) -> dict[str, Any]:
     return {"by": by, "at": decision.created_at.isoformat()}
 
 
-def _approved(calls: Sequence[ToolCall]) -> set[UUID]:
-    """The calls that a person approved; a denial stays, whatever else was approved about it."""
-    resolved = InterruptRow.objects.filter(
-        tool_call__in=[call for call in calls if call.state != ToolCallState.NOT_RUN],
-        reason=Reason.TOOL_CALL,
-        status=InterruptStatus.RESOLVED,
-    )
-    return {pk for pk in resolved.values_list("tool_call_id", flat=True) if pk}
+def _approved(asked: Sequence[AskedInterrupt]) -> set[UUID]:
+    """
+    Return the calls that a person approved, now or when they were asked about before.
+
+    A denial stays, whatever else was approved about it.
+    """
+    calls = {item.row.tool_call.pk: item.row.tool_call for item in asked if item.row.tool_call}
+    may_run = {pk for pk, call in calls.items() if call.state != ToolCallState.NOT_RUN}
+    approved = {item.row.tool_call_id for item in asked if _is_approval(item.row)} & may_run
+    others = may_run - approved
+    if others:
+        earlier = InterruptRow.objects.filter(
+            tool_call__in=others, reason=Reason.TOOL_CALL, status=InterruptStatus.RESOLVED
+        )
+        approved |= set(earlier.values_list("tool_call_id", flat=True))
+    return {pk for pk in approved if pk}
+
+
+def _is_approval(row: InterruptRow) -> bool:
+    return row.reason == Reason.TOOL_CALL and row.status == InterruptStatus.RESOLVED
 
 
 def _proposal(call: ToolCall, payload: Any, *, is_approved: bool) -> Proposal:
