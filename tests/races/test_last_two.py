@@ -126,6 +126,6 @@ def _plan_again(run, meeting):
 
     with transaction.atomic():
         thread, now = lock_thread(run.thread_id)
-        assert all(question.answer for _, question in load_questions(run))
+        assert all(item.question.answer for item in load_questions(run))
         meeting.wait()
         return queue_resume_if_complete(thread=thread, run=run, now=now, started_by="race")

@@ -7,6 +7,7 @@ import pytest
 from agents.rehearsal import ledger
 from inbox import engine
 from inbox.actions.runs import accept_run
+from inbox.domain.gate import Entrance
 from inbox.models import Decision, Run
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
@@ -71,6 +72,7 @@ def test_without_the_lock_only_the_constraints_are_left(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
         ),
         race_bob,
+        Entrance.AGUI_HTTP,
         "",
     )
 
