@@ -31,6 +31,7 @@ def apply_answers(
     for interrupt, entry in answered:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
+            interrupt.tool_call = call
             before[interrupt.pk] = _remembered(call)
             _apply(call, interrupt.reason, entry, now, by)
     save_calls(calls.values(), _FIELDS)

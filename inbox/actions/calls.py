@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from inbox.actions import audit
 from inbox.domain import errors
@@ -65,8 +65,7 @@ def begin(
     What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
     arguments are not the approved ones; the approval is not what was signed, or has lapsed.
     """
-    calls = by_id(thread, [call.tool_call_id for call in wanted])
-    unapproved = _unapproved(calls.values())
+    calls, unapproved = _calls_to_begin(thread, [call.tool_call_id for call in wanted])
     failures = _failures(thread, calls.values(), now)
     answers: list[Beginning] = []
     begun: dict[str, list[UUID]] = {}
@@ -79,11 +78,13 @@ def begin(
         answers.append(row)
         if row.state != ToolCallState.SETTLED:
             begun.setdefault(call.effect, []).append(row.pk)
+    if any(isinstance(answer, errors.RunFailure) for answer in answers):
+        begun = {}  # the run ends: none of them starts
     for effect, rows in begun.items():
         ToolCall.objects.filter(pk__in=rows).update(
             state=ToolCallState.STARTED, effect=effect, started_at=now
         )
-    _record_beginnings(thread, run, wanted, answers, now)
+    _record_beginnings(thread, run, wanted, answers, begun, now)
     return answers
 
 
@@ -146,14 +147,15 @@ def _record_beginnings(
     run: Run,
     wanted: Sequence[WantedCall],
     answers: Sequence[Beginning],
+    begun: Mapping[str, Sequence[UUID]],
     now: datetime,
 ) -> None:
     """Write down what begins, with the arguments it is given, and what was refused."""
     drafts = []
     for call, answer in zip(wanted, answers, strict=True):
         row = answer if isinstance(answer, ToolCall) else None
-        if row and row.state == ToolCallState.SETTLED:
-            continue  # it is told again what came of it
+        if row and row.pk not in begun.get(call.effect, ()):
+            continue  # it is settled, and told again what came of it; or the run ends
         drafts.append(
             audit.entry(
                 action="tool.started" if row else "tool.refused",
@@ -209,11 +211,15 @@ def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audi
     )
 
 
-def _unapproved(calls: Iterable[ToolCall]) -> set[UUID]:
-    """Return the calls that somebody was asked about and has not approved."""
-    asked = Interrupt.objects.filter(tool_call__in=list(calls), reason=Reason.TOOL_CALL)
-    open_or_closed = asked.exclude(status=InterruptStatus.RESOLVED)
-    return {pk for pk in open_or_closed.values_list("tool_call_id", flat=True) if pk}
+def _calls_to_begin(
+    thread: Thread, ids: Sequence[str]
+) -> tuple[Mapping[str, ToolCall], Container[UUID]]:
+    """Return the calls by their ids, and those that were asked about and not approved."""
+    about = Interrupt.objects.filter(tool_call=OuterRef("pk"), reason=Reason.TOOL_CALL)
+    refused = Exists(about.filter(repeated_by=None).exclude(status=InterruptStatus.RESOLVED))
+    rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=ids)
+    calls = {row.tool_call_id: row for row in rows.annotate(is_unapproved=refused)}
+    return calls, {row.pk for row in calls.values() if row.is_unapproved}
 
 
 def _failures(

@@ -244,6 +244,8 @@ def _store(
 ) -> list[Decision]:
     thread, actor, now = admission.thread, admission.actor, admission.now
     answered = [(answer.interrupt, answer.entry) for answer in answers]
+    # Before an edit changes what is shown: what was revealed was revealed of that.
+    unseen = {answer.interrupt.pk for answer in answers if _is_unseen(admission, answer)}
     before = apply_answers(answered, now, by=actor.ident)
     decisions = [
         Decision(
@@ -254,7 +256,7 @@ def _store(
             call_before=before.get(answer.interrupt.pk),
             view_digest=answer.view_digest,
             entrance=admission.entrance,
-            unseen=answer.unseen and bool(_unseen(admission, answer)),
+            unseen=answer.interrupt.pk in unseen,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
             user_id=actor.user_id,
@@ -297,6 +299,10 @@ def _store(
         by=visible(actor.label),
     )
     return decisions
+
+
+def _is_unseen(admission: Admission, answer: Answer) -> bool:
+    return answer.unseen and bool(_unseen(admission, answer))
 
 
 def _told_unseen(decision: Decision) -> dict[str, Any]:

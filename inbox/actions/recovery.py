@@ -172,7 +172,7 @@ def interrupt_run(
         now=now,
     )
     for row, (original, _) in zip(rows, repeats, strict=False):
-        row.repeats_id = original.repeats_id or original.pk
+        row.repeats_id = original.pk
     sent = [WireInterrupt.model_validate(as_sent(row)) for row in rows]
     finished = RunFinishedEvent(
         thread_id=thread.external_id,

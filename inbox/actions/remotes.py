@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
+from inbox.actions.locking import lock_thread
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, endpoint_digest
 from inbox.domain.errors import AddressTaken, AgentChanged
@@ -108,9 +109,7 @@ def _set(
         agent=agent, defaults={**columns, "tested_at": None, "test": None}
     )
     if has_moved:
-        # Whoever has an open request on the screen looks at it again before they decide.
-        waiting = Interrupt.objects.filter(agent=agent, status=InterruptStatus.OPEN)
-        waiting.update(endpoint_digest=endpoint_digest(url, revision))
+        _show_new_place(agent, endpoint_digest(url, revision))
     audit.record(
         action="agent.added" if is_new else "agent.changed",
         actor=actor,
@@ -121,6 +120,18 @@ def _set(
         headers=sorted(planned),
     )
     return Placed(agent, is_new)
+
+
+def _show_new_place(agent: Agent, digest: str) -> None:
+    """
+    Change what open interrupts of the agent show: whoever has one on the screen looks again.
+
+    Under the lock of each thread: a decision that is being made signs the place that it read.
+    """
+    waiting = Interrupt.objects.filter(agent=agent, status=InterruptStatus.OPEN)
+    for thread_id in waiting.order_by("thread").values_list("thread", flat=True).distinct():
+        lock_thread(thread_id)
+        waiting.filter(thread=thread_id).update(endpoint_digest=digest)
 
 
 @transaction.atomic(durable=True)

@@ -18,15 +18,22 @@ _MAY_RUN = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
 
 
 def approved_calls(asked: Sequence[AskedInterrupt]) -> list[ToolCall]:
-    """Return the calls among these that were approved and have not started."""
+    """Return the calls among these that were approved, and that a retry would run."""
     return [
         item.row.tool_call
         for item in asked
         if item.row.tool_call is not None
         and item.row.reason == Reason.TOOL_CALL
         and item.row.status == InterruptStatus.RESOLVED
-        and item.row.tool_call.state == ToolCallState.PROPOSED
+        and _may_start(item.row.tool_call)
     ]
+
+
+def _may_start(call: ToolCall) -> bool:
+    """Return whether a retry would run the call; one with a lasting effect is asked about first."""
+    if call.state == ToolCallState.STARTED:
+        return call.effect != "once"
+    return call.state == ToolCallState.PROPOSED
 
 
 def plan_repeats(
@@ -42,17 +49,23 @@ def plan_repeats(
         RetryRefused: there is nothing that could be asked again.
     """
     has_lapsed = isinstance(problem, errors.ApprovalLapsed)
-    again = [item.row for item in asked if _is_repeatable(item.row, only_calls=has_lapsed)]
+    again = [item for item in asked if _is_repeatable(item.row, only_calls=has_lapsed)]
     if not again:
         raise errors.RetryRefused(
             Sentence("The answers to this run cannot be verified, so nobody can try it again.")
         )
-    calls = {row.tool_call.pk: row.tool_call for row in again if row.tool_call is not None}
+    rows = [item.row for item in again]
+    calls = {row.tool_call.pk: row.tool_call for row in rows if row.tool_call is not None}
     for call in calls.values():
         call.state, call.edited_args = ToolCallState.PROPOSED, None
         call.verdict, call.decided_by = "", ""
     save_calls(calls.values(), ["state", "edited_args", "verdict", "decided_by"])
-    return [(row, _asked_again(row)) for row in again]
+    return [(_latest(item), _asked_again(item.row)) for item in again]
+
+
+def _latest(item: AskedInterrupt) -> Interrupt:
+    """Return the interrupt that was answered last: the agent's own, or what repeated it."""
+    return item.decision.interrupt if item.decision is not None else item.row
 
 
 def _is_repeatable(row: Interrupt, *, only_calls: bool) -> bool:

@@ -15,7 +15,8 @@ from inbox.domain.sentences import Sentence
 from inbox.domain.states import InterruptStatus
 from inbox.domain.teamwork import check_withdrawal
 from inbox.models import Decision, Interrupt
-from inbox.selectors.access import require
+from inbox.selectors.access import require_current
+from inbox.selectors.agents import endpoint_digest_of
 
 
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
@@ -39,7 +40,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
 @transaction.atomic(durable=True)
 def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id)
-    require(actor, thread.team_id, Permission.DECIDE, thread.agent_id)
+    require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
     interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
         pk=interrupt_id
     )
@@ -57,7 +58,9 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     decision.save(update_fields=["withdrawn_at", "signature"])
     unapply_answer(interrupt)
     interrupt.status, interrupt.closed_at = InterruptStatus.OPEN, None
-    interrupt.save(update_fields=["status", "closed_at"])
+    if interrupt.view_version > 1:  # the agent may have moved while it was closed
+        interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
+    interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])
     if run.resume_at is not None:
         run.resume_at = None
         run.save(update_fields=["resume_at"])

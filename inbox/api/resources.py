@@ -76,7 +76,7 @@ class Caller(APIView):
                 response.data = chosen(response.data, wanted, known)
             except InvalidInput as refusal:
                 response = self.handle_exception(refusal)
-        patch_cache_control(response, private=True, no_store=True)
+        patch_cache_control(response, private=True, no_cache=True)
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _etag(self, request: Request) -> str:
@@ -106,7 +106,7 @@ def made(answer: Mapping[str, Any], *, replayed: bool, status: int = 201) -> Res
 
 def unchanged(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
     """The answer of a GET that is no view of REST framework: with its ETag, or 304."""
-    patch_cache_control(response, private=True, no_store=True)
+    patch_cache_control(response, private=True, no_cache=True)
     return _CONDITIONAL.process_response(request, response)
 
 

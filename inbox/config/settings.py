@@ -42,7 +42,7 @@ def _secret_key() -> str:
 SECRET_KEY = _secret_key()
 #: What signs decisions; the first signs, all verify. Without them the secret key does.
 DECISION_KEYS = [
-    key for key in os.environ.get("SIGNOFF_DECISION_KEYS", "").split(",") if key.strip()
+    key.strip() for key in os.environ.get("SIGNOFF_DECISION_KEYS", "").split(",") if key.strip()
 ]
 #: This machine's own names always count: health checks use them.
 ALLOWED_HOSTS = [

@@ -39,7 +39,7 @@ from inbox.door.dialects import (
     retold,
     retold_rows,
 )
-from inbox.door.inputs import check_external_id, run_request
+from inbox.door.inputs import ID_CHARACTERS, check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
 from inbox.selectors import agents, threads
@@ -60,6 +60,7 @@ class Answer:
     dialect: Dialect = Dialect.CANONICAL
     asked: Sequence[Asked] = ()  #: the interrupts that `bodies` tell of
     actor: Actor | None = None  #: who is told, for a client of an older dialect
+    request_id: str = ""  #: the runId of what the client has sent
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
         if self.run is None:
@@ -69,7 +70,7 @@ class Answer:
             rows = _renamed(rows, self.run_id)
         if self.dialect is Dialect.CANONICAL or self.actor is None:
             return rows
-        return retold_rows(_recorded(rows, self.run, self.actor, self.dialect), self.dialect)
+        return retold_rows(_recorded(rows, self), self.dialect)
 
 
 async def run(
@@ -85,7 +86,10 @@ async def run(
     """
     spoken = dialect_of(dialect)
     answer = await in_db_thread(_run, actor, slug, value, spoken, entrance)
-    return await in_db_thread(_in_dialect, answer, actor, spoken)
+    request_id = str(value.get("runId") or "") if isinstance(value, dict) else ""
+    return await in_db_thread(
+        _in_dialect, replace(answer, request_id=request_id[:ID_CHARACTERS]), actor, spoken
+    )
 
 
 async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
@@ -112,26 +116,32 @@ def _in_dialect(answer: Answer, actor: Actor, dialect: Dialect) -> Answer:
         return answer
     if answer.asked:
         ids = [one.interrupt_id for one in answer.asked]
-        _record_delivered(answer.asked[0].run, ids, actor, dialect)
+        _record_delivered(answer.asked[0].run, ids, actor, dialect, answer.request_id)
     bodies = retold(answer.bodies, dialect)
     return replace(answer, bodies=bodies, dialect=dialect, actor=actor)
 
 
-def _record_delivered(run: Run, ids: Sequence[str], actor: Actor, dialect: Dialect) -> None:
+def _record_delivered(
+    run: Run, ids: Sequence[str], actor: Actor, dialect: Dialect, request_id: str
+) -> None:
     # The draft tells of one interrupt at a time.
     told = ids[:1] if dialect is Dialect.DRAFT else ids
-    record_delivered_outcome(run=run, interrupt_ids=told, actor=actor)
+    record_delivered_outcome(run=run, interrupt_ids=told, actor=actor, request_id=request_id)
 
 
 async def _recorded(
-    chunks: AsyncIterator[Sequence[Row]], run: Run, actor: Actor, dialect: Dialect
+    chunks: AsyncIterator[Sequence[Row]], answer: Answer
 ) -> AsyncIterator[Sequence[Row]]:
     """Yield the rows of a run; before its interrupts are told, store that the actor is told."""
+    run, actor = answer.run, answer.actor
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
             for row in chunk:
-                if row.type == "RUN_FINISHED" and (ids := wire.interrupt_ids(row.body)):
-                    await in_db_thread(_record_delivered, run, ids, actor, dialect)
+                ids = wire.interrupt_ids(row.body) if row.type == "RUN_FINISHED" else ()
+                if ids and run is not None and actor is not None:
+                    await in_db_thread(
+                        _record_delivered, run, ids, actor, answer.dialect, answer.request_id
+                    )
             yield chunk
 
 

@@ -62,12 +62,16 @@ def entries_of(
         return _entries_of_map(asked, answers_by_id), ()
     name = given.interrupt_id
     if not name:
-        asked, told = delivered_to(actor, agent, request.thread_id)
-        if len(told) != 1:
+        delivered = delivered_to(actor, agent, request.thread_id)
+        asked = delivered.asked
+        if delivered.request_id == request.run_id:
+            # The request that was answered with these, once more: it knows nothing of them.
+            return [], [one for one in asked if one.is_open] or asked
+        if len(delivered.told) != 1:
             raise errors.PartialResume(
                 "Several interrupts are open; answer with a map from their ids to the answers."
             )
-        (name,) = told
+        (name,) = delivered.told
     target = _target(asked, name)
     entry = _entry(dialect, target, given.payload)
     others = [one for one in asked if one is not target]

@@ -92,7 +92,7 @@ def accept(
         InvalidValue: the input does not fit the agent's schema.
         What `accept_run` raises.
     """
-    if not request.entries and not request.has_resume:
+    if not request.entries:
         check_input(agent.implementation, request.input["forwardedProps"])
     return accept_run(
         agent=agent,

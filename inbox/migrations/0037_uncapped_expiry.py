@@ -1,7 +1,7 @@
 """Open interrupts expire when clients were told, also those that were capped at 30 days."""
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import migrations
 
@@ -11,7 +11,10 @@ def uncap(apps, schema_editor):
     rows = interrupts.objects.filter(status="open", expires_at__isnull=False)
     for row in rows.only("body", "expires_at", "due_at").iterator():
         told = json.loads(row.body).get("expiresAt")
-        at = datetime.fromisoformat(told) if told else row.expires_at
+        try:
+            at = datetime.fromisoformat(told).astimezone(UTC) if told else row.expires_at
+        except (ValueError, OverflowError):  # no time that a database can hold
+            continue
         if at > row.expires_at:
             interrupts.objects.filter(pk=row.pk).update(expires_at=at, due_at=at)
 

@@ -10,12 +10,12 @@ from django.utils.encoding import force_bytes
 
 def decision_keys() -> tuple[bytes, ...]:
     """
-    Return the keys of SIGNOFF_DECISION_KEYS, else keys that derive from the secret keys.
+    Return the keys of SIGNOFF_DECISION_KEYS, then those that derive from the secret keys.
 
-    They are never in the database: whoever can write there can sign nothing.
+    The latter go on verifying what they signed before there were others. None of them is in the
+    database: whoever can write there can sign nothing.
     """
-    given = settings.DECISION_KEYS
-    secrets = given or (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    secrets = (*settings.DECISION_KEYS, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return tuple(_derived(force_bytes(secret)) for secret in secrets)
 
 

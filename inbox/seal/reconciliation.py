@@ -8,7 +8,8 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from inbox.domain import errors
 from inbox.domain.consent import digest
-from inbox.domain.states import Reason, ToolCallState
+from inbox.domain.states import InterruptStatus, Reason, ToolCallState
+from inbox.domain.verifier import Verifier
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.selectors.verified_decisions import check_decision
 
@@ -34,6 +35,12 @@ def reconcile(thread: Any = None) -> list[Finding]:
         *_entries_without_call(thread),
         *_resumes_without_entry(thread),
     ]
+
+
+def add_differences(verifier: Verifier, thread: Any = None) -> None:
+    """Add what `reconcile` finds to the findings of a verification."""
+    for where, difference in reconcile(thread):
+        verifier.find(where, difference)
 
 
 def _decisions(thread: Any) -> "QuerySet[Decision]":
@@ -99,7 +106,10 @@ def _arguments_that_differ(thread: Any) -> Iterator[Finding]:
         created_at__gt=OuterRef("created_at"),
     )
     decided = _decisions(thread).filter(withdrawn_at=None, interrupt__repeated_by=None)
-    last = decided.exclude(args_digest="").exclude(Exists(later))
+    waiting = Interrupt.objects.filter(
+        tool_call=OuterRef("interrupt__tool_call"), status=InterruptStatus.OPEN
+    )
+    last = decided.exclude(args_digest="").exclude(Exists(later)).exclude(Exists(waiting))
     for decision in last.select_related("interrupt__tool_call").iterator(_AT_ONCE):
         call = decision.interrupt.tool_call
         if call is None or digest(call.approved_args) != decision.args_digest:

@@ -12,7 +12,7 @@ from inbox.actions.sealing import NotOurLog, has_sound_blocks
 from inbox.domain.verifier import UNREADABLE, Key, Verifier
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
-from inbox.seal.reconciliation import reconcile
+from inbox.seal.reconciliation import add_differences
 from inbox.selectors import trail
 from inbox.selectors.erased import with_erasures
 
@@ -44,8 +44,7 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     except NotOurLog as problem:
         verifier.find("checkpoints", f"nothing can be sealed: {problem}")
     if with_rows:
-        for where, difference in reconcile():
-            verifier.find(where, difference)
+        add_differences(verifier)
     return _report(verifier)
 
 
@@ -55,8 +54,7 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
         verifier.find(str(chain), "entries of it are missing")
-    for where, problem in reconcile(chain):
-        verifier.find(where, problem)
+    add_differences(verifier, chain)
     return _report(verifier)
 
 
@@ -73,8 +71,9 @@ def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: i
 def _report(verifier: Verifier) -> Report:
     now = database_now()
     if verifier.own and verifier.own.at > now + CLOCK_TOLERANCE:
-        problem = "its last checkpoint lies in the future: the clock went back"
-        verifier.find("log", problem, sure=False)
+        verifier.find(
+            "log", "its last checkpoint lies in the future: the clock went back", sure=False
+        )
     return verifier.report(now)
 
 

@@ -1,6 +1,6 @@
 """What a run continues: the runs before it whose work it does, and the answers it does it with."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
@@ -8,7 +8,7 @@ from uuid import UUID
 from ag_ui.core import BaseEvent
 
 from inbox.actions.endings import committed_events
-from inbox.domain.states import Reason
+from inbox.domain.states import Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 from inbox.selectors.verified_decisions import check_set
@@ -55,23 +55,35 @@ def lineage_of(run: Run) -> Lineage:
     while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
         if lineage.origin.retries is None:
             asked = load_questions(before)
-            unused = {item.row.pk for item in asked if _root(item.row) in repeated}
-            lineage.answered.append((before, asked, frozenset(unused)))
+            lineage.answered.append((before, asked, frozenset(_unused(asked, repeated))))
             if not all(is_ours(item.row) for item in asked):
                 lineage.asked = [_latest(item, repeated) for item in asked]
                 break
             for item in asked:
                 if item.row.repeats_id is not None:
-                    repeated.setdefault(item.row.repeats_id, item)
+                    # The latest answer counts, however often it was asked again.
+                    repeated[item.row.repeats_id] = repeated.get(item.row.pk, item)
             lineage.stopped = lineage.stopped or any(map(_says_stop, asked))
         lineage.events = [*committed_events(before), *lineage.events]
         lineage.runs.append(before)
     return lineage
 
 
-def _root(row: Interrupt) -> UUID:
-    """Return the id of the agent's own interrupt, which this one is or repeats."""
-    return row.repeats_id or row.pk
+def _unused(asked: Sequence[AskedInterrupt], repeated: Mapping[UUID, AskedInterrupt]) -> set[UUID]:
+    """
+    Return the interrupts whose answers do not matter any more.
+
+    They were asked again; or others of their set were, and their own call is over.
+    """
+    unused = {item.row.pk for item in asked if item.row.pk in repeated}
+    if unused:
+        unused |= {item.row.pk for item in asked if _is_over(item.row)}
+    return unused
+
+
+def _is_over(row: Interrupt) -> bool:
+    over = (ToolCallState.SETTLED, ToolCallState.IN_DOUBT)
+    return row.tool_call is not None and row.tool_call.state in over
 
 
 def _latest(item: AskedInterrupt, repeated: Mapping[UUID, AskedInterrupt]) -> AskedInterrupt:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from inbox.actions.asking import as_sent
@@ -70,11 +70,17 @@ def asked_in(thread: Thread, run: Run) -> Sequence[Asked]:
     ]
 
 
-def delivered_to(
-    actor: Actor, agent: Agent, thread_id: str
-) -> tuple[Sequence[Asked], Sequence[str]]:
+class Delivered(NamedTuple):
+    """What a client of an older dialect was told of last."""
+
+    asked: Sequence[Asked]  #: the interrupts of the run
+    told: Sequence[str]  #: the ids of those that the client was told of
+    request_id: str  #: the runId of the request that was answered so
+
+
+def delivered_to(actor: Actor, agent: Agent, thread_id: str) -> Delivered:
     """
-    Return the interrupts of the run that this actor was told of last, and the ids it was told.
+    Return what this actor was told of last on the thread.
 
     Raises:
         NotFound, Forbidden: the actor may not decide.
@@ -87,7 +93,7 @@ def delivered_to(
     row = delivered.select_related("run").first()
     if row is None:
         raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
-    return asked_in(thread, row.run), row.interrupt_ids
+    return Delivered(asked_in(thread, row.run), row.interrupt_ids, row.request_id)
 
 
 def _thread(agent: Agent, thread_id: str) -> Thread:

@@ -53,6 +53,10 @@ def check_set(
         if has_endpoint and row.endpoint_digest != endpoint:
             raise errors.AgentMoved("the agent has moved since its call was approved")
     decisions = [item.decision for item in asked if item.decision is not None]
+    if any(
+        item.row.tool_call and item.row.tool_call.state == ToolCallState.LAPSED for item in asked
+    ):
+        raise errors.ApprovalLapsed("the approval has lapsed")
     waits = any(_waits(item.row, item.row.tool_call) for item in asked if item.row.tool_call)
     if waits and has_lapsed(thread, decisions, now):
         raise errors.ApprovalLapsed("the approval was given too long ago")
@@ -122,7 +126,12 @@ def check_approval(
             raise errors.DecisionNotVerified(f"call {call.pk} was not approved")
     check_call(call, decisions)
     # One that was started in time is started again after a lost worker, however late.
-    if call.state == ToolCallState.PROPOSED and has_lapsed(thread, decisions, now):
+    has_started = call.state != ToolCallState.PROPOSED
+    if (
+        not has_started
+        and has_lapsed(thread, decisions, now)
+        and _set_has_lapsed(thread, decisions, now)
+    ):
         raise errors.ApprovalLapsed("the approval was given too long ago")
 
 
@@ -130,6 +139,13 @@ def has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> 
     """Return whether the last of the decisions is older than the team lets approvals wait."""
     longest = timedelta(hours=thread.team.execute_within_hours)
     return bool(decisions) and now - max(one.created_at for one in decisions) > longest
+
+
+def _set_has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
+    """Count from when the set was complete: no call could start before that."""
+    runs = {decision.interrupt.run_id for decision in decisions}
+    whole = Decision.objects.filter(interrupt__run__in=runs, withdrawn_at=None)
+    return has_lapsed(thread, list(whole), now)
 
 
 def approves(decision: Decision) -> bool:

@@ -28,9 +28,13 @@ _TONES = {
 }
 #: Shown in other places of the page: the question, its schema and what routes it.
 _ELSEWHERE = {
-    "message", "question", "prompt", "description", "kind", "responseSchema",
-    "response_schema", "inputSchema", "expiresAt", "expires_at", "signoff",
+    "kind", "responseSchema", "response_schema", "inputSchema", "expiresAt", "expires_at",
+    "signoff",
 }  # fmt: skip
+
+
+#: Where the readers of older dialects keep what the agent said in its own words.
+_DIALECTS = ("draft", "langgraph")
 
 
 @dataclass(frozen=True)
@@ -53,25 +57,42 @@ def facts_of(asked: Mapping[str, Any], proposal: Proposal | None) -> list[Fact]:
     if not isinstance(metadata, Mapping) or not metadata:
         return []
     in_form = frozenset(proposal.values) if proposal and proposal.is_flat else frozenset()
-    shown = NAMES.masked(_told(metadata, in_form))
+    message = asked.get("message")
+    shown = NAMES.masked(_told(metadata, in_form, message))
     facts = sorted(_facts(shown, ()), key=lambda fact: fact.look != "badge")
     return facts if len(facts) <= _MOST else [Fact(gettext("Details"), json_text(shown), "code")]
 
 
-def _told(metadata: Mapping[str, Any], in_form: frozenset[str]) -> dict[str, Any]:
-    """The metadata with the words of older dialects at the top, where people look for them."""
-    told: dict[str, Any] = {}
-    for name, value in metadata.items():
-        if name == "draft" and isinstance(value, Mapping):
-            told |= _without_question(value.get("payload"), in_form)
-        elif name == "langgraph" and isinstance(value, Mapping) and value.keys() & {"value", "raw"}:
-            told |= _without_question(value.get("value", value.get("raw")), in_form)
-        elif name not in _ELSEWHERE:
-            told[name] = value
+def _told(metadata: Mapping[str, Any], in_form: frozenset[str], message: Any) -> dict[str, Any]:
+    """
+    The metadata with the words of older dialects at the top, where people look for them.
+
+    A name that stands there already goes below its dialect: nothing takes the place of another.
+    """
+    told: dict[str, Any] = {
+        name: value
+        for name, value in metadata.items()
+        if name not in (*_ELSEWHERE, *_DIALECTS) and not _is_message(name, value, message)
+    }
+    for name in _DIALECTS:
+        value = metadata.get(name)
+        if not isinstance(value, Mapping):
+            told |= {} if value is None else {name: value}
+            continue
+        words = value.get("payload") if name == "draft" else value.get("value", value.get("raw"))
+        said = _without_question(words, in_form, message)
+        told |= {key: item for key, item in said.items() if key not in told} | {
+            f"{name} {key}": item for key, item in said.items() if key in told
+        }
     return told
 
 
-def _without_question(value: Any, in_form: frozenset[str]) -> dict[str, Any]:
+def _is_message(name: str, value: Any, message: Any) -> bool:
+    """Whether this is the question, which stands above; other words of the agent are facts."""
+    return name in ("message", "question", "prompt", "description") and value == message
+
+
+def _without_question(value: Any, in_form: frozenset[str], message: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         # A text is the question itself.
         return {} if value is None or isinstance(value, str) else {"payload": value}
@@ -79,7 +100,9 @@ def _without_question(value: Any, in_form: frozenset[str]) -> dict[str, Any]:
     return {
         name: one
         for name, one in value.items()
-        if name not in hidden and not (name == "proposal" and is_call(one))
+        if name not in hidden
+        and not _is_message(name, one, message)
+        and not (name == "proposal" and is_call(one))
     }
 
 

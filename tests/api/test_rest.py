@@ -226,8 +226,9 @@ def test_an_agent_that_is_not_installed_here_is_404(api, world):
     assert api.get(f"/api/agents/{world.agent.slug}/capabilities").status_code == 404
 
 
-def test_answers_are_not_stored(api):
-    assert "no-store" in api.get("/api/agents").headers["Cache-Control"]
+def test_answers_are_kept_by_their_caller_only_and_asked_for_again(api):
+    """Not `no-store`: an ETag, which conditional requests need, says that they may be kept."""
+    assert api.get("/api/agents").headers["Cache-Control"] == "private, no-cache"
 
 
 def test_agents_tell_their_capabilities(api):

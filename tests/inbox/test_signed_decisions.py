@@ -183,8 +183,13 @@ def test_a_signature_of_a_former_key_counts_after_a_rotation(world, bob, executi
     assert executions(run) == 1
 
 
+def test_keys_of_its_own_leave_what_the_secret_key_signed_valid(approved):
+    with override_settings(DECISION_KEYS=["a first key of thirty-two characters"]):
+        assert drive(approved).status == "succeeded"
+
+
 def test_a_signature_of_an_unknown_key_does_not_count(approved):
-    with override_settings(DECISION_KEYS=["another key of thirty-two characters"]):
+    with override_settings(SECRET_KEY="another key of thirty-two characters"):
         assert drive(approved).error_code == "DECISION_NOT_VERIFIED"
 
 

@@ -31,7 +31,7 @@ def test_each_kind_of_value_has_its_look():
         "message": "the question again",
     }
 
-    assert facts(metadata) == [
+    assert facts(metadata, message="the question again") == [
         ("Risk level", "Medium", "badge"),
         ("Subject", "Payments", "text"),
         ("Affected rows", "42", "text"),
@@ -41,6 +41,18 @@ def test_each_kind_of_value_has_its_look():
         ("Tags", "a\nb", "text"),
         ("Limits / Eur / Daily", "5", "text"),
         ("Sizes", "[\n  1,\n  2\n]", "code"),
+    ]
+
+
+def test_other_words_of_the_agent_are_facts():
+    """What is consented to stands on the page, under whatever name."""
+    draft = {"draft": {"payload": {"description": "Drops users", "amount": 5}}, "amount": 7}
+
+    assert facts({"prompt": "Go on?", **draft}) == [
+        ("Prompt", "Go on?", "text"),
+        ("Amount", "7", "text"),
+        ("Description", "Drops users", "text"),
+        ("draft amount", "5", "text"),
     ]
 
 
