@@ -487,10 +487,8 @@ def a_run_is_started_on_the_thread(world: World) -> Attempt:
 
 
 @mutation
-def the_waiting_run_is_tried_again_or_called_off(world: World) -> Attempt:
-    verb = world.pick.choice(["retry", "cancel"])
-    path = f"/api/runs/{world.scene.run_id}/{verb}"
-    return _rest(world.scene.asked[0], {}, path=path)
+def the_waiting_run_is_tried_again(world: World) -> Attempt:
+    return _rest(world.scene.asked[0], {}, path=f"/api/runs/{world.scene.run_id}/retry")
 
 
 # -- bytes --------------------------------------------------------------------------------------

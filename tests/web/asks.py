@@ -52,6 +52,7 @@ LOGIN = {
     "message": "Connect to the customers' database",
     "tool": "connect",
     "args": {"host": "db.example.com", "user": "reports", "password": "correct horse"},
+    "schema": approval({"host": TEXT, "user": TEXT, "password": TEXT}),
 }
 LONG = {
     "message": "Publish the notes of version 4",
