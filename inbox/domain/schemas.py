@@ -17,7 +17,7 @@ from inbox.domain.schema_patterns import (
     is_pattern_checked,
     without_unchecked_patterns,
 )
-from inbox.domain.schema_work import MAX_VISITS, SchemaRefused, check_work
+from inbox.domain.schema_work import MAX_VISITS, SchemaRefused, check_work, resolve
 from inbox.domain.sentences import Sentence
 
 __all__ = [
@@ -137,24 +137,10 @@ def _named_members(text: str) -> frozenset[str]:
             named |= {name for name, member in properties.items() if member is not False}
         for keyword in ("allOf", "anyOf", "oneOf"):
             parts += part[keyword] if isinstance(part.get(keyword), list) else ()
-        parts += [part.get("then"), part.get("else"), _referred(root, part.get("$ref"))]
+        parts += [part.get("then"), part.get("else")]
+        if isinstance(reference := part.get("$ref"), str):
+            parts.append(resolve(root, reference))
     return frozenset(named)
-
-
-def _referred(root: Any, reference: Any) -> Any:
-    """What a reference inside of a document names, None if there is no such place."""
-    if not isinstance(reference, str):
-        return None
-    node = root
-    for raw in reference.removeprefix("#").split("/")[1:]:
-        part = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, dict):
-            node = node.get(part)
-        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-            node = node[int(part)]
-        else:
-            return None
-    return node
 
 
 @dataclass(frozen=True)
