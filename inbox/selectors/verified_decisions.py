@@ -155,8 +155,7 @@ def approves(decision: Decision) -> bool:
 
 def _waits(row: Interrupt, call: ToolCall) -> bool:
     """Return whether a call was asked about for approval, and may still start."""
-    may_start = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
-    return row.reason == Reason.TOOL_CALL and call.state in may_start
+    return row.reason == Reason.TOOL_CALL and call.state == ToolCallState.PROPOSED
 
 
 def _check_complete(run: Run, asked: Sequence[AskedInterrupt]) -> None:
