@@ -329,7 +329,7 @@ def _told_by_langgraph(interrupt: Json) -> Json:
 
 
 def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:
-    """Whether a draft's interrupt asks for a yes or no, rather than for an answer."""
+    """Return whether a draft's interrupt asks for a yes or no, rather than for an answer."""
     if reason == "human_approval" or isinstance(payload.get("proposal"), dict):
         return True
     asks = "message" in _asked(payload) and "action" not in payload

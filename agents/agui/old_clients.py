@@ -178,7 +178,7 @@ def _ours(interrupt: Json) -> Json:
 
 
 def _spoken_by_langgraph(interrupt: Json) -> Json:
-    """What an agent of LangGraph asked, in its own words, which its client's cards match."""
+    """Return the own words of a LangGraph agent, which its client's cards match."""
     told = (interrupt.get("metadata") or {}).get("langgraph")
     value = told.get("value") if isinstance(told, dict) else None
     if not isinstance(value, dict) or interrupt["reason"] == "tool_call":

@@ -15,7 +15,7 @@ MAX_PATCHED_CHARACTERS = 1_000 * MAX_CHARACTERS
 
 
 class PatchBudget:
-    """How much the patches of one run may still write: each writes its whole document anew."""
+    """The characters that the patches of one run may still write; each rewrites the document."""
 
     def __init__(self) -> None:
         self._left = MAX_PATCHED_CHARACTERS

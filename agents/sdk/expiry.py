@@ -1,4 +1,4 @@
-"""How long a person has for an answer: what the author says, or the default of the team."""
+"""The time that a person has for an answer: set by the author, else the team's default."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
