@@ -33,8 +33,10 @@ _ELSEWHERE = {
 }  # fmt: skip
 
 
-#: Where the readers of older dialects keep what the agent said in its own words.
-_DIALECTS = ("draft", "langgraph")
+#: Where the readers of older dialects keep what the agent said in its own words, and under what.
+_DIALECTS = {"draft": ("payload",), "langgraph": ("value", "raw")}
+#: The draft's own names beside these words; the page shows them as what they are.
+_DRAFT = {"id", "reason", "type"}
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,16 @@ def _told(metadata: Mapping[str, Any], in_form: frozenset[str], message: Any) ->
         for name, value in metadata.items()
         if name not in (*_ELSEWHERE, *_DIALECTS) and not _is_message(name, value, message)
     }
-    for name in _DIALECTS:
+    for name, places in _DIALECTS.items():
         value = metadata.get(name)
         if not isinstance(value, Mapping):
             told |= {} if value is None else {name: value}
             continue
-        words = value.get("payload") if name == "draft" else value.get("value", value.get("raw"))
-        said = _without_question(words, in_form, message)
+        place = next((place for place in places if place in value), None)
+        beside = {place, *_DRAFT} if name == "draft" else {place}
+        if rest := {key: item for key, item in value.items() if key not in beside}:
+            told[name] = rest
+        said = _without_question(value.get(place), in_form, message)
         told |= {key: item for key, item in said.items() if key not in told} | {
             f"{name} {key}": item for key, item in said.items() if key in told
         }

@@ -56,6 +56,14 @@ def test_other_words_of_the_agent_are_facts():
     ]
 
 
+@pytest.mark.parametrize("beside", [{}, {"value": {"amount": 5}}, {"raw": {"amount": 5}}])
+def test_what_a_framework_tells_beside_its_words_is_shown(beside):
+    told = facts({"langgraph": {"checkpointId": "ckpt-xyz", **beside}})
+
+    assert ("Langgraph / Checkpoint id", "ckpt-xyz", "text") in told
+    assert (("Amount", "5", "text") in told) == bool(beside)
+
+
 def test_secrets_are_masked_and_hidden_characters_spelled_out():
     assert facts({"password": "correct horse", "to": "a\u202eb"}) == [
         ("Password", MASK, "text"),
