@@ -31,10 +31,10 @@ from inbox.domain import errors
 from inbox.domain.access import Actor, Permission
 from inbox.domain.consent import canonical, digest
 from inbox.domain.contract import Entry, check_resume, is_replay
-from inbox.domain.gate import Entrance
+from inbox.domain.gate import AGUI, CANCELLATIONS, Entrance
 from inbox.domain.sentences import Sentence
-from inbox.domain.states import ACTIVE_RUN, EntryStatus, RunStatus
-from inbox.models import Agent, Decision, Interrupt, Run, Thread
+from inbox.domain.states import ACTIVE_RUN, EntryStatus, InterruptStatus, RunStatus
+from inbox.models import Agent, Interrupt, Run, Thread
 from inbox.models.clock import database_now
 from inbox.selectors.access import require, require_current
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
@@ -133,11 +133,10 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
     rows = load_questions(asked)
     questions = [item.question for item in rows]
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
-    if resumed_by and is_replay(entries=request.entries, questions=questions):
-        return Accepted(last_try(resumed_by), replayed=True)
     fresh = check_resume(entries=request.entries, questions=questions)
-    if resumed_by:
-        raise errors.AlreadyDecided(Sentence("This run was already resumed, with other answers."))
+    if resumed_by:  # nothing is open: each entry repeats an answer that stands
+        _check_not_partial(request.entries, rows)
+        return Accepted(last_try(resumed_by), replayed=True)
     if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
         # Who sends all of them once more means it; one of them cuts nobody's grace short.
         raise errors.PartialResume(
@@ -170,6 +169,17 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
         columns={"parent_external_id": request.parent_run_id},
     )
     return Accepted(run, replayed=False)
+
+
+def _check_not_partial(entries: Sequence[Entry], rows: Sequence[AskedInterrupt]) -> None:
+    """Raise AlreadyDecided unless the entries repeat all that was answered over AG-UI."""
+    named = {entry.interrupt_id for entry in entries}
+    for item in rows:
+        is_named = item.row.interrupt_id in named
+        if item.decision and item.decision.entrance in AGUI and not is_named:
+            raise errors.AlreadyDecided(
+                Sentence("This run was already resumed, with other answers.")
+            )
 
 
 def _input_of_resume(asked: Run, interrupts: Sequence[AskedInterrupt], request: RunRequest) -> str:
@@ -314,12 +324,13 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
     interrupted run the open interrupts are answered as cancelled, which resumes it: the agent is
     told. That is for its requester, and for those who may decide.
 
-    Safe to replay: a run that the actor cancelled before is returned unchanged.
+    Idempotent: a run that was cancelled before, by whomever and at whichever entrance, is returned
+    unchanged, and the trail gets no entry.
 
     Raises:
         Unauthenticated, NotFound, Forbidden.
         Claimed, InboxOnly: see `inbox.domain.gate`; not for the requester.
-        RunEnded: the run ended in another way, or nothing of it is open any more.
+        RunEnded: the run ended in another way, or all that it asked was answered.
     """
     with refusals_written_down("cancel", actor=actor, run_id=run_id):
         return _cancel(run_id, actor, entrance)
@@ -350,23 +361,30 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
 def _cancel_interrupts(
     thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
 ) -> Run:
-    if run.is_requested_by(actor):
-        entrance = Entrance.REQUESTER
-    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+    rows = load_questions(run)
     answers = []
-    for item in load_questions(run):
+    for item in rows:
         if item.question.is_open:
             item.row.run = run
             entry = Entry(item.row.interrupt_id, EntryStatus.CANCELLED)
             answers.append(Answer(item.row, item.question, entry))
+    if not answers and _is_cancelled(rows):
+        return run
+    if run.is_requested_by(actor):
+        entrance = Entrance.REQUESTER
+    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
     if not answers:
-        standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None, entrance=entrance)
-        if any(decision.is_by(actor) for decision in standing):
-            return run
         raise errors.RunEnded(_HAS_ENDED)
     record_answers(admission, run=run, answers=answers)
     queue_resume_if_complete(thread=thread, run=run, now=now, started_by=actor.label)
     return run
+
+
+def _is_cancelled(rows: Sequence[AskedInterrupt]) -> bool:
+    """Return whether the run was cancelled, or each of its interrupts was by itself."""
+    return any(item.decision and item.decision.entrance in CANCELLATIONS for item in rows) or all(
+        item.question.status is InterruptStatus.CANCELLED for item in rows
+    )
 
 
 _HAS_ENDED = Sentence("The run has already ended; there is nothing to cancel.")

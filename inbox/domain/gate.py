@@ -59,6 +59,11 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.EXPIRY: frozenset(),
 }
 
+AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
+
+#: Where a whole run is cancelled, and so all that it has open.
+CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})
+
 #: Where decisions are made by people in the inbox, which is all that some teams allow.
 INBOX = frozenset({Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CANCEL_PAGE})
 

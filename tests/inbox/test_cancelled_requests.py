@@ -4,13 +4,15 @@ import json
 from dataclasses import replace
 
 import pytest
+from django.test import Client
 
 from inbox import engine
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.runs import accept_run, cancel_run
 from inbox.domain import errors
 from inbox.domain.gate import Entrance
-from inbox.models import Decision, Run
+from inbox.domain.states import EntryStatus
+from inbox.models import AuditEntry, Decision, Run
 from tests import steps
 from tests.api.test_rest import Caller, key_with
 from tests.inbox.helpers import audited
@@ -77,13 +79,94 @@ def test_reviewer_cancels_a_run_of_somebody_else(waiting, dora):
     assert set(Decision.objects.values_list("entrance", flat=True)) == {Entrance.CANCEL_PAGE}
 
 
-def test_cancelling_again_returns_the_run_and_changes_nothing(waiting, alice, bob):
-    cancel_run(run_id=waiting.pk, actor=alice)
+@pytest.mark.parametrize("first", ["alice", "bob", "key"])
+@pytest.mark.parametrize("second", ["alice", "bob", "key"])
+@pytest.mark.parametrize("is_inbox_only", [False, True])
+def test_cancelling_again_changes_nothing_whoever_did_it_first(
+    world, waiting, first, second, is_inbox_only
+):
+    cancel = {
+        "alice": lambda: signed_in(world.alice).post(f"/runs/{waiting.pk}/cancel"),
+        "bob": lambda: signed_in(world.bob).post(f"/runs/{waiting.pk}/cancel"),
+        "key": lambda: Caller(world.key).post(f"/api/runs/{waiting.pk}/cancel"),
+    }
+    cancelled = {"alice": 303, "bob": 303, "key": 200}
+    approve(open_interrupts(waiting)[0], world.actor(world.bob))
+    assert cancel[first]().status_code == cancelled[first]
+    steps.resumed_run(waiting)
+    before = AuditEntry.objects.count()
+    world.team.inbox_only = is_inbox_only
+    world.team.save()
+
+    again = cancel[second]()
+
+    assert again.status_code == cancelled[second]
+    assert AuditEntry.objects.count() == before
+    assert statuses(waiting) == ["resolved", "cancelled", "cancelled"]
+    assert Run.objects.filter(resumes=waiting).count() == 1
+
+
+def test_run_whose_requests_were_all_cancelled_one_by_one_counts_as_cancelled(waiting, alice, bob):
+    for interrupt in open_interrupts(waiting):
+        steps.call_off(interrupt, bob)
 
     assert cancel_run(run_id=waiting.pk, actor=alice) == waiting
     assert Decision.objects.count() == 3
+
+
+def test_run_with_one_cancelled_and_other_approved_requests_cannot_be_cancelled(
+    waiting, alice, bob
+):
+    """The run continues with what was approved, so no answer may say that it was cancelled."""
+    first, second, third = open_interrupts(waiting)
+    steps.call_off(first, bob)
+    approve(second, bob)
+    approve(third, bob)
+
     with pytest.raises(errors.RunEnded):
-        cancel_run(run_id=waiting.pk, actor=bob)
+        cancel_run(run_id=waiting.pk, actor=alice)
+
+
+def test_agui_client_cancels_again_what_the_page_has_cancelled(world, waiting, alice):
+    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    cancel_run(run_id=waiting.pk, actor=alice)
+    before = AuditEntry.objects.count()
+
+    again = resume(world, waiting, entries)
+
+    assert again.replayed
+    assert AuditEntry.objects.count() == before
+
+
+def test_agui_client_repeats_the_cancellation_of_what_was_left_open(world, waiting, bob):
+    approve(open_interrupts(waiting)[0], bob)
+    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    first = resume(world, waiting, entries)
+    before = AuditEntry.objects.count()
+
+    again = resume(world, waiting, entries)
+
+    assert (again.run, again.replayed) == (first.run, True)
+    assert AuditEntry.objects.count() == before
+
+
+def test_agui_client_repeats_only_a_part_of_its_cancellation_and_is_refused(world, waiting):
+    entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
+    resume(world, waiting, entries)
+
+    with pytest.raises(errors.AlreadyDecided):
+        resume(world, waiting, entries[:1])
+
+
+def signed_in(user):
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def resume(world, run, entries):
+    sent = steps.request(thread_id=run.thread.external_id, entries=entries)
+    return accept_run(agent=world.agent, request=sent, actor=world.actor(world.bob))
 
 
 def test_answered_run_cannot_be_cancelled(world, alice, bob):
@@ -132,7 +215,6 @@ def test_key_that_decides_cannot_cancel_where_the_team_decides_in_the_inbox(worl
 def test_entrance_of_the_requester_is_refused_to_others(waiting, bob):
     """The gate checks who asked by itself, whatever its caller has checked."""
     from inbox.actions.decisions import decide
-    from inbox.domain.states import EntryStatus
 
     with pytest.raises(errors.Forbidden):
         decide(
