@@ -64,6 +64,7 @@ class Answer:
     entry: Entry
     view_digest: str = ""  #: "" if the sender named none
     unseen: bool = False  #: whether the sender approves without seeing what is masked
+    client_run_id: str = ""  #: the runId of the AG-UI request that it came in
 
 
 def decide(
@@ -75,6 +76,7 @@ def decide(
     entrance: Entrance,
     payload: Any = None,
     unseen: bool = False,
+    client_run_id: str = "",
 ) -> Decision:
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
@@ -95,7 +97,7 @@ def decide(
     """
     with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
         given = Entry("", status, payload)
-        return _decide(interrupt_id, given, actor, view_digest, entrance, unseen)
+        return _decide(interrupt_id, given, actor, view_digest, entrance, unseen, client_run_id)
 
 
 @transaction.atomic(durable=True)
@@ -106,6 +108,7 @@ def _decide(
     view_digest: str,
     entrance: Entrance,
     unseen: bool,
+    client_run_id: str,
 ) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
     admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
@@ -115,7 +118,8 @@ def _decide(
     entry = Entry(interrupt.interrupt_id, given.status, given.payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
-    answer = Answer(interrupt, question(interrupt, None), entry, view_digest, unseen)
+    asked = question(interrupt, None)
+    answer = Answer(interrupt, asked, entry, view_digest, unseen, client_run_id)
     (decision,) = record_answers(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
@@ -256,6 +260,7 @@ def _store(
             call_before=before.get(answer.interrupt.pk),
             view_digest=answer.view_digest,
             entrance=admission.entrance,
+            client_run_id=answer.client_run_id,
             unseen=answer.interrupt.pk in unseen,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],

@@ -10,27 +10,23 @@ from inbox.models.clock import database_now
 
 
 @transaction.atomic(durable=True)
-def record_delivered_outcome(
-    *, run: Run, interrupt_ids: Sequence[str], actor: Actor, request_id: str
-) -> None:
+def record_delivered_outcome(*, run: Run, interrupt_ids: Sequence[str], actor: Actor) -> None:
     """
     Store that these interrupts of a run are delivered to the actor, in place of earlier ones.
 
     Such clients may answer without an interrupt id: the answer then counts for what was delivered
-    last, and for nothing else, also after a restart. `request_id` is the runId of the request that
-    is answered with them: the same request again is no answer to them. Safe to replay.
+    last, and for nothing else, also after a restart. Safe to replay.
     """
     delivered = DeliveredOutcome(
         thread_id=run.thread_id,
         actor=actor_key(actor),
         run=run,
         interrupt_ids=list(interrupt_ids),
-        request_id=request_id,
         at=database_now(),
     )
     DeliveredOutcome.objects.bulk_create(
         [delivered],
         update_conflicts=True,
         unique_fields=["thread", "actor"],
-        update_fields=["run", "interrupt_ids", "request_id", "at"],
+        update_fields=["run", "interrupt_ids", "at"],
     )

@@ -153,6 +153,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
                 item.question,
                 answered[item.row.interrupt_id],
                 request.view_digests.get(item.row.interrupt_id, ""),
+                client_run_id=request.run_id,
             )
             for item in rows
             if item.question.is_open

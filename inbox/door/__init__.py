@@ -39,7 +39,7 @@ from inbox.door.dialects import (
     retold,
     retold_rows,
 )
-from inbox.door.inputs import ID_CHARACTERS, check_external_id, run_request
+from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
 from inbox.selectors import agents, threads
@@ -60,7 +60,6 @@ class Answer:
     dialect: Dialect = Dialect.CANONICAL
     asked: Sequence[Asked] = ()  #: the interrupts that `bodies` tell of
     actor: Actor | None = None  #: who is told, for a client of an older dialect
-    request_id: str = ""  #: the runId of what the client has sent
 
     def rows(self) -> AsyncIterator[Sequence[Row]] | None:
         if self.run is None:
@@ -86,10 +85,7 @@ async def run(
     """
     spoken = dialect_of(dialect)
     answer = await in_db_thread(_run, actor, slug, value, spoken, entrance)
-    request_id = str(value.get("runId") or "") if isinstance(value, dict) else ""
-    return await in_db_thread(
-        _in_dialect, replace(answer, request_id=request_id[:ID_CHARACTERS]), actor, spoken
-    )
+    return await in_db_thread(_in_dialect, answer, actor, spoken)
 
 
 async def connect(actor: Actor, slug: str, value: Any, dialect: str = Dialect.CANONICAL) -> Answer:
@@ -116,17 +112,15 @@ def _in_dialect(answer: Answer, actor: Actor, dialect: Dialect) -> Answer:
         return answer
     if answer.asked:
         ids = [one.interrupt_id for one in answer.asked]
-        _record_delivered(answer.asked[0].run, ids, actor, dialect, answer.request_id)
+        _record_delivered(answer.asked[0].run, ids, actor, dialect)
     bodies = retold(answer.bodies, dialect)
     return replace(answer, bodies=bodies, dialect=dialect, actor=actor)
 
 
-def _record_delivered(
-    run: Run, ids: Sequence[str], actor: Actor, dialect: Dialect, request_id: str
-) -> None:
+def _record_delivered(run: Run, ids: Sequence[str], actor: Actor, dialect: Dialect) -> None:
     # The draft tells of one interrupt at a time.
     told = ids[:1] if dialect is Dialect.DRAFT else ids
-    record_delivered_outcome(run=run, interrupt_ids=told, actor=actor, request_id=request_id)
+    record_delivered_outcome(run=run, interrupt_ids=told, actor=actor)
 
 
 async def _recorded(
@@ -139,9 +133,7 @@ async def _recorded(
             for row in chunk:
                 ids = wire.interrupt_ids(row.body) if row.type == "RUN_FINISHED" else ()
                 if ids and run is not None and actor is not None:
-                    await in_db_thread(
-                        _record_delivered, run, ids, actor, answer.dialect, answer.request_id
-                    )
+                    await in_db_thread(_record_delivered, run, ids, actor, answer.dialect)
             yield chunk
 
 

@@ -62,11 +62,8 @@ def entries_of(
         return _entries_of_map(asked, answers_by_id), ()
     name = given.interrupt_id
     if not name:
-        delivered = delivered_to(actor, agent, request.thread_id)
+        delivered = delivered_to(actor, agent, request.thread_id, request.run_id)
         asked = delivered.asked
-        if delivered.request_id == request.run_id:
-            # The request that was answered with these, once more: it knows nothing of them.
-            return [], [one for one in asked if one.is_open] or asked
         if len(delivered.told) != 1:
             raise errors.PartialResume(
                 "Several interrupts are open; answer with a map from their ids to the answers."
@@ -86,6 +83,7 @@ def entries_of(
         view_digest=request.view_digests.get(target.interrupt_id, ""),
         actor=actor,
         entrance=entrance,
+        client_run_id=request.run_id,
     )
     return [], still_open
 

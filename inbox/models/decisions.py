@@ -32,6 +32,9 @@ class Decision(models.Model):
     entrance = models.CharField(
         max_length=20, blank=True, help_text="how it came in; blank before there was this column"
     )
+    client_run_id = models.CharField(
+        max_length=200, blank=True, help_text="the runId of the AG-UI request that it came in"
+    )
     unseen = models.BooleanField(
         default=False, help_text="approved explicitly without seeing what is masked"
     )

@@ -153,9 +153,6 @@ class DeliveredOutcome(models.Model):
     actor = models.CharField(max_length=80, help_text="inbox.domain.access.actor_key")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", help_text="that asked")
     interrupt_ids = models.JSONField(help_text="the AG-UI ids of what the client was told of")
-    request_id = models.CharField(
-        max_length=200, blank=True, help_text="the runId of the request that was answered so"
-    )
     at = models.DateTimeField()
 
     class Meta:

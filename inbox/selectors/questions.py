@@ -10,7 +10,7 @@ from inbox.actions.asking import as_sent
 from inbox.domain.access import Actor, Permission, actor_key
 from inbox.domain.contract import Entry
 from inbox.domain.errors import UnknownInterrupt, ViewChanged
-from inbox.models import Agent, DeliveredOutcome, Interrupt, Run, Thread
+from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.selectors.access import require
 from inbox.selectors.asked_interrupts import load_questions
 
@@ -75,12 +75,15 @@ class Delivered(NamedTuple):
 
     asked: Sequence[Asked]  #: the interrupts of the run
     told: Sequence[str]  #: the ids of those that the client was told of
-    request_id: str  #: the runId of the request that was answered so
 
 
-def delivered_to(actor: Actor, agent: Agent, thread_id: str) -> Delivered:
+def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Delivered:
     """
-    Return what this actor was told of last on the thread.
+    Return what an answer of this actor counts for that names no interrupt.
+
+    That is what was delivered to the actor last on the thread. If the request is a repeat, which
+    its runId tells, it is what the request answered before: later interrupts were delivered after
+    it was sent.
 
     Raises:
         NotFound, Forbidden: the actor may not decide.
@@ -93,7 +96,14 @@ def delivered_to(actor: Actor, agent: Agent, thread_id: str) -> Delivered:
     row = delivered.select_related("run").first()
     if row is None:
         raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
-    return Delivered(asked_in(thread, row.run), row.interrupt_ids, row.request_id)
+    # Read after the delivery: a decision is stored before the next interrupt is delivered.
+    decisions = Decision.objects.filter(interrupt__thread=thread, client_run_id=run_id)
+    before = [
+        one.interrupt for one in decisions.select_related("interrupt__run") if one.is_by(actor)
+    ]
+    if before:
+        return Delivered(asked_in(thread, before[0].run), [one.interrupt_id for one in before])
+    return Delivered(asked_in(thread, row.run), row.interrupt_ids)
 
 
 def _thread(agent: Agent, thread_id: str) -> Thread:
