@@ -8,7 +8,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from django.core.handlers.asgi import ASGIRequest
-from django.db import close_old_connections
+from django.db import OperationalError, close_old_connections
 from django.http import HttpRequest
 
 P = ParamSpec("P")
@@ -18,6 +18,10 @@ T = TypeVar("T")
 _executor = ThreadPoolExecutor(max_workers=12, thread_name_prefix="db")
 # Hashing a password takes a good part of a second: many at once leave the threads above alone.
 _hashing = ThreadPoolExecutor(max_workers=2, thread_name_prefix="hashing")
+
+
+class DatabaseBusy(OperationalError):
+    """The database is there, but had no connection or no turn for this in time."""
 
 
 async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

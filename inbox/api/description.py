@@ -26,7 +26,7 @@ _OF_A_METHOD: Mapping[str, tuple[type[errors.Refusal], ...]] = {
     **dict.fromkeys(("put", "patch", "delete"), (errors.PreconditionFailed,)),
 }
 _NOT_ACCEPTABLE: Refused = (406, "NOT_ACCEPTABLE", "The answer would be JSON, which is not wanted.")
-_UNAVAILABLE: Refused = (503, "UNAVAILABLE", "The database cannot be reached: try again.")
+_UNAVAILABLE: Refused = (503, "UNAVAILABLE", "The database is away or busy: try again.")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from inbox.api.errors import PROBLEM, problem
+from inbox.db_threads import DatabaseBusy
 
 log = structlog.get_logger(__name__)
 
@@ -32,8 +33,12 @@ class UnavailableMiddleware:
 
 
 def unavailable(error: Exception) -> JsonResponse:
-    log.warning("database away", error=str(error)[:200])
-    detail = "The database cannot be reached; nothing was changed. Try again in a moment."
+    if isinstance(error, DatabaseBusy):
+        log.warning("database busy", error=str(error)[:200])
+        detail = "The site is busy; nothing was changed. Try again in a moment."
+    else:
+        log.warning("database away", error=str(error)[:200])
+        detail = "The database cannot be reached; nothing was changed. Try again in a moment."
     return JsonResponse(
         problem(503, "UNAVAILABLE", detail),
         status=503,

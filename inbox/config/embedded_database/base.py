@@ -9,8 +9,9 @@ import threading
 from collections import deque
 from typing import Any
 
-from django.db import OperationalError
 from django.db.backends.sqlite3 import base
+
+from inbox.db_threads import DatabaseBusy
 
 #: As long as SQLite itself would wait, in seconds.
 PATIENCE_SECONDS = 30.0
@@ -59,7 +60,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _start_transaction_under_autocommit(self) -> None:
         if not _line.enter(PATIENCE_SECONDS):
-            raise OperationalError("database is locked")
+            raise DatabaseBusy("database is locked")
         self._is_in_line = True
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
