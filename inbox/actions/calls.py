@@ -124,6 +124,12 @@ def doubt_in_flight(thread: Thread) -> None:
     in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
 
 
+def lapse(ids: Collection[UUID]) -> None:
+    """Say of calls that were approved and have not started that their approval is used no more."""
+    waiting = ToolCall.objects.filter(pk__in=ids, state=ToolCallState.PROPOSED)
+    waiting.update(state=ToolCallState.LAPSED)
+
+
 def by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
     """The thread's calls with these ids."""
     rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
@@ -244,8 +250,7 @@ def _failures(
         except errors.RunFailure as failure:
             failures[pk] = failure
     lapsed = [pk for pk, why in failures.items() if isinstance(why, errors.ApprovalLapsed)]
-    if lapsed:
-        ToolCall.objects.filter(pk__in=lapsed).update(state=ToolCallState.LAPSED)
+    lapse(lapsed)
     return failures
 
 

@@ -217,6 +217,8 @@ def fail_unstarted_run(*, hold: Hold, failure: errors.RunFailure | None = None) 
     error = RunErrorEvent(message=message, code=code)
     run = _write(thread, hold, Batch([log.frame(error)]), now)
     calls.doubt_in_flight(thread)
+    if isinstance(failure, errors.ApprovalLapsed):
+        calls.lapse(failure.calls)
     outbox.run_ended(thread=thread, run_id=run.pk, status=RunStatus.FAILED, now=now)
     _record_end(thread, run, RunStatus.FAILED, code, now)
     return RunStatus.FAILED

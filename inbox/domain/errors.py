@@ -1,7 +1,8 @@
 """Everything that can be refused, as one tree; each error has one wire code."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 
 class Refusal(Exception):
@@ -325,6 +326,10 @@ class ApprovalLapsed(RunFailure):
     """The call was approved too long ago to start now."""
 
     code = "APPROVAL_LAPSED"
+
+    def __init__(self, problem: str, *, calls: Collection[UUID] = ()) -> None:
+        super().__init__(problem)
+        self.calls = calls  #: the rows of the calls whose approval it is
 
 
 class WorkerLost(RunFailure):

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from inbox.domain.masked import secrets_of_answers, secrets_of_arguments
-from inbox.domain.masks import NAMES, HiddenBy, Secrets
+from inbox.domain.masks import NAMES, HiddenBy, Path, Secrets
 from inbox.domain.states import InterruptStatus
 from inbox.domain.unseen import CONSENTED
 from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall, Unmasking
@@ -26,13 +26,13 @@ class Veiled:
         return self.secrets.places_in(self.text)
 
     @property
-    def is_hidden_by_agent(self) -> bool:
-        """Whether something is masked only because the agent's own schema says so."""
+    def places_by_agent(self) -> Sequence[Path]:
+        """Where something is masked only because the agent's own schema says so."""
         try:
             hidden = self.secrets.hidden_by(json.loads(self.text))
         except (ValueError, RecursionError):
-            return False
-        return HiddenBy.AGENT in hidden.values()
+            return ()
+        return [place for place, by in hidden.items() if by is HiddenBy.AGENT]
 
 
 def veiled_in_interrupt(row: Interrupt, decision: Decision | None) -> Mapping[str, Veiled]:

@@ -57,9 +57,10 @@ def check_set(
         item.row.tool_call and item.row.tool_call.state == ToolCallState.LAPSED for item in asked
     ):
         raise errors.ApprovalLapsed("the approval has lapsed")
-    waits = any(_waits(item.row, item.row.tool_call) for item in asked if item.row.tool_call)
-    if waits and has_lapsed(thread, decisions, now):
-        raise errors.ApprovalLapsed("the approval was given too long ago")
+    rows = [item.row for item in asked]
+    waiting = [call.pk for row in rows if (call := row.tool_call) and _waits(row, call)]
+    if waiting and has_lapsed(thread, decisions, now):
+        raise errors.ApprovalLapsed("the approval was given too long ago", calls=waiting)
 
 
 def check_decisions(asked: Sequence[AskedInterrupt]) -> None:

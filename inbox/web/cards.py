@@ -14,7 +14,7 @@ from inbox.domain.changes import MOST
 from inbox.domain.masked import secrets_of_answers
 from inbox.domain.masks import NAMES
 from inbox.domain.shown import is_long, json_text, visible
-from inbox.domain.states import InterruptStatus, ToolCallState
+from inbox.domain.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.domain.suspicion import Finding
 from inbox.forms import ABSENT
 from inbox.selectors.interrupts import InterruptDetail
@@ -150,6 +150,13 @@ class Card:
         return [] if edited is ABSENT else self._changes(self.sheet.offered, edited)
 
     @property
+    def shows_changes(self) -> bool:
+        """Whether there are changes, or somebody could have made some and let the rest pass."""
+        if self.verdict and self.posted is None and not self.verdict.passed:
+            return bool(self.changes)
+        return bool(self.sheet.args or self.changes)
+
+    @property
     def has_more_changes(self) -> bool:
         """Whether there are more than are listed."""
         return len(self.changes) == MOST
@@ -233,6 +240,20 @@ class Card:
     def is_not_run(self) -> bool:
         call = self.row.tool_call
         return bool(call and call.state == ToolCallState.NOT_RUN)
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Whether the approval was not used in time."""
+        call = self.row.tool_call
+        return bool(call and call.state == ToolCallState.LAPSED)
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the run that went on with the answer ended without calling the tool."""
+        resumed = getattr(self.row.run, "resumed_by", None)
+        call = self.row.tool_call
+        over = (RunStatus.FAILED, RunStatus.CANCELLED)
+        return bool(call and not call.started_at and resumed and resumed.status in over)
 
     @property
     def _decided_changes(self) -> list[ShownChange]:

@@ -1,10 +1,12 @@
 """Which masks of a page can be taken away, and how."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.domain.masks import Path
+from inbox.domain.shown import visible
 from inbox.selectors.veils import Veiled
 
 TITLES = {
@@ -26,13 +28,19 @@ class Reveal:
     label: str
     url: str
     is_allowed: bool
-    is_by_agent: bool = False  #: whether the agent's own schema hides some of it
+    by_agent: Sequence[str] = ()  #: the values that only the agent's own schema hides
 
 
 def reveals_of(known: Mapping[str, Veiled], url: str, *, is_allowed: bool) -> Mapping[str, Reveal]:
     """Those with something secret in them, by their names."""
     return {
-        what: Reveal(what, gettext(TITLES[what]), url, is_allowed, veiled.is_hidden_by_agent)
+        what: Reveal(
+            what, gettext(TITLES[what]), url, is_allowed, [*map(_named, veiled.places_by_agent)]
+        )
         for what, veiled in known.items()
         if veiled.places
     }
+
+
+def _named(place: Path) -> str:
+    return " / ".join(visible(str(part)) for part in place)

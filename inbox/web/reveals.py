@@ -10,6 +10,8 @@ from django.views.decorators.http import require_POST
 from inbox.actions.reveals import reveal_in_call, reveal_in_interrupt
 from inbox.domain.access import Actor
 from inbox.domain.shown import pretty
+from inbox.selectors.interrupts import interrupt_for
+from inbox.selectors.veils import unseen_sets
 from inbox.web.masks import TITLES
 from inbox.web.pages import page, show
 
@@ -19,8 +21,9 @@ from inbox.web.pages import page, show
 def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     what = request.POST.get("what", "")
     text = reveal_in_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
+    unseen = unseen_sets(interrupt_for(actor, interrupt_id), actor.user_id)
     back = reverse("interrupt", args=[interrupt_id])
-    return _show(request, actor, what, text, back)
+    return _show(request, actor, what, text, back, is_all_seen=not unseen)
 
 
 @require_POST
@@ -31,6 +34,8 @@ def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpRespon
     return _show(request, actor, what, text, reverse("audit_call", args=[call_id]))
 
 
-def _show(request: HttpRequest, actor: Actor, what: str, text: str, back: str) -> HttpResponse:
-    context = {"title": gettext(TITLES[what]), "text": pretty(text), "back": back}
+def _show(
+    request: HttpRequest, actor: Actor, what: str, text: str, back: str, **more: bool
+) -> HttpResponse:
+    context = {"title": gettext(TITLES[what]), "text": pretty(text), "back": back, **more}
     return show(request, actor, "revealed.html", context, section="")

@@ -205,7 +205,7 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
     secrets = secrets_of_arguments(*(row.body for row, _ in about))
     return Call(
         name=visible(call.name),
-        args=secrets.text(call.args),
+        args=json_text(secrets.masked(call.proposed)),
         edited_args="" if call.edited_args is None else secrets.text(call.edited_args),
         result=None if call.result is None else NAMES.text(call.result),
         word=gettext(word),

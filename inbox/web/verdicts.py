@@ -21,6 +21,7 @@ class Verdict:
     icon: str
     tone: str
     by_me: bool
+    passed: bool  #: it let pass what was proposed, with changes or without
     at: datetime
 
 
@@ -104,6 +105,7 @@ def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
         icon=kind.icon,
         tone=kind.tone,
         by_me=by_me,
+        passed=kind in (_APPROVED, _APPROVED_WITH_CHANGES),
         at=decision.created_at,
     )
 

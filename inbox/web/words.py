@@ -12,6 +12,7 @@ def words() -> dict[str, str]:
         "signedOut": gettext("Signed out"),
         "copied": gettext("Copied"),
         "now": gettext("now"),
+        "justNow": gettext("just now"),
         "left": gettext("{time} left"),
         "oneHere": gettext("{names} is looking at this"),
         "manyHere": gettext("{names} are looking at this"),

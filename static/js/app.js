@@ -53,7 +53,7 @@ const spellings = {
   },
   ago(at) {
     const passed = Date.now() - at;
-    if (passed < minute) return relative.format(0, "second");
+    if (passed < minute) return words.justNow;
     if (passed < hour) return relative.format(-Math.floor(passed / minute), "minute");
     if (passed < day) return relative.format(-Math.floor(passed / hour), "hour");
     return shortMoment.format(at);

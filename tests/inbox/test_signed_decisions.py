@@ -228,6 +228,7 @@ def test_an_approval_that_nobody_used_in_time_lapses(approved, later, executions
     ended = drive(approved)
 
     assert (ended.status, ended.error_code) == ("failed", "APPROVAL_LAPSED")
+    assert ToolCall.objects.get(thread=approved.thread_id).state == "lapsed"
     assert executions(approved) == 0
 
 

@@ -75,6 +75,23 @@ def an_approval_of_what_cannot_be_edited(site, page):
 
 
 @screen
+def masked_values(site, page):
+    _ask(site, page, asks.LOGIN)
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def masked_values_revealed(site, page):
+    """What was revealed can be approved: the page no longer offers to approve it unseen."""
+    _ask(site, page, asks.LOGIN)
+    expect(page.locator("#f-unseen")).to_be_visible()
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.locator("#revealed")).to_contain_text("correct horse")
+    expect(page.locator("#f-unseen")).to_have_count(0)
+
+
+@screen
 def a_long_value(site, page):
     _ask(site, page, asks.LONG)
 

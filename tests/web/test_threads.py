@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from ag_ui.core import (
     ActivitySnapshotEvent,
@@ -13,9 +15,11 @@ from ag_ui.core import (
     UrlSource,
 )
 
+from inbox import engine, sweeper
 from inbox.actions.log import frame
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.work import Batch, append_events, claim_run
+from tests.inbox.test_engine import about, asking, proposed
 from tests.steps import approve, open_interrupts, request, resumed_run, start
 from tests.web.pages import words
 
@@ -46,6 +50,53 @@ def test_a_thread_shows_edits_beside_the_proposal_and_the_result(ask, bob, reads
     assert '"executionCount": 1' in page
     assert "You approved with changes" in page
     assert "The decision is carried out." in page
+
+
+def test_pages_say_that_an_approval_lapsed(ask, bob, later, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    later(hours=25)
+    engine.execute(interrupt.run.resumed_by.pk)
+
+    thread = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
+    request = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "send_email Approval lapsed" in thread
+    assert "The approval lapsed before the tool was called" in request
+
+
+def test_request_says_that_its_run_failed_before_the_call(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    cancel_run(run_id=interrupt.run.resumed_by.pk, actor=bob)
+
+    page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "The tool was not called: the run ended before that." in page
+
+
+def test_expired_request_has_no_list_of_changes(ask, later, reads_bob):
+    interrupt = ask("tool_call")
+    later(days=8)
+    sweeper.sweep()
+
+    page = reads_bob.open(interrupt)
+
+    assert "This expired without an answer" in page
+    assert re.search(r'<section[^>]* id="changes"[^>]* hidden>', page)
+
+
+def test_thread_shows_arguments_as_the_agent_wrote_them(world, as_agent, reads_bob):
+    async def play(run_input, _context):
+        for event in proposed(args='{"to": "Ada", "amount": 35.0}'):
+            yield event
+        yield asking(run_input, about())
+
+    run = start(world, "go", agent=as_agent(play))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert '{ "to": "Ada", "amount": 35.0 }' in page
 
 
 @pytest.mark.parametrize(

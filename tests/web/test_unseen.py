@@ -178,7 +178,7 @@ def test_reveal_of_an_earlier_view_does_not_count(world, as_agent, reads_bob, bo
 def test_badge_says_that_the_agent_asked_to_hide_a_value(ask_with, reads_bob):
     interrupt = ask_with({"command": "rm -rf /", "note": "x"}, schema=MARKED)
 
-    assert BADGE in words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+    assert f"{BADGE}: command" in words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
     shown = reads_bob.get(f"/api/interrupts/{interrupt.pk}").json()
     assert shown["masked"] == [{"pointer": "/args/command", "hidden_by": "agent"}]
 
