@@ -70,3 +70,13 @@ def elsewhere(settings: Any) -> Iterator[Elsewhere]:
     server = Elsewhere()
     yield server
     server.close()
+
+
+@pytest.fixture
+def new_address(elsewhere: Elsewhere) -> Iterator[Elsewhere]:
+    """Another server, where an agent moves to; it ends every run at once."""
+    server = Elsewhere()
+    finished = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
+    server.runs = [[REFUSAL[0], finished] for _ in range(10)]
+    yield server
+    server.close()

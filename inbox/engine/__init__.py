@@ -15,7 +15,7 @@ from inbox.domain.access import Actor
 from inbox.domain.errors import InvalidValue, LeaseLost, NotFound, RunFailure
 from inbox.domain.gate import Entrance
 from inbox.domain.schemas import problems_of
-from inbox.engine.agents import find
+from inbox.engine.agents import find, locate
 from inbox.engine.driver import Driver
 from inbox.models import Agent, Run
 from inbox.selectors.work import implementation_of, load_assignment
@@ -52,8 +52,10 @@ def execute(run_id: UUID) -> None:
 
 def _drive(run: Run, hold: Hold, bound: Any) -> str:
     try:
-        restartable = is_restartable(run.thread.agent.implementation)
-        driver = Driver(load_assignment(run, restartable=restartable), hold, stopping, bound)
+        agent, endpoint = locate(run.thread.agent.implementation)
+        restartable = agent is not None and agent.restartable
+        assignment = load_assignment(run, restartable=restartable, endpoint_digest=endpoint)
+        driver = Driver(assignment, agent, hold, stopping, bound)
     except (OperationalError, InterfaceError):
         raise
     except RunFailure as failure:
@@ -68,10 +70,8 @@ def _drive(run: Run, hold: Hold, bound: Any) -> str:
 
 def is_restartable(implementation: str) -> bool:
     """Whether an agent may be driven again after a lost worker; one that is gone may not."""
-    try:
-        return find(implementation).restartable
-    except registry.UnknownAgent:
-        return False
+    agent, _ = locate(implementation)
+    return agent is not None and agent.restartable
 
 
 def accept(

@@ -1,7 +1,7 @@
 """Finding the agent that a row stands for: in the registry, or elsewhere."""
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -27,6 +27,13 @@ _AT_ONCE = 2
 _free = threading.BoundedSemaphore(_AT_ONCE)
 
 
+class Located(NamedTuple):
+    """The agent of a run, and where it is."""
+
+    agent: Agent | None  #: None if there is none
+    endpoint_digest: str  #: "" for an agent of this installation
+
+
 def find(implementation: str) -> Agent:
     """
     Return the agent of this name.
@@ -36,10 +43,25 @@ def find(implementation: str) -> Agent:
     """
     if not implementation.startswith(REMOTE):
         return registry.get(implementation)
-    endpoint = endpoint_of(UUID(implementation.removeprefix(REMOTE)))
-    if endpoint is None:
+    agent = locate(implementation).agent
+    if agent is None:
         raise registry.UnknownAgent(implementation)
-    return _remote(endpoint)
+    return agent
+
+
+def locate(implementation: str) -> Located:
+    """
+    Return the agent of this name, and the digest of the address that it will be called at.
+
+    Both come from one read: an agent that moves meanwhile is called at the address of the digest.
+    """
+    if implementation.startswith(REMOTE):
+        endpoint = endpoint_of(UUID(implementation.removeprefix(REMOTE)))
+        return Located(_remote(endpoint), endpoint.digest) if endpoint else Located(None, "")
+    try:
+        return Located(registry.get(implementation), "")
+    except registry.UnknownAgent:
+        return Located(None, "")
 
 
 def try_connection(slug: str, actor: Actor) -> dict[str, Any]:

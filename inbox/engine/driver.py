@@ -14,6 +14,8 @@ from django.db import InterfaceError, OperationalError
 
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import Diverged
+from agents.port import Agent
+from agents.registry import UnknownAgent
 from inbox.actions import work
 from inbox.actions.recovery import ask_what_happened
 from inbox.actions.release import release_run
@@ -27,7 +29,6 @@ from inbox.domain.errors import (
     WorkerLost,
 )
 from inbox.domain.states import RunStatus
-from inbox.engine.agents import find
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
 from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
@@ -46,9 +47,15 @@ class Driver:
     """Drives an agent and commits what it yields; the agent's errors end the run, never us."""
 
     def __init__(
-        self, assignment: Assignment, hold: work.Hold, stopping: threading.Event, log: Any
+        self,
+        assignment: Assignment,
+        agent: Agent | None,
+        hold: work.Hold,
+        stopping: threading.Event,
+        log: Any,
     ) -> None:
         self._assignment = assignment
+        self._agent = agent
         self._hold = hold
         self._stopping = stopping
         self._log = log
@@ -66,7 +73,7 @@ class Driver:
             tell=self._turns.tell,
         )
         self._waiting = work.Batch()
-        self._is_restartable = False
+        self._is_restartable = agent is not None and agent.restartable
         self._began = self._last_write = time.monotonic()
 
     def drive(self) -> str:
@@ -98,9 +105,9 @@ class Driver:
         if self._assignment.stopped:
             return self._finish(_cancelled(self._assignment))
         self._waiting = self._out.opening()
-        agent = find(self._assignment.implementation)
-        self._is_restartable = agent.restartable
-        self._turns.start(agent.run(self._input(), self._context))
+        if self._agent is None:
+            raise UnknownAgent(self._assignment.implementation)
+        self._turns.start(self._agent.run(self._input(), self._context))
         while True:
             items = self._turns.next_batch(PATIENCE_SECONDS)
             ended = self._handle(items)
@@ -108,7 +115,7 @@ class Driver:
                 return ended
             if time.monotonic() - self._began > settings.RUN_SECONDS:
                 raise LimitExceeded(f"One run may take {settings.RUN_SECONDS:.0f} seconds.")
-            if self._stopping.is_set() and agent.restartable and release_run(hold=self._hold):
+            if self._stopping.is_set() and self._is_restartable and release_run(hold=self._hold):
                 return RunStatus.QUEUED
             if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
                 work.renew_lease(hold=self._hold)

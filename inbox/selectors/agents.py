@@ -106,6 +106,7 @@ class Elsewhere:
     slug: str
     description: str
     url: str
+    digest: str  #: `inbox.domain.consent.endpoint_digest`
     changed_at: datetime
     test: Mapping[str, Any] | None  #: a report of `agents.adapters.reports`
     _sealed: str = field(repr=False)
@@ -128,8 +129,9 @@ def endpoint_of(agent_id: UUID) -> Elsewhere | None:
         return None
     agent = found.agent
     test = json.loads(found.test) if found.test else None
+    digest = endpoint_digest(found.url, found.revision)
     return Elsewhere(
-        agent.slug, agent.description, found.url, found.changed_at, test, found.headers
+        agent.slug, agent.description, found.url, digest, found.changed_at, test, found.headers
     )
 
 

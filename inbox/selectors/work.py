@@ -19,7 +19,6 @@ from inbox.domain.remotes import is_remote
 from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
-from inbox.selectors.agents import endpoint_digest_of
 from inbox.selectors.asked_interrupts import AskedInterrupt
 from inbox.selectors.lineage import Lineage, lineage_of
 
@@ -49,9 +48,11 @@ class Assignment:
     endpoint_digest: str  #: of where the agent is, "" for one of this installation
 
 
-def load_assignment(run: Run, *, restartable: bool) -> Assignment:
+def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Assignment:
     """
     Everything about a claimed run, from committed rows only.
+
+    `endpoint_digest` is of where the agent will be called, "" for one of this installation.
 
     What a failed run said is not said again by a restartable agent that retries it. Any other
     starts anew, with the same answers, and under ids of its own.
@@ -60,9 +61,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
     given = json.loads(run.input)
     own = committed_events(run) if run.attempt > 1 else []
     lineage = lineage_of(run)
-    remote = is_remote(thread.agent.implementation)
-    endpoint = endpoint_digest_of(thread.agent_id) if remote else ""
-    lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint)
+    lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint_digest)
     known_to_agent = lineage if restartable else Lineage([run])
     ours = {one.pk for one in known_to_agent.runs}
     calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
@@ -91,7 +90,7 @@ def load_assignment(run: Run, *, restartable: bool) -> Assignment:
         calls_of_others={name for name, run_id in calls if run_id not in ours},
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
-        endpoint_digest=endpoint,
+        endpoint_digest=endpoint_digest,
     )
 
 

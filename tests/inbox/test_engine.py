@@ -407,7 +407,11 @@ def test_a_worker_whose_run_was_cancelled_writes_nothing_more(world, as_agent, a
 
     with pytest.raises(engine.LeaseLost):
         engine.Driver(
-            engine.load_assignment(run, restartable=True), hold, threading.Event(), engine.log
+            engine.load_assignment(run, restartable=True, endpoint_digest=""),
+            engine.find(agent.implementation),
+            hold,
+            threading.Event(),
+            engine.log,
         ).drive()
 
     assert steps.reread(accepted.run).status == "cancelled"

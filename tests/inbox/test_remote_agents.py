@@ -19,11 +19,11 @@ from inbox.models import AuditEntry, Endpoint, Run, ToolCall
 from tests import steps
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, LANGGRAPH_IDS, finished, started
-from tests.elsewhere import elsewhere
+from tests.elsewhere import elsewhere, new_address
 from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import open_interrupts, resumed_run, start
 
-__all__ = ["elsewhere"]
+__all__ = ["elsewhere", "new_address"]
 
 EDITED = {"order": "A1", "amount": 5}
 SECRET = "Bearer kept-to-ourselves"
@@ -310,6 +310,28 @@ def test_an_approval_is_not_sent_to_another_address(world, bob, elsewhere, refun
 
     assert (resumed.status, resumed.error_code) == ("failed", "AGENT_MOVED")
     assert len(elsewhere.sent) == 1
+
+
+def test_a_move_while_a_run_is_loaded_sends_nothing_to_the_new_address(
+    world, bob, elsewhere, new_address, refunds, monkeypatch
+):
+    elsewhere.runs = [
+        bridges.canonical_asks("tc-1"),
+        [started(), *bridges.done(), finished()],
+    ]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    load_assignment = engine.load_assignment
+
+    def load_then_move(run, **options):
+        assignment = load_assignment(run, **options)
+        moved_to(world, new_address.url, Authorization="Bearer another")
+        return assignment
+
+    monkeypatch.setattr(engine, "load_assignment", load_then_move)
+
+    assert resumed_run(run).status == "succeeded"
+    assert (len(elsewhere.sent), new_address.sent) == (2, [])
 
 
 def test_a_retry_at_the_new_address_asks_people_again(world, bob, elsewhere, refunds):

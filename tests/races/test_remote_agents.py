@@ -1,14 +1,21 @@
-"""Administrators who add or change the same remote agent at the same moment."""
+"""Administrators who change a remote agent while others change it, or decide what it asks."""
 
 from functools import partial
+from threading import Event
 
 import pytest
 
+from inbox.actions import decisions
 from inbox.actions.remotes import set_remote_agent
 from inbox.domain.access import SEED
-from inbox.domain.errors import AddressTaken, AgentChanged
-from inbox.models import Endpoint
-from tests.races.together import at_once, rounds
+from inbox.domain.errors import AddressTaken, AgentChanged, ViewChanged
+from inbox.models import Decision, Endpoint
+from tests import steps
+from tests.agents import bridges
+from tests.elsewhere import elsewhere, new_address
+from tests.races.together import Meeting, at_once, failures, rounds
+
+__all__ = ["elsewhere", "new_address"]
 
 
 def add(world, number, **more):
@@ -49,3 +56,107 @@ def test_of_several_who_change_what_they_have_seen_one_does(committed_world, num
 
     assert outcomes.count(False) == 1
     assert [type(one) for one in outcomes if one is not False] == [AgentChanged] * 3
+
+
+# -- an agent that moves while a reviewer decides --------------------------------------------------
+
+
+def place(world, server):
+    """Tell where the agent is; returns it."""
+    return set_remote_agent(
+        team_id=world.team.pk, slug="refunds", url=server.url, headers={}, actor=SEED
+    ).agent
+
+
+def ask(world, server):
+    """The interrupt of a run at this address, and what the agent says when it is resumed."""
+    server.runs = [
+        bridges.canonical_asks("tc-1"),
+        [bridges.started(), *bridges.done(), bridges.finished()],
+    ]
+    server.sent.clear()
+    run = steps.start(world, "Refund it.", agent=place(world, server))
+    (interrupt,) = steps.open_interrupts(run)
+    return interrupt
+
+
+def approve_what_is_shown(interrupt, actor):
+    """Approve under the digest of the page that was loaded before."""
+    return partial(
+        decisions.decide,
+        interrupt_id=interrupt.pk,
+        status=steps.EntryStatus.RESOLVED,
+        payload=steps.APPROVE,
+        view_digest=interrupt.shown_digest,
+        actor=actor,
+        entrance=steps.Entrance.REST,
+    )
+
+
+@pytest.mark.parametrize("number", range(rounds(short=10, long=100)))
+def test_an_approval_while_an_agent_moves_runs_nothing_there(
+    committed_world, race_bob, elsewhere, new_address, number
+):
+    interrupt = ask(committed_world, elsewhere)
+
+    decided, moved = at_once(
+        [
+            approve_what_is_shown(interrupt, race_bob),
+            partial(place, committed_world, new_address),
+        ]
+    )
+
+    assert failures([moved]) == []
+    if isinstance(decided, Decision):
+        resumed = steps.resumed_run(interrupt.run)
+        assert (resumed.status, resumed.error_code) == ("failed", "AGENT_MOVED")
+    else:
+        assert isinstance(decided, ViewChanged)
+        assert steps.open_interrupts(interrupt.run) == [interrupt]
+    assert (len(elsewhere.sent), new_address.sent) == (1, [])
+
+
+@pytest.mark.parametrize("number", range(rounds(short=10, long=100)))
+def test_a_run_that_resumes_while_its_agent_moves_is_not_sent_there(
+    committed_world, race_bob, elsewhere, new_address, number
+):
+    interrupt = ask(committed_world, elsewhere)
+    approve_what_is_shown(interrupt, race_bob)()
+
+    resumed, moved = at_once(
+        [
+            partial(steps.resumed_run, interrupt.run),
+            partial(place, committed_world, new_address),
+        ]
+    )
+
+    assert failures([resumed, moved]) == []
+    ended = (resumed.status, resumed.error_code, len(elsewhere.sent))
+    assert ended in [("succeeded", "", 2), ("failed", "AGENT_MOVED", 1)]
+    assert new_address.sent == []
+
+
+def test_a_move_waits_for_a_decision_that_is_being_made(
+    committed_world, race_bob, elsewhere, new_address, monkeypatch
+):
+    """Without the lock of the thread, the decision signs another place than is stored."""
+    interrupt = ask(committed_world, elsewhere)
+    deciding, meeting, check_view = Event(), Meeting(2), decisions.check_view
+
+    def check_then_meet(**view):
+        check_view(**view)
+        deciding.set()
+        meeting.wait()
+
+    def move_then_meet():
+        assert deciding.wait(60)
+        place(committed_world, new_address)
+        meeting.wait()
+
+    monkeypatch.setattr(decisions, "check_view", check_then_meet)
+
+    outcomes = at_once([approve_what_is_shown(interrupt, race_bob), move_then_meet])
+
+    assert failures(outcomes) == []
+    assert not meeting.met
+    assert steps.resumed_run(interrupt.run).error_code == "AGENT_MOVED"
