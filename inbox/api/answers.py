@@ -184,10 +184,15 @@ class Thread(TypedDict):
 
 
 @exact
-class ThreadWithMessages(Thread):
-    messages: list[Agui]
-    state: Any
-    active_run: Id | None
+class MessageSource(TypedDict):
+    source: Literal["client", "agent"]
+    """Who wrote the message: a client, and it stands as the client sent it, or the agent, whatever
+    role it gives the message."""
+
+
+@_open
+class MessageMetadata(TypedDict):
+    signoff: MessageSource
 
 
 @_open
@@ -201,6 +206,14 @@ class Message(TypedDict):
     toolCalls: NotRequired[list[Agui]]
     toolCallId: NotRequired[str]
     error: NotRequired[str]
+    metadata: MessageMetadata
+
+
+@exact
+class ThreadWithMessages(Thread):
+    messages: list[Message]
+    state: Any
+    active_run: Id | None
 
 
 @exact

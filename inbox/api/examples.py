@@ -55,6 +55,12 @@ _THREAD = {
     "created_at": "2026-11-21T09:29:10.002311Z",
     "updated_at": _ASKED_AT,
 }
+_MESSAGE = {
+    "id": "m-1",
+    "role": "user",
+    "content": "Send Kim the invoice",
+    "metadata": {"signoff": {"source": "client"}},
+}
 _DECISION = {
     "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f0004",
     "status": "resolved",
@@ -287,12 +293,12 @@ EXAMPLES: dict[str, Any] = {
     "ThreadPage": {"results": [_THREAD], "next_after": None},
     "ThreadWithMessages": {
         **_THREAD,
-        "messages": [{"id": "m-1", "role": "user", "content": "Send Kim the invoice"}],
+        "messages": [_MESSAGE],
         "state": {},
         "active_run": None,
     },
     "MessagePage": {
-        "results": [{"id": "m-1", "role": "user", "content": "Send Kim the invoice"}],
+        "results": [_MESSAGE],
         "next_after": None,
     },
     "ThreadState": {"state": {}},

@@ -4,11 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
+from agents.agui.conversation import is_from_client
 from inbox.actions.bulk import Result
 from inbox.api import answers
 from inbox.api.errors import body_of
 from inbox.domain.access import Actor, sees_secrets
 from inbox.domain.connections import sentence_of
+from inbox.domain.consent import SIGNOFF
 from inbox.domain.masked import (
     masked_event,
     masked_message,
@@ -78,11 +80,19 @@ def thread_json(thread: Any) -> answers.Thread:
 
 
 def messages_json(known: Hydration, whole: bool) -> list[Any]:
-    """The messages of a thread, with masks in calls and results unless as a `whole`."""
-    if whole:
-        return known.messages
-    asked = asked_by_call(known.thread)
-    return [masked_message(one, asked) for one in known.messages]
+    """The messages of a thread with their sources; calls and results masked unless as a `whole`."""
+    asked = {} if whole else asked_by_call(known.thread)
+    return [
+        _with_source(one if whole else masked_message(one, asked), known.client_messages)
+        for one in known.messages
+    ]
+
+
+def _with_source(message: dict[str, Any], client_messages: Mapping[str, str]) -> dict[str, Any]:
+    """Say who wrote a message: its role is what the agent or the client says that it is."""
+    source = "client" if is_from_client(message, client_messages) else "agent"
+    metadata = {**(message.get("metadata") or {}), SIGNOFF: {"source": source}}
+    return {**message, "metadata": metadata}
 
 
 def run_json(run: Any, terminal: str = "", *, whole: bool = False) -> answers.Run:

@@ -25,6 +25,7 @@ class Hydration:
 
     thread: Thread
     messages: list[Any]
+    client_messages: Mapping[str, str]  #: the fingerprints of those that clients sent, by id
     state: Any
     active: Run | None  #: still going on: follow it from its `first_seq`
     last: Run | None  #: the run that started last
@@ -161,10 +162,15 @@ def hydration_of(thread: Thread) -> Hydration:
     if active is not None:
         conversation = conversation_before(active, thread).to_json()
     else:
-        conversation = {"messages": json.loads(thread.messages), "state": json.loads(thread.state)}
+        conversation = {
+            "messages": json.loads(thread.messages),
+            "state": json.loads(thread.state),
+            "clientMessages": client_messages_of(thread),
+        }
     return Hydration(
         thread=thread,
         messages=conversation["messages"],
+        client_messages=conversation["clientMessages"],
         state=conversation["state"],
         active=active,
         last=last,

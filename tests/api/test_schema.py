@@ -17,7 +17,7 @@ from tests.security.routes import SITE, STREAMS
 
 ROUTES = [route for route in (*SITE, *STREAMS) if route.is_api and route.pattern != "api/docs/"]
 #: An error may say more, and what a message holds is AG-UI's to say.
-_OPEN = ("Problem", "Message")
+_OPEN = ("Problem", "Message", "MessageMetadata")
 OPERATIONS = {described["operationId"]: described for _, _, described in operations()}
 
 
