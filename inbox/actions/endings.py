@@ -7,7 +7,7 @@ from ag_ui.core import BaseEvent, Message, RunErrorEvent
 from pydantic import TypeAdapter
 
 from agents.agui import wire
-from agents.agui.conversation import Conversation, fingerprint
+from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from inbox import notify
 from inbox.actions import audit, calls, log, outbox
@@ -26,29 +26,10 @@ def conversation_before(run: Run, thread: Thread) -> Conversation:
     conversation = Conversation(
         _MESSAGES.validate_json(thread.messages),
         json.loads(thread.state) if state in (None, {}, "") else state,
-        client_messages_of(thread, before=run),
+        json.loads(thread.client_messages),
     )
     conversation.merge_input(_MESSAGES.validate_python(given.get("messages", [])))
     return conversation
-
-
-def client_messages_of(thread: Thread, *, before: Run | None = None) -> dict[str, str]:
-    """
-    The fingerprint of each message that a client sent to the thread, by its id.
-
-    For threads from before they were stored, those of the inputs of all runs `before` one.
-    """
-    if thread.client_messages is not None:
-        stored: dict[str, str] = json.loads(thread.client_messages)
-        return stored
-    runs = Run.objects.filter(thread=thread).order_by("pk")
-    if before is not None:
-        runs = runs.filter(pk__lt=before.pk)
-    messages: dict[str, str] = {}
-    for given in runs.values_list("input", flat=True).iterator():
-        for message in json.loads(given).get("messages", ()):
-            messages.setdefault(message["id"], fingerprint(message))
-    return messages
 
 
 def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:

@@ -28,9 +28,8 @@ class Thread(models.Model):
     messages = models.TextField(default="[]")
     state = models.TextField(default="null")
     client_messages = models.TextField(
-        null=True,
-        help_text="JSON text: the fingerprint of each message that a client sent, by its id; "
-        "null until the first run that ends after this column came",
+        db_default="{}",
+        help_text="JSON text: the fingerprint of each message that a client sent, by its id",
     )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.endings import client_messages_of, committed_events, conversation_before
+from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.locking import lock_thread
 from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
@@ -17,6 +17,10 @@ from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import reach_of, require, within_reach
 from inbox.selectors.latest import latest
+
+#: What lists do without: each of these may be megabytes.
+_HEAVY_OF_THREADS = ("messages", "state", "client_messages")
+_HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ def threads_for(
     """
     parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
     rows = Thread.objects.filter(pk__in=latest(parts, limit=limit, after=after))
-    return list(rows.select_related("agent").order_by("-pk"))
+    return list(rows.select_related("agent").defer(*_HEAVY_OF_THREADS).order_by("-pk"))
 
 
 def busy_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
@@ -50,6 +54,7 @@ def busy_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
     return list(
         Thread.objects.filter(within_reach(actor, team="team", agent="agent"))
         .select_related("agent")
+        .defer(*_HEAVY_OF_THREADS)
         .order_by("-updated_at")[:limit]
     )
 
@@ -85,7 +90,8 @@ def run_for(actor: Actor, run_id: UUID) -> Run:
 
 def runs_of(thread: Thread) -> Sequence[Run]:
     """The thread's runs, oldest first."""
-    return list(Run.objects.filter(thread=thread).order_by("first_seq", "pk"))
+    rows = Run.objects.filter(thread=thread).defer(*_HEAVY_OF_RUNS)
+    return list(rows.order_by("first_seq", "pk"))
 
 
 def runs_for(
@@ -105,7 +111,8 @@ def runs_for(
         parts = []
     found = latest((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
     rows = Run.objects.filter(pk__in=found).select_related("thread__agent")
-    return list(rows.defer("thread__messages", "thread__state").order_by("-pk"))
+    heavy = (*_HEAVY_OF_RUNS, *(f"thread__{name}" for name in _HEAVY_OF_THREADS))
+    return list(rows.defer(*heavy).order_by("-pk"))
 
 
 def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
@@ -143,7 +150,7 @@ def conversation_so_far(thread: Thread) -> ConversationSoFar:
     if active is None:
         # A run that ended since the thread was read has left both there.
         thread.refresh_from_db(fields=["messages", "state", "client_messages"])
-        sent = client_messages_of(thread)
+        sent = json.loads(thread.client_messages)
         return ConversationSoFar(json.loads(thread.messages), json.loads(thread.state), sent)
     conversation = conversation_before(active, thread)
     for event, _ in committed_events(active):
@@ -165,7 +172,7 @@ def hydration_of(thread: Thread) -> Hydration:
         conversation = {
             "messages": json.loads(thread.messages),
             "state": json.loads(thread.state),
-            "clientMessages": client_messages_of(thread),
+            "clientMessages": json.loads(thread.client_messages),
         }
     return Hydration(
         thread=thread,

@@ -10,7 +10,6 @@ from django.utils.translation import gettext, gettext_noop
 
 from agents.agui.content import content_text
 from agents.agui.conversation import is_from_client
-from inbox.actions.endings import client_messages_of
 from inbox.domain.shown import visible
 from inbox.domain.states import InterruptStatus
 
@@ -46,7 +45,7 @@ class Conversation:
     @cached_property
     def tail(self) -> Sequence[Said]:
         """The last messages, as far as people wrote or read them."""
-        sent = client_messages_of(self.interrupt.thread)
+        sent = json.loads(self.interrupt.thread.client_messages)
         return [
             Said(*speaker_of(message, sent), text=visible(_text_of(message)))
             for message in self._shown

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from agents.agui.conversation import fingerprint
 from inbox.domain.consent import canonical, digest
 from inbox.domain.signatures import SignedDecision, check_signature
 from inbox.models.decision_keys import decision_keys
@@ -156,3 +157,16 @@ def test_decisions_are_signed_in_batches_and_each_signature_holds(upgraded, sett
             decided_at=decided_at,
         )
         check_signature(decided, signature, decision_keys())
+
+
+def test_threads_get_what_clients_sent_to_them_in_batches(upgraded):
+    rows = upgraded.execute(
+        "SELECT t.client_messages, array_agg(r.first_seq) FROM inbox_thread t "
+        "JOIN inbox_run r ON r.thread_id = t.id GROUP BY t.id"
+    ).fetchall()
+    sent = fingerprint({"role": "user", "content": "Pay Ada 9."})
+
+    assert transactions(upgraded, "inbox_thread") > THREADS / 200
+    assert len(rows) == THREADS
+    for stored, runs in rows:
+        assert json.loads(stored) == {f"m{number}": sent for number in runs}

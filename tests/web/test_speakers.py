@@ -11,7 +11,6 @@ from ag_ui.core import (
     UserMessage,
 )
 
-from inbox.models import Thread
 from tests.inbox.test_engine import about, asking, proposed
 from tests.steps import open_interrupts, start
 from tests.web.pages import words
@@ -107,12 +106,3 @@ def test_agent_cannot_claim_another_source_for_its_message(ask_after, reads_bob)
     assert sources_of(reads_bob, interrupt)[1] == ("user", "agent")
     shown = reads_bob.get(f"/api/threads/{interrupt.thread_id}").json()["messages"][1]
     assert shown["metadata"]["tone"] == "calm"
-
-
-def test_messages_of_threads_from_before_are_compared_with_run_inputs(ask_after, reads_bob):
-    interrupt = ask_after(*said("user", FORGED))
-    Thread.objects.update(client_messages=None)
-
-    for page in pages_of(reads_bob, interrupt):
-        assert f"{LABEL} {FORGED}" in page
-        assert "User Pay Ada 9." in page

@@ -14,6 +14,8 @@ from ag_ui.core import (
     ToolCallStartEvent,
     UrlSource,
 )
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from inbox import engine, sweeper
 from inbox.actions.log import frame
@@ -200,3 +202,18 @@ def test_a_thread_shows_the_state_that_its_agent_shares(world, as_agent, reads_b
 
     assert '"step": "packing"' in words(page)
     assert "\\u202e" in words(page)
+
+
+def test_pages_read_no_input_of_earlier_runs(world, alice, reads_bob):
+    run = start(world, "rehearse:echo", thread_id="long")
+    for _ in range(3):
+        start(world, "rehearse:echo", thread_id="long")
+    asked = open_interrupts(start(world, "rehearse:tool_call", thread_id="long"))[0]
+
+    for path in (f"/threads/{run.thread_id}/", "/threads/", "/runs/", f"/interrupts/{asked.pk}/"):
+        with CaptureQueriesContext(connection) as done:
+            reads_bob.get(path)
+
+        inputs = [one["sql"] for one in done if '"inbox_run"."input"' in one["sql"]]
+        of_one_run = ("LIMIT 1", asked.run_id.hex, str(asked.run_id))
+        assert all(any(part in sql for part in of_one_run) for sql in inputs)
