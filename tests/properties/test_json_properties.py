@@ -6,6 +6,7 @@ import time
 
 import ag_ui.core as agui
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,6 +65,57 @@ def test_what_is_written_canonically_is_read_as_it_was_and_written_again_alike(v
 
     assert same(again, value)
     assert canonical(again) == text
+
+
+def text_of_the_standard(value):
+    """The text of the library that follows RFC 8785 to the letter, or None."""
+    try:
+        return rfc8785.dumps(value).decode()
+    except (rfc8785.CanonicalizationError, UnicodeError):
+        return None
+
+
+def canonical_or_none(value):
+    try:
+        return canonical(value)
+    except ValueError:
+        return None
+
+
+@quick(600)
+@given(wild_values)
+def test_every_value_has_the_text_of_the_standard_or_none(value):
+    assert canonical_or_none(value) == text_of_the_standard(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        # RFC 8785, 3.2.3: names are sorted by their UTF-16 units.
+        {"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\x80": 6, "\xf6": 7},
+        # RFC 8785, 3.2.2: numbers as ECMAScript writes them, and every control character.
+        [333333333.33333329, 1e30, 4.50, 2e-3, 1e-27, 1e21, 1e20, 9007199254740992.0, -0.0, 35.0],
+        '\u20ac$\x0f\nA\'B"\\\\"/' + "".join(map(chr, range(0x20))) + "\x7f\u2028",
+        [2**53 - 1, 1 - 2**53, 2**53, -(2**53), 2**64, 10**15, 10**16],
+        {"at": "2026-01-02T03:04:05.678901", "hash": "3e5f", "list": "[1.5, 2e3]", ":": '":1.5'},
+        [2**53 - 1],
+        [2**53],
+        {"a": 2**53},
+        {"a": -35.0},
+        [1, 1e16],
+        -0.0,
+        1e16,
+        2**53,
+        ("a", ["b"]),
+        float("nan"),
+        [None, float("-inf")],
+        "\ud800",
+        {"a": "b\udc00"},
+        object(),
+    ],
+)
+def test_what_libraries_write_otherwise_has_the_text_of_the_standard(value):
+    assert canonical_or_none(value) == text_of_the_standard(value)
 
 
 @quick(150)
