@@ -1,7 +1,7 @@
 """Storing the questions that a run ended with."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,17 +29,20 @@ def build_interrupts(
     thread: Thread,
     run: Run,
     interrupts: Sequence[WireInterrupt],
+    proposed: Iterable[ToolCall] = (),
     endpoint: str,
     now: datetime,
 ) -> list[Interrupt]:
     """
     Return the rows of the interrupts that a run ends with; `open_interrupts` stores them.
 
-    `endpoint` is the digest of where the agent is, "" for one of this installation.
+    `proposed` are the calls that were stored with them; those from before are read. `endpoint` is
+    the digest of where the agent is, "" for one of this installation.
     """
-    tool_calls = calls.by_id(
-        thread, [item.tool_call_id for item in interrupts if item.tool_call_id]
-    )
+    tool_calls = {call.tool_call_id: call for call in proposed}
+    asked = {item.tool_call_id for item in interrupts if item.tool_call_id}
+    if before := asked - tool_calls.keys():
+        tool_calls |= calls.by_id(thread, before)
     return [
         _interrupt(
             thread,

@@ -1,7 +1,9 @@
 """Audit entries, written by every action in its own transaction."""
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -41,6 +43,26 @@ class Draft:
         return self.ids.get("thread") or self.ids.get("team") or SYSTEM_CHAIN
 
 
+#: What is recorded in a block of `written_together`, until it ends.
+_waiting: ContextVar[list[Draft] | None] = ContextVar("waiting entries", default=None)
+
+
+@contextmanager
+def written_together() -> Iterator[None]:
+    """
+    Write what is recorded in the block at its end, all in one go: a third of the statements.
+
+    The block is a whole transaction. One that fails writes nothing.
+    """
+    drafts: list[Draft] = []
+    token = _waiting.set(drafts)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+    _write(drafts)
+
+
 def record(**what: Any) -> None:
     """Write down who did what; the arguments are those of `entry`."""
     record_all([entry(**what)])
@@ -60,7 +82,14 @@ def record_all(drafts: Iterable[Draft]) -> None:
     the locks of the teams' rows, and what is about no team a lock of its own, for the rest of the
     transaction; for several of them that has to be one call, which takes them in one order.
     """
-    drafts = list(drafts)
+    waiting = _waiting.get()
+    if waiting is None:
+        _write(list(drafts))
+    else:
+        waiting.extend(drafts)
+
+
+def _write(drafts: Sequence[Draft]) -> None:
     _lock_teams(drafts)
     _lock_system(drafts)
     entries: list[AuditEntry] = []

@@ -33,23 +33,26 @@ class WantedCall(NamedTuple):
     effect: str
 
 
-def propose(*, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime) -> None:
-    """Store what an agent wants to do."""
-    if calls:
-        ToolCall.objects.bulk_create(
-            ToolCall(
-                team_id=thread.team_id,
-                agent_id=thread.agent_id,
-                thread=thread,
-                run=run,
-                tool_call_id=call.tool_call_id,
-                name=call.name,
-                args=call.args,
-                args_written=call.args_written,
-                proposed_at=now,
-            )
-            for call in calls
+def propose(
+    *, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime
+) -> list[ToolCall]:
+    """Store what an agent wants to do, and return it."""
+    if not calls:
+        return []
+    return ToolCall.objects.bulk_create(
+        ToolCall(
+            team_id=thread.team_id,
+            agent_id=thread.agent_id,
+            thread=thread,
+            run=run,
+            tool_call_id=call.tool_call_id,
+            name=call.name,
+            args=call.args,
+            args_written=call.args_written,
+            proposed_at=now,
         )
+        for call in calls
+    )
 
 
 #: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.

@@ -101,6 +101,7 @@ def decide(
 
 
 @transaction.atomic(durable=True)
+@audit.written_together()
 def _decide(
     interrupt_id: UUID,
     given: Entry,

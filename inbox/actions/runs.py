@@ -34,7 +34,7 @@ from inbox.domain.contract import Entry, check_resume, is_replay
 from inbox.domain.gate import AGUI, CANCELLATIONS, Entrance
 from inbox.domain.sentences import Sentence
 from inbox.domain.states import ACTIVE_RUN, EntryStatus, InterruptStatus, RunStatus
-from inbox.models import Agent, Interrupt, Run, Thread
+from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.selectors.access import require, require_current
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
@@ -93,6 +93,7 @@ def accept_run(
 
 
 @transaction.atomic(durable=True)
+@audit.written_together()
 def _accept(
     agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
 ) -> Accepted:
@@ -197,9 +198,9 @@ def _input_of_resume(asked: Run, interrupts: Sequence[AskedInterrupt], request: 
 def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
     """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
-    asked = Interrupt.objects.filter(thread=thread, interrupt_id__in=ids)
-    found = asked.select_related("run__resumed_by").order_by("-created_at").first()
-    return found.run if found else waiting_run(thread)
+    asked = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
+    found = asked.select_related("resumed_by").order_by("-interrupts__created_at").first()
+    return found or waiting_run(thread)
 
 
 def latest_run(thread: Thread) -> Run | None:

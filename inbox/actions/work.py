@@ -152,6 +152,7 @@ def put_back_tool_calls(*, hold: Hold, batch: Batch, ids: Sequence[str]) -> None
 
 
 @transaction.atomic(durable=True)
+@audit.written_together()
 def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     """
     Commit the last events of a run together with all that its end means.
@@ -175,12 +176,13 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     thread.client_messages = ending.client_messages
     changed = ["messages", "state", "client_messages"]
     run = Run(pk=hold.run_id, thread=thread)
-    calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
+    proposed = calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
     calls.settle(thread=thread, run=run, results=batch.results, now=now)
     rows = build_interrupts(
         thread=thread,
         run=run,
         interrupts=ending.interrupts,
+        proposed=proposed,
         endpoint=ending.endpoint_digest,
         now=now,
     )
