@@ -18,13 +18,13 @@ from agents.adapters.langgraph_calls import Calls
 from agents.adapters.langgraph_memory import ThreadMemory, needs_history
 from agents.adapters.langgraph_questions import (
     Asking,
-    CannotBeCalledOff,
     Question,
     answers_to,
     response_in,
     tools_of,
 )
 from agents.adapters.langgraph_telling import Telling, messages_in
+from agents.agui.human_in_the_loop import CannotBeCalledOff
 from agents.port import RunContext
 
 Graph = Pregel[Any, Any, Any, Any]

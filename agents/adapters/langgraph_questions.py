@@ -1,7 +1,6 @@
 """What a graph asks when it pauses, as interrupts of ours, and the answers as it wants them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +14,13 @@ from pydantic_core import to_jsonable_python
 
 from agents.adapters.bridge import Bridge, Verdict, content_of
 from agents.agui.dialects import asked_with
+from agents.agui.human_in_the_loop import (
+    CannotBeCalledOff,
+    decision_on,
+    message_of,
+    narrowed,
+    takes_text_only,
+)
 from agents.agui.replies import CALLED_OFF
 from agents.sdk.expiry import expiry_in
 from agents.sdk.schemas import approval_of
@@ -22,18 +28,6 @@ from agents.sdk.schemas import approval_of
 Json = dict[str, Any]
 #: The calls that a model wants and that have no result yet: id -> (name, arguments).
 Calls = Mapping[str, tuple[str, Json]]
-
-#: What `HumanInTheLoopMiddleware` can be told about a call.
-_APPROVE, _EDIT, _REJECT, _RESPOND = "approve", "edit", "reject", "respond"
-_RESPONSE = {
-    "type": "string",
-    "title": "Result instead",
-    "description": "What the model is told in the tool's place: the call is not made then.",
-}
-
-
-class CannotBeCalledOff(Exception):
-    """The graph has no way to hear that somebody called off, or denied, what it asked."""
 
 
 class UnknownCall(RuntimeError):
@@ -125,20 +119,17 @@ class Asking:
     def _ask_action(self, call_id: str, action: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
         metadata = {"langgraph": {"allowed_decisions": allowed}}
-        message = _message(action)
-        if set(allowed) <= {_RESPOND, _REJECT}:
+        message = message_of(action)
+        if takes_text_only(allowed):
             schema: Json = {"type": "string", "minLength": 1}
             return self._bridge.ask(
                 message, call_id=call_id, response_schema=schema, metadata=metadata
             )
-        schema = deepcopy(approval_of(self._arguments(name, args) if _EDIT in allowed else None))
-        if _RESPOND in allowed:
-            schema["properties"]["response"] = _RESPONSE
         return self._bridge.ask(
             message,
             call_id=call_id,
             reason="tool_call",
-            response_schema=schema,
+            response_schema=narrowed(approval_of(self._arguments(name, args)), allowed),
             metadata=metadata,
         )
 
@@ -216,34 +207,13 @@ def _takes_calling_off(schema: Any) -> bool:
 
 
 def _decision(verdict: Verdict, action: Json) -> Json:
-    allowed = action["allowed"]
-    response = response_in(verdict)
-    if response is not None and _RESPOND in allowed:
-        return {"type": _RESPOND, "message": response}
-    if not verdict.goes_on:
-        return _refusal(verdict, allowed)
-    if verdict.args != action["args"] or _APPROVE not in allowed:
-        edited = {"name": action["name"], "args": verdict.args}
-        return {"type": _EDIT, "edited_action": edited}
-    return {"type": _APPROVE}
-
-
-def _refusal(verdict: Verdict, allowed: Sequence[str]) -> Json:
-    if _REJECT in allowed:
-        payload = verdict.payload if isinstance(verdict.payload, dict) else {}
-        why = verdict.refusal if verdict.is_cancelled else payload.get("reason")
-        return {"type": _REJECT, "message": why} if why else {"type": _REJECT}
-    if _RESPOND in allowed:
-        return {"type": _RESPOND, "message": verdict.refusal}
-    raise CannotBeCalledOff
-
-
-def _message(action: Json) -> str:
-    """Its description, without the call that the middleware puts below: people see that anyway."""
-    name, args = action["name"], action["args"]
-    description = str(action.get("description") or "")
-    head = description.removesuffix(f"\n\nTool: {name}\nArgs: {args}")
-    return description if head == description and head else f"{head or 'Approve'}: {name}"
+    return decision_on(
+        name=action["name"],
+        args=verdict.args,
+        allowed=action["allowed"],
+        payload=verdict.payload,
+        is_cancelled=verdict.is_cancelled,
+    )
 
 
 def _allowed(schema: Any) -> list[str]:

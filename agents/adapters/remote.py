@@ -23,6 +23,7 @@ from agents.agui import replies as answering
 from agents.agui import strict_json, wire
 from agents.agui.dialects import Json, Reader, Reply, Spoken
 from agents.agui.errors import ProtocolViolation
+from agents.agui.human_in_the_loop import CannotBeCalledOff
 from agents.port import Answer, RunContext
 from agents.sdk.turn import Clock
 
@@ -36,6 +37,9 @@ _ASKED_AGAIN = (
     "The agent asked again what had been answered: it did not take these decisions together. "
     "They were called off."
 )
+_NO_CANCELLING = (
+    "The agent allows neither a rejection nor a response, so it cannot be told that nobody decided."
+)
 KNOWN_TYPES = frozenset(EventType)
 _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 
@@ -44,6 +48,12 @@ class RemoteFailed(Exception):
     """The remote agent did not do what it should; the text is for whoever looks at the run."""
 
     code = "AGENT_UNREACHABLE"
+
+
+class CannotBeCancelled(RemoteFailed):
+    """The remote agent takes no answer that says that nobody decided; it was not called."""
+
+    code = "CANNOT_BE_CANCELLED"
 
 
 class DecisionsNotTaken(RemoteFailed):
@@ -85,10 +95,10 @@ class RemoteAgent:
         """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
         spoken = Spoken.from_json(ctx.checkpoint)
         replies = [_reply(answer) for answer in ctx.answers]
-        body = _body(run_input, ctx, spoken, replies)
         tools = {tool.name for tool in run_input.tools or ()}
         reader = Reader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
         try:
+            body = _body(run_input, ctx, spoken, replies)
             for result in answering.results(spoken, replies):
                 yield _decoded(result)
             async for event in self._events(body, reader):
@@ -182,7 +192,10 @@ def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken, replies: li
         "forwardedProps": run_input.forwarded_props or {},
     }
     if replies:
-        sent |= answering.resume_fields(spoken, replies, run_input.forwarded_props)
+        try:
+            sent |= answering.resume_fields(spoken, replies, run_input.forwarded_props)
+        except CannotBeCalledOff as error:
+            raise CannotBeCancelled(_NO_CANCELLING) from error
         sent["messages"] += answering.resume_messages(spoken, replies)
     return sent
 

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agents.agui import bridges, strict_json
+from agents.agui import bridges, human_in_the_loop, strict_json
 from agents.agui.bridges import as_object
 
 Json = dict[str, Any]
@@ -104,6 +104,8 @@ class Reader:
         #: the names of the calls, by id
         self._calls = {one.tool_call_id: one.tool_name for one in replies if one.tool_call_id}
         self._open: dict[str, None] = {}  # calls of this run without a result, in order
+        self._proposed: list[Json] = []  # events of calls that were told of in a question only
+        self._written: dict[str, str] = {}  # the arguments of its calls, as JSON text
         self._confirmations = bridges.Confirmations()
         self._client_tools = client_tools
         self._edited = {one.tool_call_id for one in replies if _has_edits(one)}
@@ -119,6 +121,9 @@ class Reader:
             case "TOOL_CALL_START":
                 self._calls[bridges.call_of(event)] = str(event.get("toolCallName"))
                 self._open[bridges.call_of(event)] = None
+            case "TOOL_CALL_ARGS":
+                call = bridges.call_of(event)
+                self._written[call] = self._written.get(call, "") + str(event.get("delta", ""))
             case "TOOL_CALL_RESULT":
                 self._open.pop(bridges.call_of(event), None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
@@ -158,6 +163,7 @@ class Reader:
     def _concluded(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
         """The end of the run; a confirmation that nobody asks about stays a call."""
         asked = outcome.get("interrupts") or []
+        proposed, self._proposed = self._proposed, []
         questions: Mapping[str, Json] = {}
         if outcome.get("type") in ("interrupt", "success") and isinstance(asked, list):
             questions = self._confirmations.questions(asked, self._calls)
@@ -166,7 +172,7 @@ class Reader:
             others = [one for one in asked if bridges.call_of(one) not in questions]
             outcome = {"type": "interrupt", "interrupts": [*others, *questions.values()]}
         left = self._confirmations.left(questions)
-        return [*left, *before, {**event, "outcome": outcome}]
+        return [*left, *before, *proposed, {**event, "outcome": outcome}]
 
     def _of_outcome(self, outcome: Json) -> Json:
         """An outcome that needs no translation, but for what its bridge does in its own way."""
@@ -177,10 +183,7 @@ class Reader:
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
         if self._is_langgraph(interrupts):
-            interrupts = [
-                {**_told_by_langgraph(one), "id": self._langgraph_id(one["id"])}
-                for one in interrupts
-            ]
+            interrupts = [question for one in interrupts for question in self._of_langgraph(one)]
         elif interrupts and all(map(bridges.microsoft_kind, interrupts)):
             kinds = {str(one.get("id")): bridges.microsoft_kind(one) for one in interrupts}
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
@@ -200,6 +203,40 @@ class Reader:
             is_langgraph_id(one.get("id")) for one in asked
         )
         return (told or bool(self._held)) and named
+
+    def _of_langgraph(self, interrupt: Json) -> list[Json]:
+        """What an interrupt of the outcome asks: one question, or one for each call of a review."""
+        name = self._langgraph_id(interrupt["id"])
+        value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
+        return self._reviews(name, value) or [{**_told_by_langgraph(interrupt), "id": name}]
+
+    def _reviews(self, name: str, value: Any) -> list[Json]:
+        """The questions of LangChain's middleware, one for each call that it asks about."""
+        actions = human_in_the_loop.actions_of(value)
+        if not actions:
+            return []
+        given = self.spoken.own_id(name)
+        notes = {one: note for one, note in self.spoken.notes.items() if one != name}
+        questions = []
+        for number, action in enumerate(actions, start=1):
+            question = f"{name}.{number}"
+            call = self._call_for(action) or f"{question}-call"
+            if call not in self._calls:
+                self._proposed += _proposal(call, action["name"], action["args"])
+                self._calls[call] = action["name"]
+            self._open.pop(call, None)
+            notes[question] = {"id": given, "place": number, "allowed": action["allowed"]}
+            questions.append(_review(question, call, action))
+        self.spoken = Spoken(Dialect.LANGGRAPH, notes)
+        return questions
+
+    def _call_for(self, action: Json) -> str:
+        """The model's call that the middleware means, which it tells by name and arguments only."""
+        for call in self._open:
+            is_it = self._calls.get(call) == action["name"]
+            if is_it and unpacked(self._written.get(call, "")) == action["args"]:
+                return call
+        return ""
 
     def _langgraph_id(self, given: str) -> str:
         """A name that is new on the thread: a node that asks twice uses the same one for both."""
@@ -264,8 +301,11 @@ class Reader:
                 notes[name] = _mastra_note(value) if is_mastra else {}
             else:
                 name = self._langgraph_id(given)
-            interrupts.append(self._of_event(name, value, is_mastra=is_mastra))
-        notes = {**self.spoken.notes, **notes}
+            self.spoken = Spoken(Dialect.LANGGRAPH, {**self.spoken.notes, **notes})
+            interrupts += self._reviews(name, value) or [
+                self._of_event(name, value, is_mastra=is_mastra)
+            ]
+        notes = {**notes, **self.spoken.notes}
         self.spoken = Spoken(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
         return {"type": "interrupt", "interrupts": interrupts}
 
@@ -326,6 +366,23 @@ def _told_by_langgraph(interrupt: Json) -> Json:
         return interrupt
     told = asked_with(raw, "langgraph")
     return {**interrupt, **{name: told[name] for name in told if name != "metadata"}}
+
+
+def _review(name: str, call: str, action: Json) -> Json:
+    """The question about one call, whose answers are the decisions that its agent allows."""
+    allowed = action["allowed"]
+    asked: Json = {
+        "id": name,
+        "toolCallId": call,
+        "metadata": {"langgraph": {"allowed_decisions": allowed}},
+    }
+    if action["description"]:
+        asked["message"] = human_in_the_loop.message_of(action)
+    if human_in_the_loop.takes_text_only(allowed):
+        return {**asked, "reason": "input_required", "responseSchema": dict(_TEXT)}
+    edited = {"type": "object", "properties": _shapes_of(action["args"])}
+    schema = human_in_the_loop.narrowed(bridges.approval_schema(edited_args=edited), allowed)
+    return {**asked, "reason": "tool_call", "responseSchema": schema}
 
 
 def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.agui import bridges
+from agents.agui import bridges, human_in_the_loop
 from agents.agui.dialects import Dialect, Json, Reply, Spoken, is_langgraph_id
 
 #: The answer where there is no word for calling off: a denial that says so.
@@ -11,7 +11,12 @@ CALLED_OFF: Json = {"approved": False, "cancelled": True}
 
 
 def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any) -> Json:
-    """The fields of a RunAgentInput that resume a run in the dialect that it was interrupted in."""
+    """
+    Return the fields of a RunAgentInput that resume a run in the dialect it was interrupted in.
+
+    Raises:
+        CannotBeCalledOff: nobody decided, and the agent takes no answer that says so.
+    """
     if spoken.dialect in (Dialect.CANONICAL, Dialect.GOOGLE, Dialect.MICROSOFT):
         # A workflow whose questions were called off takes a conversation for a new one.
         is_workflow = spoken.dialect is Dialect.MICROSOFT and not _is_approval(spoken, replies[0])
@@ -29,11 +34,8 @@ def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any
     if spoken.dialect is Dialect.MASTRA:
         command = {"resume": _plain(first), "interruptEvent": note}
         return {"forwardedProps": {**props, "command": command}}
-    own = [spoken.own_id(reply.interrupt_id) for reply in replies]
-    if all(map(is_langgraph_id, own)):
-        resume = {name: _plain(one) for name, one in zip(own, replies, strict=True)}
-    else:
-        resume = _plain(first)
+    answers = _langgraph_answers(spoken, replies)
+    resume = answers if all(map(is_langgraph_id, answers)) else next(iter(answers.values()))
     return {"forwardedProps": {**props, "command": {"resume": resume}}}
 
 
@@ -70,11 +72,42 @@ def results(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
 
 def can_answer(spoken: Spoken) -> bool:
     """Whether all interrupts of the run can be answered: without ids only one can."""
+    own = {spoken.own_id(name) for name in spoken.notes}
     return (
-        spoken.dialect is not Dialect.LANGGRAPH
-        or len(spoken.notes) == 1
-        or all(is_langgraph_id(spoken.own_id(name)) for name in spoken.notes)
+        spoken.dialect is not Dialect.LANGGRAPH or len(own) == 1 or all(map(is_langgraph_id, own))
     )
+
+
+def _langgraph_answers(spoken: Spoken, replies: Sequence[Reply]) -> dict[str, Any]:
+    """The answer to each interrupt of a graph, by its own name; those of one review are joined."""
+    by_name: dict[str, list[Reply]] = {}
+    for reply in replies:
+        by_name.setdefault(spoken.own_id(reply.interrupt_id), []).append(reply)
+    return {
+        name: _reviewed(spoken, given) if _is_review(spoken, given[0]) else _plain(given[0])
+        for name, given in by_name.items()
+    }
+
+
+def _is_review(spoken: Spoken, reply: Reply) -> bool:
+    return "allowed" in spoken.notes.get(reply.interrupt_id, {})
+
+
+def _reviewed(spoken: Spoken, replies: Sequence[Reply]) -> Json:
+    """What LangChain's middleware is answered, which knows its calls by their places."""
+    notes = {one.interrupt_id: spoken.notes[one.interrupt_id] for one in replies}
+    return {
+        "decisions": [
+            human_in_the_loop.decision_on(
+                name=one.tool_name,
+                args=one.args,
+                allowed=notes[one.interrupt_id]["allowed"],
+                payload=one.payload,
+                is_cancelled=one.status == "cancelled",
+            )
+            for one in sorted(replies, key=lambda one: notes[one.interrupt_id]["place"])
+        ]
+    }
 
 
 def _entry(reply: Reply, spoken: Spoken) -> Json:

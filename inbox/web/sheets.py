@@ -91,6 +91,16 @@ class Sheet:
         return self.detail.is_approval or self._known.get("approved", {}).get("type") == "boolean"
 
     @property
+    def may_approve(self) -> bool:
+        """Whether the schema lets an answer approve."""
+        return self._lets_approved_be(True)
+
+    @property
+    def may_reject(self) -> bool:
+        """Whether the schema lets an answer reject: some agents take approvals only."""
+        return self._lets_approved_be(False)
+
+    @property
     def asks_yes_no(self) -> bool:
         """Whether the answer is `true` or `false`, and nothing else."""
         return self._schema.get("type") == "boolean" and not self._schema.keys() & _NARROWING
@@ -309,6 +319,13 @@ class Sheet:
     def _known(self) -> dict[str, Mapping[str, Any]]:
         known = self._schema.get("properties", {})
         return {name: part for name, part in known.items() if isinstance(part, Mapping)}
+
+    def _lets_approved_be(self, value: bool) -> bool:
+        approved = self._known.get("approved", {})
+        if "const" in approved:
+            return approved["const"] is value
+        values = approved.get("enum")
+        return not isinstance(values, list) or any(one is value for one in values)
 
     def _takes(self, name: str) -> bool:
         return name in self._known or self._schema.get("additionalProperties", True) is not False

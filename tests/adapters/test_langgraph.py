@@ -172,7 +172,9 @@ def test_a_no_that_the_graph_cannot_hear_calls_the_run_off_and_the_thread_goes_o
     only_yes = {"allowed_decisions": ["approve"]}
     agent = as_graph(reviewed(wants(refund_of("A1", 10)), "Done.", refund=only_yes))
     run = start(world, "go", agent=agent, thread_id="t1")
-    steps.deny(open_interrupts(run)[0], bob)
+    with pytest.raises(errors.InvalidPayload):
+        steps.deny(open_interrupts(run)[0], bob)
+    steps.call_off(open_interrupts(run)[0], bob)
 
     resumed = resumed_run(run)
 

@@ -101,6 +101,21 @@ REFUND = {
     "reason": "Duplicate charge",
 }
 
+#: LangChain's HumanInTheLoopMiddleware (its `HITLRequest`)
+REVIEW_ID = "744b8b5aafca25b2629f2cc592e8bc9b"
+REVIEW = {
+    "action_requests": [
+        {"name": "send_email", "args": EMAIL, "description": "Tool execution requires approval"},
+        {"name": "delete_rows", "args": {"table": "users", "rows": 42}},
+        {"name": "ask_person", "args": {"question": "Which quarter?"}},
+    ],
+    "review_configs": [
+        {"action_name": "send_email", "allowed_decisions": ["approve", "edit", "reject"]},
+        {"action_name": "delete_rows", "allowed_decisions": ["approve"]},
+        {"action_name": "ask_person", "allowed_decisions": ["respond"]},
+    ],
+}
+
 
 def canonical(*interrupts: dict[str, Any]) -> list[dict[str, Any]]:
     """A run of AG-UI 1.0 that ends with these interrupts, after the calls that they are about."""
@@ -121,6 +136,14 @@ def langgraph(value: dict[str, Any]) -> list[dict[str, Any]]:
     """The event as the specification has it: its value is a JSON string."""
     assert json.loads(on_interrupt(value)["value"]) == value
     return [started(), on_interrupt(value), finished()]
+
+
+def review() -> list[dict[str, Any]]:
+    """A graph that pauses once for all the calls of one message."""
+    actions = REVIEW["action_requests"]
+    calls = [call(one["name"], f"tc-{number}", one["args"]) for number, one in enumerate(actions)]
+    events = [event for events in calls for event in events]
+    return [started(), *events, on_interrupt(REVIEW, REVIEW_ID), finished()]
 
 
 def ended() -> list[dict[str, Any]]:

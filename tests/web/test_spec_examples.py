@@ -1,7 +1,9 @@
 """Each example of the specifications on its page: what is shown, the buttons, what is sent back."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -310,3 +312,65 @@ def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, heard):
     assert heard()["forwardedProps"] == {
         "command": {"resume": {"approved": False, "reason": "Paid already"}}
     }
+
+
+# -- LangChain's middleware -----------------------------------------------------------------------
+
+
+def by_tool(asked: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {one["tool"]: one for one in asked}
+
+
+def refusal(site: Site, asked: dict[str, Any], payload: Any) -> tuple[int, str]:
+    """The status and the code that REST refuses an answer with."""
+    with pytest.raises(HTTPError) as refused:
+        site.decide(asked, payload)
+    return refused.value.code, json.load(refused.value)["code"]
+
+
+def test_each_action_of_a_review_is_a_call_and_one_answer_has_all_decisions(site, page, ask, heard):
+    asked = by_tool(ask(examples.review(), number=3))
+
+    site.open(page, asked["send_email"])
+    assert buttons(page) == ["Approve", "Reject"]
+    expect(page.locator(".head .tool")).to_have_text("send_email")
+    expect(page.locator(".words")).to_contain_text("Tool execution requires approval")
+    page.locator("#f-args-body").fill("Good morning")
+    press(page, "approve")
+    site.open(page, asked["delete_rows"])
+    assert buttons(page) == ["Approve"]
+    expect(page.locator("#answer pre").first).to_contain_text('"rows": 42')
+    expect(page.locator("#answer input, #answer textarea, #f-reason")).to_have_count(0)
+    press(page, "approve")
+    site.open(page, asked["ask_person"])
+    assert buttons(page) == ["Send answer", "Cancel request"]
+    expect(page.locator("#answer pre").first).to_contain_text("Which quarter?")
+    page.locator("#f-answer").fill("The third.")
+    press(page, "answer")
+
+    edited = {"name": "send_email", "args": {**examples.EMAIL, "body": "Good morning"}}
+    assert heard()["forwardedProps"] == {
+        "command": {
+            "resume": {
+                examples.REVIEW_ID: {
+                    "decisions": [
+                        {"type": "edit", "edited_action": edited},
+                        {"type": "approve"},
+                        {"type": "respond", "message": "The third."},
+                    ]
+                }
+            }
+        }
+    }
+
+
+def test_decision_that_a_review_does_not_allow_is_refused(site, ask):
+    asked = by_tool(ask(examples.review(), number=3))
+    rows = asked["delete_rows"]
+
+    edits = {"approved": True, "editedArgs": {"table": "users", "rows": 1}}
+    assert refusal(site, rows, edits) == (422, "EDITS_NOT_OFFERED")
+    for payload in ({"approved": False}, {"approved": True, "response": "Done"}, "Done"):
+        assert refusal(site, rows, payload) == (422, "INVALID_PAYLOAD")
+    assert refusal(site, asked["send_email"], {"approved": True, "response": "x"})[0] == 422
+    assert refusal(site, asked["ask_person"], {"approved": True})[0] == 422

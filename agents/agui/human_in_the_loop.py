@@ -1,0 +1,121 @@
+"""
+LangChain's `HumanInTheLoopMiddleware`: one interrupt about several calls, answered by one list.
+
+Its value is `{"action_requests": [{name, args, description}], "review_configs": [{action_name,
+allowed_decisions}]}`. Its answer is `{"decisions": [...]}`: one for each call, in the same order.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+APPROVE, EDIT, REJECT, RESPOND = "approve", "edit", "reject", "respond"
+_DECISIONS = (APPROVE, EDIT, REJECT, RESPOND)
+#: Where the configuration of an action is missing, nothing is offered that changes it.
+_UNTOLD = [APPROVE, REJECT]
+_RESPONSE: Json = {
+    "type": "string",
+    "title": "Result instead",
+    "description": "What the model is told in the tool's place: the call is not made then.",
+}
+CALLED_OFF = "Nobody decided about this call: the request was cancelled or has expired."
+
+
+class CannotBeCalledOff(Exception):
+    """The agent has no way to hear that a call was not decided."""
+
+
+def actions_of(value: Any) -> list[Json]:
+    """
+    Return what a value asks about, as {"name", "args", "description", "allowed"} in its order.
+
+    Empty if it is no request of the middleware, or one that cannot be read.
+    """
+    fields = value if isinstance(value, dict) else {}
+    requests, configs = fields.get("action_requests"), fields.get("review_configs")
+    if not isinstance(requests, list) or not all(map(_is_action, requests)):
+        return []
+    known = {
+        one.get("action_name"): one.get("allowed_decisions")
+        for one in (configs if isinstance(configs, list) else ())
+        if isinstance(one, dict)
+    }
+    return [
+        {
+            "name": one["name"],
+            "args": one["args"],
+            "description": one.get("description"),
+            "allowed": _allowed(one.get("allowed_decisions", known.get(one["name"]))),
+        }
+        for one in requests
+    ]
+
+
+def message_of(action: Json) -> str:
+    """Its description, without the call that the middleware puts below: people see that anyway."""
+    name, args = action["name"], action["args"]
+    description = str(action.get("description") or "")
+    head = description.removesuffix(f"\n\nTool: {name}\nArgs: {args}")
+    return description if head == description and head else f"{head or 'Approve'}: {name}"
+
+
+def takes_text_only(allowed: Collection[str]) -> bool:
+    """Whether a person answers in the place of a tool that nobody can have called."""
+    return RESPOND in allowed and set(allowed) <= {RESPOND, REJECT}
+
+
+def narrowed(approval: Json, allowed: Collection[str]) -> Json:
+    """Return the schema of an approval that lets only the allowed decisions pass."""
+    properties = dict(approval["properties"])
+    if REJECT not in allowed:
+        properties["approved"] = {"type": "boolean", "const": True}
+        properties.pop("reason", None)
+    elif set(allowed) == {REJECT}:
+        properties["approved"] = {"type": "boolean", "const": False}
+    if EDIT not in allowed:
+        properties.pop("editedArgs", None)
+    if RESPOND in allowed:
+        properties["response"] = _RESPONSE
+    return {**approval, "properties": properties, "additionalProperties": False}
+
+
+def decision_on(
+    *, name: str, args: Any, allowed: Sequence[str], payload: Any, is_cancelled: bool
+) -> Json:
+    """
+    Return the middleware's decision on one call.
+
+    `args` are those that may run, edits included; `payload` is the answer to the interrupt.
+
+    Raises:
+        CannotBeCalledOff: nobody decided, and neither a rejection nor a response is allowed.
+    """
+    if is_cancelled:
+        if REJECT not in allowed and RESPOND not in allowed:
+            raise CannotBeCalledOff
+        return {"type": REJECT if REJECT in allowed else RESPOND, "message": CALLED_OFF}
+    if isinstance(payload, str):
+        return {"type": RESPOND, "message": payload}
+    answer = payload if isinstance(payload, dict) else {}
+    if answer.get("response"):
+        return {"type": RESPOND, "message": answer["response"]}
+    if answer.get("approved") is not True:
+        reason = answer.get("reason")
+        return {"type": REJECT, "message": reason} if reason else {"type": REJECT}
+    if "editedArgs" in answer or APPROVE not in allowed:
+        return {"type": EDIT, "edited_action": {"name": name, "args": args}}
+    return {"type": APPROVE}
+
+
+def _is_action(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("name"), str)
+        and isinstance(value.get("args"), dict)
+    )
+
+
+def _allowed(given: Any) -> list[str]:
+    known = [one for one in given if one in _DECISIONS] if isinstance(given, list) else []
+    return known or list(_UNTOLD)
