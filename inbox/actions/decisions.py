@@ -20,7 +20,7 @@ from inbox.domain.access import Actor, Permission, sees_secrets
 from inbox.domain.bulk import check_bulk
 from inbox.domain.consent import canonical, digest, written_text
 from inbox.domain.contract import Entry, Question, check_in_time, check_payload, fingerprint
-from inbox.domain.gate import CHECKS, Check, Entrance, check_entrance, check_view
+from inbox.domain.gate import CHECKS, Check, Entrance, check_outside_of_inbox, check_view
 from inbox.domain.keys import check_is_no_agent
 from inbox.domain.masks import check_no_masks, texts_in
 from inbox.domain.sentences import Sentence
@@ -142,7 +142,7 @@ def admit(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) ->
     if Check.REQUESTER in checks:
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     if Check.ENTRANCE in checks:
-        check_entrance(entrance, inbox_only=thread.team.inbox_only)
+        check_outside_of_inbox(inbox_only=thread.team.inbox_only)
     return Admission(thread, now, actor, entrance)
 
 

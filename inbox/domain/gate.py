@@ -26,7 +26,7 @@ class Check(StrEnum):
 
     ACTOR = "actor"  #: the key works, the session is alive, the person is active and may decide
     REQUESTER = "requester"  #: as `actor`, but the actor started the run and may run the agent
-    ENTRANCE = "entrance"  #: the team takes answers here
+    ENTRANCE = "entrance"  #: the team takes answers outside of its inbox
     CLAIM = "claim"  #: no other person has claimed the interrupt; machines are exempt
     TIME = "time"  #: the interrupt has not expired
     VIEW_REQUIRED = "view_required"  #: the answer names what was shown, whatever the team says
@@ -41,17 +41,19 @@ _ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER}
 #: AG-UI shows everything whole, and together nothing is decided that is masked.
 _AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
 _BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
+#: Decisions made by people in the inbox, which is all that some teams allow.
+_INBOX = frozenset(Check) - {Check.ENTRANCE}
 #: Nothing is approved or stored but the cancellation, so nothing has to be shown before.
 _CANCEL = frozenset({Check.ACTOR, Check.ENTRANCE, Check.CLAIM})
 
 CHECKS: dict[Entrance, frozenset[Check]] = {
-    Entrance.PAGE: _ANSWER,
-    Entrance.BULK_PAGE: _BULK,
+    Entrance.PAGE: _ANSWER & _INBOX,
+    Entrance.BULK_PAGE: _BULK & _INBOX,
     Entrance.REST: _ANSWER,
     Entrance.BULK_REST: _BULK,
     Entrance.AGUI_HTTP: _AGUI,
     Entrance.AGUI_WEBSOCKET: _AGUI,
-    Entrance.CANCEL_PAGE: _CANCEL,
+    Entrance.CANCEL_PAGE: _CANCEL & _INBOX,
     Entrance.CANCEL_REST: _CANCEL,
     # A claim reserves the decision; it does not keep requesters from cancelling what they asked.
     Entrance.REQUESTER: frozenset({Check.REQUESTER}),
@@ -63,9 +65,6 @@ AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
 
 #: Where a whole run is cancelled, and so all that it has open.
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})
-
-#: Where decisions are made by people in the inbox, which is all that some teams allow.
-INBOX = frozenset({Entrance.PAGE, Entrance.BULK_PAGE, Entrance.CANCEL_PAGE})
 
 
 def check_view(*, sent: str, shown: str, is_required: bool) -> None:
@@ -85,9 +84,9 @@ def check_view(*, sent: str, shown: str, is_required: bool) -> None:
         raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
 
 
-def check_entrance(entrance: Entrance, *, inbox_only: bool) -> None:
-    """Raise InboxOnly if the team takes answers from its inbox only, and this is another way."""
-    if inbox_only and entrance not in INBOX:
+def check_outside_of_inbox(*, inbox_only: bool) -> None:
+    """Raise InboxOnly if the team takes answers from its inbox only."""
+    if inbox_only:
         raise errors.InboxOnly(
             Sentence("This team decides in the inbox only: open the request there.")
         )

@@ -266,6 +266,14 @@ def deactivated(scene: Scene) -> None:
     scene.just_before_the_lock(lambda: people.update(is_active=False))
 
 
+def may_not_decide_any_more(scene: Scene) -> None:
+    member = Membership.objects.filter(user=scene.world.bob)
+    key = ApiKey.objects.filter(name="tests")
+    scene.just_before_the_lock(
+        lambda: (member.update(role=Role.VIEWER), key.update(scopes=["read", "run"]))
+    )
+
+
 def claimed_by_another(scene: Scene) -> None:
     dora = add_member(
         team=scene.world.team,
@@ -282,9 +290,22 @@ def wrong_digest(scene: Scene) -> None:
     scene.digest = "0" * 64
 
 
+def view_changed_before_the_lock(scene: Scene) -> None:
+    asked = Interrupt.objects.filter(pk=scene.interrupt.pk)
+    scene.just_before_the_lock(lambda: asked.update(endpoint_digest="1" * 64))
+
+
+def no_digest(scene: Scene) -> None:
+    scene.digest = ""
+
+
 def no_digest_where_required(scene: Scene) -> None:
     Team.objects.update(requires_view_digest=True)
     scene.digest = ""
+
+
+def wrong_payload(scene: Scene) -> None:
+    scene.payload = {"approved": "perhaps"}
 
 
 def mask_sent(scene: Scene) -> None:
@@ -347,10 +368,19 @@ CONDITIONS = [
     ),
     Condition(deactivated, all_say(PEOPLE, "UNAUTHENTICATED")),
     Condition(
+        may_not_decide_any_more,
+        {**all_say([*ANSWERS, *CANCELS], "FORBIDDEN"), **all_say(REQUESTERS, DECIDED)},
+    ),
+    Condition(
         claimed_by_another,
         {**all_say(PEOPLE, "CLAIMED"), **all_say([*KEYS, *REQUESTERS], DECIDED)},
     ),
     Condition(wrong_digest, all_say(ANSWERS, "VIEW_CHANGED")),
+    Condition(view_changed_before_the_lock, all_say(ANSWERS, "VIEW_CHANGED")),
+    Condition(
+        no_digest,
+        {**all_say([*PAGES, *REST], "VIEW_DIGEST_REQUIRED"), **all_say(AGUI, DECIDED)},
+    ),
     Condition(no_digest_where_required, all_say(ANSWERS, "VIEW_DIGEST_REQUIRED")),
     Condition(
         nothing,
@@ -362,6 +392,7 @@ CONDITIONS = [
         args=SECRET,
         name="masked_value",
     ),
+    Condition(wrong_payload, all_say([*REST, *AGUI], "INVALID_PAYLOAD")),
     Condition(mask_sent, all_say([*REST, *AGUI], "INVALID_PAYLOAD"), schema=NAMES_EDITS),
     Condition(edits_not_offered, all_say([*REST, *AGUI], "EDITS_NOT_OFFERED")),
     Condition(
