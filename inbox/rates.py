@@ -1,4 +1,4 @@
-"""How many calls somebody may make in a while, counted for all processes of a site."""
+"""How many calls and attempts somebody may make in a while, counted for all processes of a site."""
 
 import time
 from collections import Counter as Counts
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from threading import Lock
+from typing import Literal
 
 import structlog
 from django.conf import settings
@@ -26,7 +27,7 @@ from inbox.windows import Windows
 
 log = structlog.get_logger(__name__)
 
-#: How long one question to Redis may take, and how long nobody asks again when it is away.
+#: How long one question to Redis may take, and how long nobody asks again while it is away.
 REDIS_SECONDS = 0.2
 AWAY_SECONDS = 5.0
 
@@ -147,65 +148,84 @@ def _parsed(limit: str) -> RateLimitItem | None:
 
 
 class Counter:
-    """Counts in Redis, or in this process if there is none; while Redis is away, not at all."""
+    """
+    Counts in Redis for all processes; in this process if there is none, and while it is away.
+
+    So a limit never vanishes, and nobody is locked out: while Redis is away, each process allows as
+    much as all of them do together otherwise.
+    """
 
     def __init__(self, redis_url: str) -> None:
-        self._limiter = SlidingWindowCounterRateLimiter(
-            RedisStorage(
-                redis_url,
-                key_prefix="signoff",
-                socket_timeout=REDIS_SECONDS,
-                socket_connect_timeout=REDIS_SECONDS,
-                # Once more, on a new connection: those of before a restart are all broken.
-                retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # handed to redis as it is
+        self._here = SlidingWindowCounterRateLimiter(Windows())
+        self._shared = (
+            SlidingWindowCounterRateLimiter(
+                RedisStorage(
+                    redis_url,
+                    key_prefix="signoff",
+                    socket_timeout=REDIS_SECONDS,
+                    socket_connect_timeout=REDIS_SECONDS,
+                    # Once more, on a new connection: those of before a restart are all broken.
+                    retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # handed to redis as it is
+                )
             )
             if redis_url
-            else Windows()
+            else None
         )
         self._away_until = 0.0  # 0: it is there
         self._turn = Lock()
 
-    def count(self, policy: str, item: RateLimitItem, who: str) -> Standing | None:
-        """Count one call of `who`; None if nobody can count."""
-        return self._standing(self._limiter.hit, policy, item, who)
+    def count(self, policy: str, item: RateLimitItem, who: str) -> Standing:
+        """Count one call of `who`."""
+        return self._standing("hit", policy, item, who)
 
-    def look(self, policy: str, item: RateLimitItem, who: str) -> Standing | None:
+    def look(self, policy: str, item: RateLimitItem, who: str) -> Standing:
         """Return where `who` stands without counting; `is_over` means that one more is too many."""
-        return self._standing(self._limiter.test, policy, item, who)
+        return self._standing("test", policy, item, who)
 
     def _standing(
-        self, ask: Callable[..., bool], policy: str, item: RateLimitItem, who: str
-    ) -> Standing | None:
-        if time.monotonic() < self._away_until:
-            return None
+        self, ask: Literal["hit", "test"], policy: str, item: RateLimitItem, who: str
+    ) -> Standing:
+        if self._shared is None or time.monotonic() < self._away_until:
+            return _asked(self._here, ask, policy, item, who)
         try:
-            is_within = ask(item, policy, who)
-            stats = self._limiter.get_window_stats(item, policy, who)
+            standing = _asked(self._shared, ask, policy, item, who)
         except RedisError as error:
             self._lose(error)
-            return None
+            return _asked(self._here, ask, policy, item, who)
         if self._away_until:
             self._find()
-        return Standing(
-            policy=policy,
-            quota=item.amount,
-            window_seconds=item.get_expiry(),
-            left=stats.remaining,
-            next_seconds=max(1, ceil(stats.reset_time - time.time())),
-            is_over=not is_within,
-        )
+        return standing
 
     def _lose(self, error: Exception) -> None:
         with self._turn:
             was_there, self._away_until = not self._away_until, time.monotonic() + AWAY_SECONDS
         if was_there:
-            log.warning("redis away, calls are not counted", error=str(error)[:200])
+            log.warning("redis away, each process counts calls", error=str(error)[:200])
 
     def _find(self) -> None:
         with self._turn:
             was_away, self._away_until = self._away_until, 0.0
         if was_away:
-            log.info("redis back, calls are counted")
+            log.info("redis back, calls are counted together")
+
+
+def _asked(
+    limiter: SlidingWindowCounterRateLimiter,
+    ask: Literal["hit", "test"],
+    policy: str,
+    item: RateLimitItem,
+    who: str,
+) -> Standing:
+    is_within = (limiter.hit if ask == "hit" else limiter.test)(item, policy, who)
+    stats = limiter.get_window_stats(item, policy, who)
+    return Standing(
+        policy=policy,
+        quota=item.amount,
+        window_seconds=item.get_expiry(),
+        left=stats.remaining,
+        next_seconds=max(1, ceil(stats.reset_time - time.time())),
+        is_over=not is_within,
+    )
 
 
 #: The counter of a Redis; "" is that of this process.

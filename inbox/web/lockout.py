@@ -1,6 +1,5 @@
 """Limits of signing in with a password: per name and address, per address, and per name."""
 
-from math import ceil
 from typing import Any, Final
 
 import structlog
@@ -45,14 +44,14 @@ def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
     """
     counter, address = rates.counter(settings.REDIS_URL), address_of(request)
     from_address = counter.look("sign-ins from", _FROM_ADDRESS, household_of(address))
-    if from_address is not None and from_address.is_over:
+    if from_address.is_over:
         return from_address.next_seconds
     name = name_of(request, credentials)
     of_name = counter.look("sign-ins of", _OF_NAME, name)
-    if of_name is None or not of_name.is_over or _was_here_before(name, address):
+    if not of_name.is_over or _was_here_before(name, address):
         return 0
     turn = counter.count("slow sign-ins of", _SLOWLY, name)
-    return ceil(turn.next_seconds) if turn is not None and turn.is_over else 0
+    return turn.next_seconds if turn.is_over else 0
 
 
 @receiver(user_login_failed)

@@ -39,6 +39,20 @@ def test_an_address_that_tries_many_names_gets_no_further_attempt(world, low):
     assert attempt("person-8", "192.0.2.2").status_code == 422
 
 
+def test_limits_of_signing_in_hold_while_redis_is_away_and_lock_nobody_else_out(
+    world, low, settings
+):
+    settings.REDIS_URL = "redis://127.0.0.1:1"
+
+    from_one = [attempt(f"person-{number}", "192.0.2.1") for number in range(7)]
+    of_bob = [attempt("bob", f"192.0.3.{number}") for number in range(1, 7)]
+
+    assert [answer.status_code for answer in from_one] == [422] * 6 + [429]
+    assert of_bob[-1].status_code == 429
+    right = {"username": "alice", "password": "alice-password", "address": "192.0.2.9"}
+    assert attempt(**right).status_code == 302
+
+
 def test_addresses_of_one_ipv6_household_count_together(world, low):
     answers = [attempt(f"person-{number}", f"2001:db8::{number:x}") for number in range(7)]
 
