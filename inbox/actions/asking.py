@@ -130,6 +130,7 @@ def _interrupt(
         is_operators=is_operators,
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else shown_args) or {},
+        written=thread.team.headings,
     )
     return Interrupt(
         team_id=thread.team_id,

@@ -59,9 +59,7 @@ _TOLD = {
 
 
 @transaction.atomic(durable=True)
-def change_team(
-    *, team_id: UUID, actor: Actor, name: str | None = None, **settings: int | bool | None
-) -> Team:
+def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
     """
     Change a team's name, or any of `inbox.domain.team_settings.SETTINGS`.
 

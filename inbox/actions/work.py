@@ -163,7 +163,7 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = lock_thread(hold.thread_id)
+    thread, now = lock_thread(hold.thread_id, with_team=bool(ending.interrupts))
     _change_if_held(
         hold,
         status=ending.status,

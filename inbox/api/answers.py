@@ -467,6 +467,8 @@ class Team(TypedDict):
     """Whether requests are answered on the pages of the inbox only."""
     names_deciders: bool
     """Whether remote agents are told the names of who decided."""
+    headings: dict[str, str]
+    """The headings of requests by the name of a tool or a kind; `{name}` stands for an argument."""
     role: Role | None
     """One's own; null for a key."""
     permissions: list[Permission]

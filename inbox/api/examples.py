@@ -200,6 +200,7 @@ _TEAM = {
     "requires_view_digest": False,
     "inbox_only": False,
     "names_deciders": False,
+    "headings": {"refund_payment": "Refund {amount} {currency}"},
     "role": "admin",
     "permissions": ["admin", "decide", "read", "run"],
 }

@@ -41,6 +41,7 @@ class TeamChange(serializers.Serializer[Any]):
     requires_view_digest = Flag(required=False)
     inbox_only = Flag(required=False)
     names_deciders = Flag(required=False)
+    headings = serializers.DictField(child=Text(), required=False)
 
 
 class MemberChange(serializers.Serializer[Any]):

@@ -1,8 +1,10 @@
 """The settings of a team that its administrators change, and what each may be."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from inbox.domain import errors
+from inbox.domain.headings import check_headings
 from inbox.domain.sentences import Sentence
 from inbox.domain.teamwork import MOST_EXECUTION_HOURS, check_grace, check_request_expiry
 
@@ -15,23 +17,24 @@ def check_execution_hours(hours: int) -> None:
         )
 
 
-def _check_nothing(_: int) -> None:
+def _check_nothing(_: bool) -> None:
     """Either value of a switch is allowed."""
 
 
 #: Each setting by the name of its column, with what raises InvalidValue for a wrong value.
-SETTINGS: Mapping[str, Callable[[int], None]] = {
+SETTINGS: Mapping[str, Callable[[Any], None]] = {
     "grace_seconds": check_grace,
     "request_expiry_hours": check_request_expiry,
     "execute_within_hours": check_execution_hours,
     "requires_view_digest": _check_nothing,
     "inbox_only": _check_nothing,
     "names_deciders": _check_nothing,
+    "headings": check_headings,
 }
 SWITCHES = ("requires_view_digest", "inbox_only", "names_deciders")
 
 
-def check_settings(changes: Mapping[str, int | bool]) -> None:
+def check_settings(changes: Mapping[str, Any]) -> None:
     """Raise InvalidValue unless a team may have these settings."""
     for name, value in changes.items():
         SETTINGS[name](value)

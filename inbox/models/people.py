@@ -48,6 +48,10 @@ class Team(models.Model):
     inbox_only = models.BooleanField(
         default=False, help_text="interrupts are answered on the pages of the inbox only"
     )
+    headings = models.JSONField(
+        default=dict,
+        help_text="of requests: the name of a tool or a kind -> a text with arguments in braces",
+    )
     audit_days = models.PositiveIntegerField(
         null=True, help_text="after so many days names and texts leave the audit trail; null: never"
     )

@@ -13,6 +13,7 @@ from inbox.actions.members import change_role, change_team, remove_member
 from inbox.domain import errors
 from inbox.domain.access import ROLE_PERMISSIONS, Actor, Permission, Role
 from inbox.domain.faces import hue, initials
+from inbox.domain.sentences import Sentence
 from inbox.domain.shown import visible
 from inbox.domain.team_settings import SWITCHES
 from inbox.selectors.keys import working_keys_of
@@ -144,27 +145,59 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             **_settings(request),
         )
     except errors.InvalidInput as refusal:
-        return show_members(request, actor, team, notice=say(refusal.message), status=422)
+        typed = request.POST.get("headings")
+        return show_members(
+            request, actor, team, notice=say(refusal.message), status=422, typed=typed
+        )
     return _back(actor, team)
 
 
-def _settings(request: HttpRequest) -> dict[str, int | bool | None]:
+def _settings(request: HttpRequest) -> dict[str, Any]:
     """The settings that the form has; a switch that is off sends nothing but that it is there."""
     hours = ("request_expiry_hours", "execute_within_hours")
     given = {name: request.POST.get(name, "") for name in hours}
     there = [name for name in request.POST.getlist("switch") if name in SWITCHES]
+    headings = request.POST.get("headings")
     return {
         **{name: _whole(text) if text else None for name, text in given.items()},
         **{name: name in request.POST for name in there},
+        **({} if headings is None else {"headings": _headings(headings)}),
     }
 
 
+def _headings(text: str) -> dict[str, str]:
+    """
+    Read the headings, one in each line: the name of a tool or a kind, `=`, and the text.
+
+    Raises:
+        InvalidValue: a line is something else, or names a tool again.
+    """
+    headings: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, heading = line.partition("=")
+        if not equals or name.strip() in headings:
+            raise errors.InvalidValue(
+                Sentence("Write one heading for each tool in a line: {line}", line=line[:60])
+            )
+        headings[name.strip()] = heading.strip()
+    return headings
+
+
 def show_members(
-    request: HttpRequest, actor: Actor, slug: str, *, notice: str = "", status: int = 200
+    request: HttpRequest,
+    actor: Actor,
+    slug: str,
+    *,
+    notice: str = "",
+    status: int = 200,
+    typed: str | None = None,
 ) -> HttpResponse:
-    """The page of a team; `notice` says why something was not done."""
+    """The page of a team; `notice` says why something was not done, `typed` are its headings."""
     mine = standing_in(actor, slug)
+    written = "\n".join(f"{name} = {text}" for name, text in mine.team.headings.items())
     context = {
+        "headings": written if typed is None else typed,
+        "is_refused": typed is not None,
         "people": [person_of(row, actor) for row in members_of(actor, mine.team.pk)],
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "me_id": actor.user_id,

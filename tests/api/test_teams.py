@@ -126,6 +126,7 @@ def test_the_last_administrator_stays(admin, world):
         ("requires_view_digest", True),
         ("inbox_only", True),
         ("names_deciders", True),
+        ("headings", {"pay": "Pay {amount} EUR"}),
     ],
 )
 def test_each_setting_of_consent_is_changed_and_in_the_trail(admin, world, setting, value):
@@ -135,3 +136,20 @@ def test_each_setting_of_consent_is_changed_and_in_the_trail(admin, world, setti
     assert admin.get("/api/teams").json()["results"][0][setting] == value
     entry = AuditEntry.objects.get(action="team.setting_changed")
     assert entry.told["detail"]["setting"] == setting
+
+
+@pytest.mark.parametrize(
+    ("headings", "status"),
+    [
+        ({"pay": "Pay {amount"}, 422),
+        ({"pay": 5}, 400),
+        ({"pay": ""}, 400),
+        ("Pay", 400),
+        ([1], 400),
+    ],
+)
+def test_headings_that_cannot_be_used_are_refused(admin, world, headings, status):
+    refused = admin.patch("/api/teams/tests", {"headings": headings})
+
+    assert refused.status_code == status
+    assert admin.get("/api/teams/tests").json()["headings"] == {}

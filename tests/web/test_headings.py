@@ -4,15 +4,17 @@ import json
 
 import pytest
 
-from inbox.domain.headings import heading_of
-from inbox.models import Interrupt
+from inbox.domain.errors import InvalidValue
+from inbox.domain.headings import check_headings, heading_of
+from inbox.models import Interrupt, Team
 from tests.elsewhere import elsewhere
 from tests.inbox.test_engine import about, asking, proposed
 from tests.inbox.test_remote_agents import refunds
 from tests.steps import open_interrupts, start
 from tests.web import spec_examples as examples
+from tests.web.test_agents import ana, reads_ana
 
-__all__ = ["elsewhere", "refunds"]
+__all__ = ["ana", "elsewhere", "reads_ana", "refunds"]
 
 DECEIVING = "✔ Verified by Security: routine restart"
 
@@ -63,6 +65,102 @@ def test_a_heading_of_code_in_the_worker_is_its_authors_text(message, values, ex
     given = {"reason": "tool_call", "message": message, "is_operators": True, "tool": "pay"}
 
     assert heading_of(**given, values=values).startswith(expected)
+
+
+WRITTEN = {
+    "pay": "Pay {amount} EUR to {to}",
+    "refund_approval": "Refund {amount}",
+    "acme:hold": "A hold of the policy",
+    "login": "Sign in with {key}",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"values": {"to": "Kestrel", "amount": 12.5}}, "Pay 12.5 EUR to Kestrel"),
+        ({"values": {"to": "{amount}", "amount": 5}}, "Pay 5 EUR to {amount}"),
+        ({"values": {"to": True, "amount": 5}}, "Pay 5 EUR to true"),
+        ({"values": {"amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": "x" * 41, "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": "a\nb", "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": ["Kestrel"], "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": None, "amount": 5}}, "Call pay (amount 5)"),
+        ({"tool": "login", "values": {"key": "••••••••"}}, "Sign in with ••••••••"),
+        ({"tool": "refund", "values": {}}, "Call refund"),
+        (
+            {"reason": "langgraph:refund_approval", "tool": "", "values": {"amount": 5}},
+            "Refund 5",
+        ),
+        ({"reason": "acme:hold", "tool": "", "values": {}}, "A hold of the policy"),
+        ({"reason": "signoff:outcome_unknown", "values": {"to": "a", "amount": 5}}, DECEIVING),
+        ({"is_operators": True, "values": {"to": "a", "amount": 5}}, "Pay 5 EUR to a"),
+    ],
+)
+def test_heading_of_an_administrator_names_arguments(more, expected):
+    given = {"reason": "tool_call", "message": DECEIVING, "is_operators": False, "tool": "pay"}
+
+    assert heading_of(**{**given, **more}, written=WRITTEN) == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"": "Pay"},
+        {"pay": ""},
+        {"pay": " Pay"},
+        {"pay": "Pay\nnow"},
+        {"pay": "Pay\u200bnow"},
+        {"p=y": "Pay"},
+        {"p\u202ey": "Pay"},
+        {"x" * 201: "Pay"},
+        {"pay": "x" * 201},
+        {"pay": "Pay {amount"},
+        {"pay": "Pay amount}"},
+        {"pay": "Pay {}"},
+        {"pay": "Pay {{amount}}"},
+        {f"tool{number}": "Pay" for number in range(101)},
+    ],
+)
+def test_headings_that_cannot_be_used_are_refused(written):
+    with pytest.raises(InvalidValue):
+        check_headings(written)
+
+
+def test_headings_that_can_be_used_are_taken():
+    check_headings({"x" * 200: "x" * 200, "langgraph:refund": "Refund {the amount}: 100 %"})
+
+
+def test_administrator_writes_headings_and_the_words_of_the_agent_stay_below(
+    world, elsewhere, refunds, reads_ana, reads_bob
+):
+    saved = reads_ana.client.post(
+        "/teams/tests/save",
+        {"name": "Tests", "grace_seconds": "0", "headings": "sendEmail = Send “{subject}” to {to}"},
+    )
+    elsewhere.runs = [examples.canonical({**examples.MINIMAL, "message": DECEIVING})]
+
+    (interrupt,) = open_interrupts(start(world, "go", agent=refunds))
+
+    assert saved.status_code == 303
+    assert "sendEmail = Send “{subject}” to {to}" in reads_ana.get("/teams/tests/").content.decode()
+    page = reads_bob.open(interrupt)
+    heading = page.partition('id="detail-title"')[2].partition("</h1>")[0]
+    assert "Send “Hi” to a@b.com" in heading
+    assert DECEIVING in page.partition('class="words"')[2]
+
+
+@pytest.mark.parametrize("typed", ["sendEmail", "pay = Pay {amount", "pay = a\r\npay = b"])
+def test_headings_that_are_refused_stay_in_the_form(reads_ana, typed):
+    refused = reads_ana.client.post(
+        "/teams/tests/save", {"name": "Tests", "grace_seconds": "0", "headings": typed}
+    )
+
+    assert refused.status_code == 422
+    page = refused.content.decode()
+    assert typed.replace("\r\n", "\n") in page.replace("\r\n", "\n")
+    assert '<details class="settings" open>' in page
+    assert Team.objects.get(slug="tests").headings == {}
 
 
 def test_words_of_an_agent_elsewhere_stand_below_the_heading(world, elsewhere, refunds, reads_bob):
