@@ -95,6 +95,7 @@ class Bridge:
         self._queue: asyncio.Queue[BaseEvent | Future[None] | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._over: set[str] = set()
+        self._making: set[str] = set()
         self._names: dict[str, str] = {}  # of the tools that it calls
         self._wanted: dict[str, str] = {}  # of the tools that were proposed
         self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
@@ -255,17 +256,39 @@ class Bridge:
         raises is raised again. One of `harmless` says that nothing has happened, as
         `ToolError` does, and is the result; one of `pausing` waits for a person, and the call will
         begin again. After anything else that a `once` tool raises the run ends, whatever the
-        framework makes of it, and when a call is not one that was approved, with its arguments.
+        framework makes of it, and when a call is not one that was approved, with its arguments, or
+        comes while another one with its id is made.
         """
+        if call_id in self._making:  # some frameworks make all calls of an answer at once
+            self._end = f"{name} is not called: another call has its id."
         if self._end:
             raise CallsEnded(self._end)
-        if call_id not in self._ours:
-            self._propose(call_id, name, args)
-        problem = problem_with(args, schema) if schema else ""
-        if problem:
-            self.result(call_id, dumps({"ok": False, "error": problem}))
-            raise ToolError(problem)
+        self._making.add(call_id)
+        try:
+            if call_id not in self._ours:
+                self._propose(call_id, name, args)
+            problem = problem_with(args, schema) if schema else ""
+            if problem:
+                self.result(call_id, dumps({"ok": False, "error": problem}))
+                raise ToolError(problem)
+            return await self._make(call_id, name, args, effect, function, harmless, pausing)
+        finally:
+            self._making.discard(call_id)
+
+    async def _make(
+        self,
+        call_id: str,
+        name: str,
+        args: Mapping[str, Any],
+        effect: Effect,
+        function: Callable[[], Awaitable[Any]],
+        harmless: tuple[type[Exception], ...],
+        pausing: tuple[type[Exception], ...],
+    ) -> Any:
+        """Begin a call that was proposed, make it and settle it; see `call`."""
         await self.flush()
+        if self._end:
+            raise CallsEnded(self._end)
         ours = self._ours[call_id]
         try:
             begun = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
