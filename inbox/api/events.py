@@ -22,7 +22,7 @@ from inbox.selectors.access import is_allowed_still
 from inbox.selectors.events import read_events
 from inbox.selectors.threads import thread_for
 
-PAGE = 1_000
+PAGE, PAGE_BYTES = 1_000, 4 * 1024 * 1024
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
 _KNOWN = "The seq of the last event that is known; 0 for none."
 _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it counts first.", _SEQ)
@@ -53,9 +53,11 @@ def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
     after, _ = _cursor(request, thread_id)
     window = Window.of(request.GET, limit=PAGE, most=PAGE)
     names = names_of(request.GET.get("fields", ",".join(_FIELDS)), _FIELDS)
-    rows = read_events(thread_id=thread_id, after=after, limit=window.one_more)
+    rows, is_cut = read_events(
+        thread_id=thread_id, after=after, limit=window.one_more, most_bytes=PAGE_BYTES
+    )
     shown = rows[: window.limit]
-    following = shown[-1][0] if len(rows) > window.limit else "null"
+    following = shown[-1][0] if is_cut or len(rows) > len(shown) else "null"
     parts = [
         ",".join(part(row) for name, part in _FIELDS.items() if name in names) for row in shown
     ]

@@ -18,9 +18,8 @@ log = structlog.get_logger(__name__)
 MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 #: Closing a connection with unread data would lose the answer, so a little more is read away.
 MAX_READ = 16 * 1024 * 1024
-#: A follower that leaves so much unread is closed; it goes on from its cursor when it is back.
-MAX_UNREAD = 4 * 1024 * 1024
-#: Whoever reads nothing of a download for so long, in seconds, has gone.
+#: Whoever reads nothing for so long, in seconds, has gone; a follower that is back goes on from its
+#: cursor.
 PATIENCE_SECONDS = 60.0
 #: Frames of one socket that the application has not taken yet.
 MAX_WAITING_FRAMES = 100
@@ -28,26 +27,20 @@ MAX_WAITING_FRAMES = 100
 
 @implementer(IPushProducer)
 class _Meter:
-    """Counts what is written while the client does not read, and knows when it reads again."""
+    """Knows whether the client reads."""
 
     def __init__(self) -> None:
         self._is_read = asyncio.Event()
         self._is_read.set()
-        self.unread = 0
 
     def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
         self._is_read.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
         self._is_read.set()
-        self.unread = 0
 
     def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
         self._is_read.set()
-
-    def count(self, size: int) -> None:
-        if not self._is_read.is_set():
-            self.unread += size
 
     async def until_read(self) -> None:
         await asyncio.wait_for(self._is_read.wait(), PATIENCE_SECONDS)
@@ -58,8 +51,6 @@ class BoundedRequest(WebRequest):
 
     _received = 0
     _meter: _Meter | None = None
-    #: Of what goes on for ever nothing waits: its follower goes on from its cursor.
-    _is_live = False
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         """Store no more than a request may have; read on a little, so that the answer arrives."""
@@ -76,11 +67,8 @@ class BoundedRequest(WebRequest):
         return self.basic_error(413, b"Content Too Large", "A request may have 2 MiB.")
 
     def handle_reply(self, message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            headers = {name.lower(): value for name, value in message.get("headers", ())}
-            self._is_live = headers.get(b"content-type", b"").startswith(b"text/event-stream")
         if message["type"] == "http.response.body" and message.get("more_body"):
-            self._measure(len(message.get("body", b"")))
+            self._measure()
         super().handle_reply(message)
 
     def finish(self) -> None:
@@ -89,25 +77,19 @@ class BoundedRequest(WebRequest):
             self._meter = None
         super().finish()
 
-    def _measure(self, size: int) -> None:
-        if self.finished or self.channel is None:
-            return
-        if self._meter is None:
+    def _measure(self) -> None:
+        if self._meter is None and not self.finished and self.channel is not None:
             self._meter = _Meter()
             self.registerProducer(self._meter, True)
-        self._meter.count(size)
-        if self._is_live and self._meter.unread > MAX_UNREAD:
-            log.warning("slow follower closed", unread=self._meter.unread)
-            self.channel.forceAbortClient()
 
     async def until_read(self) -> None:
-        """Wait while the client does not read what has an end, so that it is not all in memory."""
-        if self._meter is None or self._is_live:
+        """Wait while the client does not read, so that its answer is not all in memory."""
+        if self._meter is None:
             return
         try:
             await self._meter.until_read()
         except TimeoutError:
-            log.warning("slow download closed", seconds=PATIENCE_SECONDS)
+            log.warning("slow reader closed", seconds=PATIENCE_SECONDS)
             if self.channel is not None:
                 self.channel.forceAbortClient()
 

@@ -194,7 +194,7 @@ def _within(part: "QuerySet[ToolCall]", wanted: CallFilter) -> "QuerySet[ToolCal
 
 def _shown(ids: Sequence[UUID]) -> list[ToolCall]:
     rows = ToolCall.objects.filter(pk__in=ids).select_related("agent", "thread")
-    rows = rows.defer("thread__messages", "thread__state")
+    rows = rows.defer("thread__messages", "thread__state", "thread__client_messages")
     asked = Prefetch("interrupts", queryset=_asked(Interrupt.objects.all()))
     return list(rows.prefetch_related(asked).order_by("-pk"))
 

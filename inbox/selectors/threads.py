@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.locking import lock_thread
@@ -18,9 +19,13 @@ from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.selectors.access import reach_of, require, within_reach
 from inbox.selectors.latest import latest
 
-#: What lists do without: each of these may be megabytes.
+#: What is read only where it is needed: each of these may be megabytes.
 _HEAVY_OF_THREADS = ("messages", "state", "client_messages")
 _HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
+_HEAVY_OF_RUNS_AND_THREADS = (
+    *_HEAVY_OF_RUNS,
+    *(f"thread__{name}" for name in _HEAVY_OF_THREADS),
+)
 
 
 @dataclass(frozen=True)
@@ -45,23 +50,26 @@ def threads_for(
     `agent` is the name of one; nothing is listed of an agent that the actor does not know of.
     """
     parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
-    rows = Thread.objects.filter(pk__in=latest(parts, limit=limit, after=after))
-    return list(rows.select_related("agent").defer(*_HEAVY_OF_THREADS).order_by("-pk"))
+    return list(
+        _without_conversation()
+        .filter(pk__in=latest(parts, limit=limit, after=after))
+        .order_by("-pk")
+    )
 
 
 def busy_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
     """The threads of the actor's teams in which something happened last."""
-    return list(
-        Thread.objects.filter(within_reach(actor, team="team", agent="agent"))
-        .select_related("agent")
-        .defer(*_HEAVY_OF_THREADS)
-        .order_by("-updated_at")[:limit]
-    )
+    rows = _without_conversation().filter(within_reach(actor, team="team", agent="agent"))
+    return list(rows.order_by("-updated_at")[:limit])
+
+
+def _without_conversation() -> "QuerySet[Thread]":
+    return Thread.objects.select_related("agent").defer(*_HEAVY_OF_THREADS)
 
 
 def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     """Raises NotFound."""
-    thread = Thread.objects.select_related("agent").filter(pk=thread_id).first()
+    thread = _without_conversation().filter(pk=thread_id).first()
     if thread is None:
         raise NotFound()
     require(actor, thread.team_id, Permission.READ, thread.agent_id)
@@ -70,9 +78,7 @@ def thread_for(actor: Actor, thread_id: UUID) -> Thread:
 
 def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
     """A thread by its AG-UI threadId. Raises NotFound."""
-    thread = (
-        Thread.objects.select_related("agent").filter(agent=agent, external_id=external_id).first()
-    )
+    thread = _without_conversation().filter(agent=agent, external_id=external_id).first()
     if thread is None:
         raise NotFound()
     require(actor, thread.team_id, Permission.READ, thread.agent_id)
@@ -81,7 +87,8 @@ def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
 
 def run_for(actor: Actor, run_id: UUID) -> Run:
     """Raises NotFound."""
-    run = Run.objects.select_related("thread__agent").filter(pk=run_id).first()
+    rows = Run.objects.select_related("thread__agent").defer(*_HEAVY_OF_RUNS_AND_THREADS)
+    run = rows.filter(pk=run_id).first()
     if run is None:
         raise NotFound()
     require(actor, run.thread.team_id, Permission.READ, run.thread.agent_id)
@@ -111,8 +118,7 @@ def runs_for(
         parts = []
     found = latest((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
     rows = Run.objects.filter(pk__in=found).select_related("thread__agent")
-    heavy = (*_HEAVY_OF_RUNS, *(f"thread__{name}" for name in _HEAVY_OF_THREADS))
-    return list(rows.defer(*heavy).order_by("-pk"))
+    return list(rows.defer(*_HEAVY_OF_RUNS_AND_THREADS).order_by("-pk"))
 
 
 def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
@@ -146,10 +152,13 @@ class ConversationSoFar:
 
 def conversation_so_far(thread: Thread) -> ConversationSoFar:
     """The conversation as of the last event committed, of an active run's too."""
-    active = Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
+    while True:
+        active = _active_run(thread)
+        thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
+        # A run that has ended meanwhile may have left what it said there.
+        if _active_run(thread) == active:
+            break
     if active is None:
-        # A run that ended since the thread was read has left both there.
-        thread.refresh_from_db(fields=["messages", "state", "client_messages"])
         sent = json.loads(thread.client_messages)
         return ConversationSoFar(json.loads(thread.messages), json.loads(thread.state), sent)
     conversation = conversation_before(active, thread)
@@ -157,6 +166,10 @@ def conversation_so_far(thread: Thread) -> ConversationSoFar:
         conversation.apply(event)
     kept = conversation.to_json()
     return ConversationSoFar(kept["messages"], kept["state"], conversation.client_messages)
+
+
+def _active_run(thread: Thread) -> Run | None:
+    return Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
 
 
 @transaction.atomic

@@ -4,10 +4,13 @@ import json
 
 import httpx
 import pytest
+from django.test import RequestFactory
 
+from inbox.api import events
 from tests.doors.client import numbered, run_input
 from tests.doors.test_live_socket import sign_out
 from tests.doors.test_websockets import session
+from tests.steps import start
 
 
 @pytest.fixture
@@ -26,6 +29,22 @@ def test_the_log_is_read_in_pages_after_a_seq(door, thread):
     assert [item["seq"] for item in whole] == list(range(1, thread["last_seq"] + 1))
     assert rest == whole[2:]
     assert whole[0]["event"]["type"] == "RUN_STARTED"
+
+
+def test_a_page_of_the_log_is_bounded_in_bytes_and_the_last_one_says_so(world, monkeypatch):
+    monkeypatch.setattr(events, "PAGE_BYTES", 1)
+    run = start(world, "rehearse:echo")
+    headers = {"Authorization": f"Bearer {world.key}"}
+
+    seqs, after = [], 0
+    while after is not None:
+        request = RequestFactory().get("/", {"after": after}, headers=headers)
+        page = json.loads(events._page(request, run.thread_id).content)
+        seqs += [item["seq"] for item in page["results"]]
+        after = page["next_after"]
+
+    assert seqs == list(range(1, run.events.count() + 1))
+    assert len(seqs) > 2
 
 
 @pytest.mark.parametrize("cursor", ["x", "-1", "1.5", "%D9%A3", "9" * 30, "1%00"])

@@ -1,6 +1,7 @@
 """Following a thread: in order, without gaps, whatever happens to rings, reads and followers."""
 
 import asyncio
+import sys
 from uuid import uuid4
 
 import pytest
@@ -8,6 +9,9 @@ import pytest
 from inbox import feed
 from inbox.feed import Row, follow, tails
 from inbox.feed.hubs import Hub, hub
+from inbox.models import Event
+from inbox.selectors.events import read_events
+from tests.steps import start
 
 THREAD = uuid4()
 
@@ -31,10 +35,12 @@ class Log:
             found = [row for row in self.rows if row.seq > after]
         if self.failing:
             raise ConnectionError
-        return found
+        part = tails._beginning(found)
+        return part, len(part) < len(found)
 
-    def write(self, *seqs):
-        rows = [Row(seq, "run", "STEP_STARTED", f'{{"n":{seq}}}') for seq in seqs]
+    def write(self, *seqs, padding=0):
+        text = "x" * padding
+        rows = [Row(seq, "run", "STEP_STARTED", f'{{"n":{seq}}}{text}') for seq in seqs]
         self.rows += rows
         return rows
 
@@ -202,6 +208,63 @@ async def test_a_follower_far_behind_reads_the_log_for_itself(log, monkeypatch):
 
     assert await ahead == [6, 7]
     assert await behind == [1, 2, 3, 4, 5, 6, 7]
+
+
+async def test_tail_is_bounded_in_bytes_and_slow_follower_misses_nothing(log):
+    slow = follow(THREAD, 0)
+    first = asyncio.create_task(anext(slow))
+    await settle()
+    big = 20 * tails._READ_BYTES // 64
+    ring(log.write(1, padding=big))
+    seqs = [row.seq for row in await first]
+    quick_one = asyncio.create_task(collect(follow(THREAD, 1), 299))
+
+    for seq in range(2, 301):
+        ring(log.write(seq, padding=big), with_rows=seq % 3 > 0)
+        await settle()
+
+    tail = hub()._tails[str(THREAD)]
+    assert await quick_one == list(range(2, 301))
+    assert 0 < tail._bytes <= tails._KEPT_BYTES < 300 * big
+    assert tail._bytes == sum(sys.getsizeof(row.body) for row in tail._rows)
+    while len(seqs) < 300:
+        chunk = await anext(slow)
+        assert sum(len(row.body) for row in chunk[:-1]) < tails._READ_BYTES
+        seqs += [row.seq for row in chunk]
+    assert seqs == list(range(1, 301))
+    await slow.aclose()
+
+
+async def test_event_larger_than_what_is_kept_is_delivered(log):
+    following = asyncio.create_task(collect(follow(THREAD, 0), 3))
+    await settle()
+
+    ring(log.write(1, padding=2 * tails._KEPT_BYTES))
+    ring(log.write(2, 3))
+
+    assert await following == [1, 2, 3]
+
+
+def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world):
+    run = start(world, "rehearse:echo")
+    whole = list(Event.objects.filter(thread=run.thread).order_by("seq"))
+    most = len(whole[0].body.encode()) + 1  # the second one begins before
+
+    def read(after, limit=100):
+        return read_events(thread_id=run.thread_id, after=after, limit=limit, most_bytes=most)
+
+    first = read(0)
+    assert ([row[0] for row in first.rows], first.is_cut) == ([1, 2], True)
+    assert ([row[0] for row in read(0, limit=1).rows], read(0, limit=1).is_cut) == ([1], True)
+    seqs, after = [], 0
+    while rows := read(after).rows:
+        seqs += [row[0] for row in rows]
+        after = seqs[-1]
+    assert seqs == [event.seq for event in whole]
+    assert ([row[0] for row in read(seqs[-2]).rows], read(seqs[-2], limit=1).is_cut) == (
+        seqs[-1:],
+        False,
+    )
 
 
 async def test_nothing_is_kept_of_a_thread_that_nobody_follows(log):
