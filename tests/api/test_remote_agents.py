@@ -54,9 +54,7 @@ def test_an_agent_is_added_changed_and_tested(admin, elsewhere):
         ),
     ],
 )
-def test_capabilities_have_human_in_the_loop_as_the_connection_test_found_it(
-    admin, elsewhere, published, shown
-):
+def test_capabilities_have_what_the_connection_test_found(admin, elsewhere, published, shown):
     admin.put("/api/agents/refunds", {"url": elsewhere.url})
     before = admin.get("/api/agents/refunds/capabilities").json()["capabilities"]
     elsewhere.runs, elsewhere.capabilities = [REFUSAL], published

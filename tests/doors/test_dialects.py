@@ -157,7 +157,7 @@ def test_an_answer_on_a_thread_that_asked_nothing_is_refused(draft):
     assert refused[-1]["code"] == "UNKNOWN_INTERRUPT_ID"
 
 
-def test_an_edit_in_the_entry_of_a_resume_array_is_refused_and_nothing_runs(draft):
+def test_an_edit_in_an_entry_of_a_resume_array_is_refused(draft):
     end = draft.run(run_input("rehearse:tool_call"))[-1]
     call = {"arguments": {"to": "eli@example.com", "subject": "Hello"}}
     entry = {

@@ -164,7 +164,7 @@ def test_a_key_revoked_after_the_handshake_is_unauthenticated(site):
         assert answer_to_an_input(opened) == (["UNAUTHENTICATED"], 4401)
 
 
-def test_a_key_rotated_without_overlap_after_the_handshake_is_unauthenticated(site):
+def test_a_key_rotated_after_the_handshake_is_unauthenticated(site):
     key, headers = key_of(site, "rotated")
     with open_socket(site, **headers) as opened:
         with admin(site) as api:

@@ -31,7 +31,7 @@ def statuses(run):
     return list(run.interrupts.order_by("position").values_list("status", flat=True))
 
 
-def test_requester_cancels_all_open_interrupts_and_the_agent_is_resumed_once(waiting, alice):
+def test_requester_cancels_all_open_interrupts_and_resumes_the_agent_once(waiting, alice):
     cancel_run(run_id=waiting.pk, actor=alice)
 
     assert statuses(waiting) == ["cancelled"] * 3
@@ -106,7 +106,7 @@ def test_cancelling_again_changes_nothing_whoever_did_it_first(
     assert Run.objects.filter(resumes=waiting).count() == 1
 
 
-def test_run_whose_requests_were_all_cancelled_one_by_one_counts_as_cancelled(waiting, alice, bob):
+def test_run_whose_requests_were_cancelled_one_by_one_counts_as_cancelled(waiting, alice, bob):
     for interrupt in open_interrupts(waiting):
         steps.call_off(interrupt, bob)
 
@@ -114,9 +114,7 @@ def test_run_whose_requests_were_all_cancelled_one_by_one_counts_as_cancelled(wa
     assert Decision.objects.count() == 3
 
 
-def test_run_with_one_cancelled_and_other_approved_requests_cannot_be_cancelled(
-    waiting, alice, bob
-):
+def test_run_with_cancelled_and_approved_requests_cannot_be_cancelled(waiting, alice, bob):
     """The run continues with what was approved, so no answer may say that it was cancelled."""
     first, second, third = open_interrupts(waiting)
     steps.call_off(first, bob)
@@ -150,7 +148,7 @@ def test_agui_client_repeats_the_cancellation_of_what_was_left_open(world, waiti
     assert AuditEntry.objects.count() == before
 
 
-def test_agui_client_repeats_only_a_part_of_its_cancellation_and_is_refused(world, waiting):
+def test_agui_client_that_repeats_a_part_of_its_cancellation_is_refused(world, waiting):
     entries = tuple(steps.entry(one, cancelled=True) for one in open_interrupts(waiting))
     resume(world, waiting, entries)
 
@@ -203,7 +201,7 @@ def test_key_without_decide_cancels_what_it_asked_and_nothing_else(
     assert statuses(own) == ["cancelled"]
 
 
-def test_key_that_decides_cannot_cancel_where_the_team_decides_in_the_inbox(world, waiting):
+def test_key_cannot_cancel_where_the_team_decides_in_the_inbox(world, waiting):
     world.team.inbox_only = True
     world.team.save()
 

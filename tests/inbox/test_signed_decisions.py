@@ -154,7 +154,7 @@ def test_a_denial_turned_into_an_approval_runs_nothing(world, bob, executions):
     assert executions(run) == 0
 
 
-def test_arguments_changed_after_the_resume_began_are_refused_by_the_executor(
+def test_the_executor_refuses_arguments_changed_after_the_resume_began(
     approved, executions, monkeypatch
 ):
     from inbox.actions import work
@@ -305,7 +305,7 @@ def test_what_was_approved_before_the_upgrade_runs_after_it(approved, executions
     assert (drive(approved).status, executions(approved)) == ("succeeded", 1)
 
 
-def test_a_decision_older_than_thirty_days_is_asked_again_after_the_upgrade(approved, bob):
+def test_a_decision_older_than_thirty_days_is_asked_again_after_upgrading(approved, bob):
     old = Decision.objects.get().created_at - timedelta(days=31)
     Decision.objects.update(signature="", args_digest="", created_at=old)
 

@@ -35,7 +35,7 @@ def chain_of(thread):
     )
 
 
-def test_refused_answers_are_all_counted_and_written_down_once_for_each_person(
+def test_refused_answers_are_counted_and_written_down_once_per_person(
     committed_world, race_bob, erin, asked
 ):
     def wrong(actor):

@@ -47,7 +47,7 @@ def test_ordinary_text_is_not_suspected(language, text):
 
 
 @pytest.mark.parametrize("language", ORDINARY)
-def test_ordinary_texts_of_one_language_beside_english_keys_are_not_suspected(language):
+def test_ordinary_texts_beside_english_keys_are_not_suspected(language):
     assert findings({"arguments": {"items": ORDINARY[language], "amount": 5}}) == []
 
 

@@ -145,7 +145,7 @@ def test_ending_a_session_closes_its_pages(site):
         expect(laptop.locator(".me-name")).to_have_text("Marco Ruiz")
 
 
-def test_a_signed_out_page_waits_until_its_reader_has_signed_in_in_another_tab(site):
+def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
     with site.browse() as laptop, site.browse() as phone:
         for page in (laptop, phone):
             sign_in(site, page, "marco")

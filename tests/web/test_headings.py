@@ -131,7 +131,7 @@ def test_headings_that_can_be_used_are_taken():
     check_headings({"x" * 200: "x" * 200, "langgraph:refund": "Refund {the amount}: 100 %"})
 
 
-def test_administrator_writes_headings_and_the_words_of_the_agent_stay_below(
+def test_headings_of_administrators_stand_above_the_words_of_the_agent(
     world, elsewhere, refunds, reads_ana, reads_bob
 ):
     saved = reads_ana.client.post(

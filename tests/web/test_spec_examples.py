@@ -328,7 +328,7 @@ def refusal(site: Site, asked: dict[str, Any], payload: Any) -> tuple[int, str]:
     return refused.value.code, json.load(refused.value)["code"]
 
 
-def test_each_action_of_a_review_is_a_call_and_one_answer_has_all_decisions(site, page, ask, heard):
+def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask, heard):
     asked = by_tool(ask(examples.review(), number=3))
 
     site.open(page, asked["send_email"])

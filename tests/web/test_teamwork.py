@@ -229,7 +229,7 @@ def test_a_run_is_cancelled_from_the_page_of_its_thread(broken, reads_alice):
 @pytest.mark.parametrize(
     ("reader", "is_offered"), [("alice", True), ("bob", True), ("vera", False)]
 )
-def test_open_requests_are_cancelled_on_the_thread_page_by_requester_and_reviewers(
+def test_requester_and_reviewers_cancel_open_requests_on_the_thread_page(
     world, reads_alice, reads_bob, reads_vera, reader, is_offered
 ):
     run = start(world, "rehearse:parallel3")
@@ -244,7 +244,7 @@ def test_open_requests_are_cancelled_on_the_thread_page_by_requester_and_reviewe
     assert bool(open_interrupts(run)) != is_offered
 
 
-def test_claimed_requests_are_not_cancelled_by_others_and_the_page_says_why(world, reads_bob, dora):
+def test_the_page_says_why_others_cannot_cancel_claimed_requests(world, reads_bob, dora):
     run = start(world, "rehearse:tool_call")
     claimed(open_interrupts(run)[0], dora)
 
