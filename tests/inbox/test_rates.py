@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from inbox import rates, windows
 from inbox.addresses import household_of
 from inbox.domain.errors import RateLimited
+from inbox.realtime import agui
 from tests.races.together import Meeting
 from tests.support.valkey import ValkeyServer
 
@@ -205,3 +206,16 @@ def test_a_redis_that_is_away_is_not_asked_by_every_call(valkey, monkeypatch):
         valkey.start()
 
     assert (first.left, counter.count("caller", FIVE, "a").left) == (4, 3)
+
+
+def test_an_address_has_so_many_sockets_without_an_input(monkeypatch, alice, bob, robot, dora):
+    monkeypatch.setattr(agui, "MOST_WAITING_FROM_ADDRESS", 2)
+    leave = agui._wait(alice, "192.0.2.1")
+    agui._wait(bob, "192.0.2.1")
+
+    with pytest.raises(RateLimited):
+        agui._wait(robot, "192.0.2.1")
+
+    agui._wait(robot, "192.0.2.2")
+    leave()
+    agui._wait(dora, "192.0.2.1")

@@ -334,6 +334,18 @@ def test_a_move_while_a_run_is_loaded_sends_nothing_to_the_new_address(
     assert (len(elsewhere.sent), new_address.sent) == (2, [])
 
 
+def test_a_lapsed_approval_is_not_sent(world, bob, elsewhere, refunds, later):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    later(hours=25)
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status, resumed.error_code) == ("failed", "APPROVAL_LAPSED")
+    assert len(elsewhere.sent) == 1
+
+
 def test_a_retry_at_the_new_address_asks_people_again(world, bob, elsewhere, refunds):
     elsewhere.runs = [
         bridges.canonical_asks("tc-1"),

@@ -12,6 +12,7 @@ from django.test import override_settings
 from agents.rehearsal import ledger
 from inbox import engine, sweeper
 from inbox.domain import errors
+from inbox.domain.access import SEED
 from inbox.domain.consent import view_digest
 from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
 from tests import steps
@@ -154,20 +155,48 @@ def test_a_denial_turned_into_an_approval_runs_nothing(world, bob, executions):
     assert executions(run) == 0
 
 
-def test_the_executor_refuses_arguments_changed_after_the_resume_began(
-    approved, executions, monkeypatch
+def forge_arguments(run):
+    ToolCall.objects.update(args='{"amount":9000}', edited_args=None)
+
+
+def deny_by_hand(run):
+    Decision.objects.update(payload='{"approved":false}')
+
+
+def shorten_the_time(run):
+    Team.objects.update(execute_within_hours=0)
+
+
+def lapse(run):
+    ToolCall.objects.update(state="lapsed")
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (forge_arguments, "ARGUMENTS_NOT_APPROVED"),
+        (change_payload, "DECISION_NOT_VERIFIED"),
+        (deny_by_hand, "DECISION_NOT_VERIFIED"),
+        (shorten_the_time, "APPROVAL_LAPSED"),
+        (lapse, "AGENT_ERROR"),
+    ],
+)
+def test_the_executor_refuses_what_changed_after_the_resume_began(
+    approved, executions, monkeypatch, change, code
 ):
     from inbox.actions import work
 
     begin = work.begin_tool_calls
 
     def change_then_begin(**begun):
-        ToolCall.objects.update(args='{"amount":9000}', edited_args=None)
+        change(approved)
         return begin(**begun)
 
     monkeypatch.setattr(work, "begin_tool_calls", change_then_begin)
 
-    assert drive(approved).status == "failed"
+    ended = drive(approved)
+
+    assert (ended.status, ended.error_code) == ("failed", code)
     assert executions(approved) == 0
 
 
@@ -249,6 +278,16 @@ def test_a_retry_of_a_lapsed_approval_asks_people_again(approved, bob, later, ex
 
     assert steps.resumed_run(asking).status == "succeeded"
     assert executions(approved) == 1
+
+
+def test_a_lapsed_approval_stays_so_when_the_team_waits_longer(approved, later):
+    later(hours=25)
+    failed = drive(approved)
+    Team.objects.update(execute_within_hours=72)
+
+    asking = engine.retry(failed.pk, SEED).run
+
+    assert asking.status == "interrupted"
 
 
 def test_a_denial_of_what_was_asked_again_counts(approved, bob, later, executions):
