@@ -1,7 +1,6 @@
 """What heals lost rings, lost workers and forgotten questions."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -18,6 +17,7 @@ from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.purging import purge
 from inbox.actions.recovery import recover_run
 from inbox.selectors import sweep as found
+from inbox.timers import Timer
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ def sweep() -> None:
     for team_id in found.teams_with_old_entries():
         with _logged(team=str(team_id)):
             erase_old(team_id=team_id)
-    if _purges.are_due():
+    if _purges.is_due():
         with _logged(what="sign-ins"):
             purge()
     if found.seal_is_due():
@@ -57,21 +57,7 @@ def sweep() -> None:
             seal.seal()
 
 
-class _Purges:
-    """When this process has to purge again."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def are_due(self) -> bool:
-        now = time.monotonic()
-        if now < self._next:
-            return False
-        self._next = now + PURGE_SECONDS
-        return True
-
-
-_purges = _Purges()
+_purges = Timer(PURGE_SECONDS)
 
 
 def keep_time() -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
@@ -23,6 +22,7 @@ from inbox.seal import sinks
 from inbox.seal.keys import existing_key, signing_key
 from inbox.selectors import trail
 from inbox.selectors.erased import with_erasures
+from inbox.timers import Timer
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ def seal(*, thoroughly: bool | None = None) -> int:
     Now and then it looks `thoroughly`: at all entries, and at what is kept of the log beside them.
     """
     key = signing_key()
-    late = _look_around() if thoroughly or (thoroughly is None and _looks.are_due()) else []
+    late = _look_around() if thoroughly or (thoroughly is None and _looks.is_due()) else []
     before = size = _size()
     if not _goes_on(Path(settings.AUDIT_CHECKPOINTS)):
         log.error("the file of checkpoints is not of this audit log: docs/audit.md says what to do")
@@ -65,29 +65,13 @@ def _look_around() -> list[int]:
             log.warning("the blocks of the audit log were made anew: they were not its own")
     late = trail.latecomers(database_now())
     if late:
-        _looks.are_due_again()  # there may be more, or somebody has taken an id of the far future
+        _looks.reset()  # there may be more, or somebody has taken an id of the far future
         log.warning("entries of the audit log were not where new ones are", first=late[:5])
     return late
 
 
-class _Looks:
-    """When this process has to look at everything again; only the one that sweeps ever does."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def are_due(self) -> bool:
-        now = time.monotonic()
-        if now < self._next:
-            return False
-        self._next = now + LOOK_EVERY_SECONDS
-        return True
-
-    def are_due_again(self) -> None:
-        self._next = 0.0
-
-
-_looks = _Looks()
+#: Only the process that sweeps ever looks.
+_looks = Timer(LOOK_EVERY_SECONDS)
 
 
 def _size() -> int:

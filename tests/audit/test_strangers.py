@@ -5,13 +5,12 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, transaction
 
-from inbox import seal
+from inbox import seal, timers
 from inbox.actions import audit
 from inbox.domain.access import SEED
 from inbox.domain.trail import SYSTEM_CHAIN
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
-from inbox.seal import log as sealing
 from tests import steps
 from tests.audit.logs import verify
 
@@ -133,16 +132,16 @@ def test_behind_an_id_of_the_far_future_new_entries_are_still_sealed(log, kept, 
     assert seal.seal() > 0
 
 
-def test_a_process_looks_at_everything_first_and_then_now_and_then(monkeypatch):
+def test_timer_is_due_at_first_then_after_its_time_and_when_it_is_reset(monkeypatch):
     now = [1_000.0]
-    monkeypatch.setattr(sealing.time, "monotonic", lambda: now[0])
-    looks = sealing._Looks()
+    monkeypatch.setattr(timers.time, "monotonic", lambda: now[0])
+    timer = timers.Timer(900.0)
 
-    assert [looks.are_due(), looks.are_due()] == [True, False]
-    now[0] += sealing.LOOK_EVERY_SECONDS
-    assert [looks.are_due(), looks.are_due()] == [True, False]
-    looks.are_due_again()
-    assert looks.are_due()
+    assert [timer.is_due(), timer.is_due()] == [True, False]
+    now[0] += 900.0
+    assert [timer.is_due(), timer.is_due()] == [True, False]
+    timer.reset()
+    assert timer.is_due()
 
 
 def test_an_entry_behind_the_newest_checkpoint_is_not_sealed(log, kept, world):
