@@ -7,12 +7,14 @@ import pytest
 from ag_ui.core import Interrupt
 
 from agents.agui.interrupts import parse_expiry
+from inbox.actions.expiry import expire_interrupts
 from inbox.actions.members import change_team
 from inbox.domain.access import SEED
-from inbox.domain.errors import InvalidValue
+from inbox.domain.errors import InterruptExpired, InvalidValue
+from inbox.models import clock
 from tests.inbox.helpers import audited
 from tests.inbox.test_engine import asking
-from tests.steps import open_interrupts, reread, start
+from tests.steps import answer, open_interrupts, reread, start
 
 
 @pytest.fixture
@@ -58,6 +60,29 @@ def test_expiry_of_years_is_enforced_as_it_was_told(ask_with):
 
     assert told_to_clients(interrupt) == at
     assert interrupt.expires_at == datetime(2036, 11, 22, 9, 0, 0, 123_000, tzinfo=UTC)
+
+
+def test_expiry_is_enforced_at_the_moment_that_clients_were_told(ask_with, bob, monkeypatch):
+    interrupt = ask_with(response_schema={"type": "string"})
+    told = parse_expiry(told_to_clients(interrupt))
+
+    monkeypatch.setattr(clock, "_read_clock", lambda: told)
+    with pytest.raises(InterruptExpired):
+        answer(interrupt, bob, "late")
+    monkeypatch.setattr(clock, "_read_clock", lambda: told - timedelta(microseconds=1))
+    assert expire_interrupts(thread_id=interrupt.thread_id) == 0
+    monkeypatch.setattr(clock, "_read_clock", lambda: told)
+    assert expire_interrupts(thread_id=interrupt.thread_id) == 1
+
+
+def test_an_answer_just_before_that_moment_counts(ask_with, bob, monkeypatch):
+    interrupt = ask_with(response_schema={"type": "string"})
+    told = parse_expiry(told_to_clients(interrupt))
+    monkeypatch.setattr(clock, "_read_clock", lambda: told - timedelta(microseconds=1))
+
+    answer(interrupt, bob, "in time")
+
+    assert reread(interrupt).status == "resolved"
 
 
 def test_team_sets_the_default_for_requests_that_come_later(ask_with, world):

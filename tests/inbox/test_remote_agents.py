@@ -15,7 +15,7 @@ from inbox.actions.remotes import set_remote_agent
 from inbox.actions.runs import accept_run
 from inbox.domain.access import SEED
 from inbox.domain.errors import AddressTaken, EditsNotOffered, Forbidden, InvalidValue, NotFound
-from inbox.models import AuditEntry, Endpoint, Run, ToolCall
+from inbox.models import AuditEntry, Decision, Endpoint, Run, ToolCall
 from tests import steps
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, LANGGRAPH_IDS, finished, started
@@ -332,6 +332,27 @@ def test_a_move_while_a_run_is_loaded_sends_nothing_to_the_new_address(
 
     assert resumed_run(run).status == "succeeded"
     assert (len(elsewhere.sent), new_address.sent) == (2, [])
+
+
+def test_an_approval_is_not_sent_after_a_move_there_and_back(world, bob, elsewhere, refunds):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.approve(open_interrupts(run)[0], bob)
+    moved_to(world, elsewhere.url + "?moved")
+    moved_to(world, elsewhere.url)
+
+    assert resumed_run(run).error_code == "AGENT_MOVED"
+    assert len(elsewhere.sent) == 1
+
+
+def test_a_decision_changed_by_hand_is_not_sent(world, bob, elsewhere, refunds):
+    elsewhere.runs = [bridges.canonical_asks("tc-1")]
+    run = start(world, "Refund it.", agent=refunds)
+    steps.deny(open_interrupts(run)[0], bob)
+    Decision.objects.update(payload='{"approved":true}')
+
+    assert resumed_run(run).error_code == "DECISION_NOT_VERIFIED"
+    assert len(elsewhere.sent) == 1
 
 
 def test_a_lapsed_approval_is_not_sent(world, bob, elsewhere, refunds, later):

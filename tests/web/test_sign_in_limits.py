@@ -64,6 +64,16 @@ def test_a_name_tried_from_many_addresses_is_slowed_down_there(world, low):
     assert int(answers[-1].headers["Retry-After"]) <= 20
 
 
+def test_ten_failures_lock_a_name_at_one_address_and_nothing_else(world):
+    for _ in range(10):
+        attempt("bob", "192.0.2.1")
+
+    assert attempt(**PASSWORD, address="192.0.2.1").status_code == 429
+    assert attempt(**PASSWORD, address="192.0.2.2").status_code == 302
+    right = {"username": "alice", "password": "alice-password"}
+    assert attempt(**right, address="192.0.2.1").status_code == 302
+
+
 def test_who_has_signed_in_from_an_address_before_is_not_slowed_down_there(world, low):
     assert attempt(**PASSWORD, address="192.0.2.77").status_code == 302
     for number in range(1, 9):
