@@ -349,7 +349,7 @@ class Interrupts(Caller, APIView):
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
         results = [shapes.interrupt_json(row, whole=sees_secrets(actor)) for row in found.rows]
-        following = str(found.rows[-1].pk) if found.more else None
+        following = str(found.after) if found.after else None
         return Response({"results": results, "next_after": following})
 
 

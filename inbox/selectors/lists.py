@@ -7,6 +7,7 @@ from functools import reduce
 from heapq import merge
 from itertools import islice
 from operator import and_
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -23,6 +24,8 @@ from inbox.selectors.teamwork import count_claimed
 COUNT_UP_TO = 100
 #: A list to choose from: whoever asks with a thousand names hides no other list behind them.
 NAMES_UP_TO = 50
+#: So many rows of each team one page of a search looks at; they have 8,000 characters at most.
+LOOKED_AT = 20_000
 _CLAIMS_READ = 200
 _OPEN = Q(status=InterruptStatus.OPEN)
 _STATES = {
@@ -53,10 +56,11 @@ _SHOWN = (
 
 @dataclass(frozen=True)
 class Page:
-    """A part of a list, and whether there is more of it."""
+    """A part of a list."""
 
     rows: Sequence[Interrupt]
-    more: bool
+    after: UUID | None  #: where the next page goes on, None at the end
+    is_cut: bool  #: whether a search ended before it had a page: there may be more behind it
 
 
 @dataclass(frozen=True)
@@ -153,12 +157,23 @@ def _page(
     rows = rows.order_by(*order)
     if after is not None:
         rows = rows.filter(_behind(after, column, ascending=ascending))
+    words = [Q(search_text__contains=word) for word in wanted.words]
+    bound = _bound(rows, teams, column, ascending=ascending) if words else None
+    if bound is not None:
+        rows = rows.filter(_up_to(bound, column, ascending=ascending))
+    rows = rows.filter(*words)
     # An index is in order within a team, so that the pages of several are merged; and rows are only
     # loaded by id, so that no database thinks of joining everything before it takes the first.
     pages = [rows.filter(team=team).values_list(*_columns(column))[: limit + 1] for team in teams]
     keys = list(islice(merge(*pages, reverse=not ascending), limit + 1))
     loaded = load(Interrupt.objects.filter(pk__in=[key[-1] for key in keys[:limit]]), wanted)
-    return Page(list(loaded.order_by(*order)) if keys else [], more=len(keys) > limit)
+    is_cut = bound is not None and len(keys) <= limit
+    last = keys[limit - 1] if len(keys) > limit else bound
+    return Page(
+        list(loaded.order_by(*order)) if keys else [],
+        after=last[-1] if last is not None else None,
+        is_cut=is_cut,
+    )
 
 
 def _order(wanted: Filter) -> tuple[str, bool]:
@@ -186,10 +201,37 @@ def _behind(row: Interrupt, column: str, *, ascending: bool) -> Q:
     return Q(**{f"{column}__{beyond}e": place}) & (Q(**{f"{column}__{beyond}": place}) | further)
 
 
+def _bound(
+    rows: "QuerySet[Interrupt]", teams: Sequence[UUID], column: str, *, ascending: bool
+) -> tuple[Any, ...] | None:
+    """
+    Return the key of the last row in which one page looks for words, None if that is all rows.
+
+    No index knows the words: without a bound, a search for what is not there reads every row. It
+    is a number of steps in the index of each team.
+    """
+    last = slice(LOOKED_AT - 1, LOOKED_AT)
+    pages = [rows.filter(team=team).values_list(*_columns(column))[last] for team in teams]
+    keys: list[tuple[Any, ...]] = [key for page in pages for key in page]
+    if not keys:
+        return None
+    return min(keys) if ascending else max(keys)
+
+
+def _up_to(key: tuple[Any, ...], column: str, *, ascending: bool) -> Q:
+    """What comes before the row with this key, and that row."""
+    before = "lt" if ascending else "gt"
+    nearer = Q(**{f"pk__{before}e": key[-1]})
+    if not column:
+        return nearer
+    place = {f"{column}__{before}e": key[0]}
+    return Q(**place) & (Q(**{f"{column}__{before}": key[0]}) | nearer)
+
+
 def _matching(
     actor: Actor, wanted: Filter, now: datetime
 ) -> tuple[list[UUID], "QuerySet[Interrupt]"]:
-    """The teams to look in, and what the filter leaves of everybody's rows."""
+    """The teams to look in, and what the filter leaves of everybody's rows, but for its words."""
     teams, only = reach_of(actor)
     conditions = [_STATES[wanted.state]]
     if only is not None:
@@ -210,7 +252,6 @@ def _matching(
         conditions.append(_mine(actor, wanted, now))
     if wanted.expiring:
         conditions.append(_OPEN & Q(due_at__lte=now + SOON))
-    conditions += [Q(search_text__contains=word) for word in wanted.words]
     return teams, Interrupt.objects.filter(reduce(and_, conditions))
 
 

@@ -117,7 +117,8 @@ def _list(
         **({} if is_fragment(request) else _tools(actor, wanted)),
         "rows": rows,
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
-        "next_url": asked.page_after(found.rows[-1].pk) if found.more else "",
+        "next_url": asked.page_after(found.after) if found.after else "",
+        "is_cut": found.is_cut,
         "next_row": next((row for row in rows if not row.is_current and not row.is_done), None),
     }
 

@@ -13,6 +13,7 @@ from inbox.actions.people import add_member, ensure_agent, ensure_team
 from inbox.domain.access import SEED, Role
 from inbox.domain.filters import Filter, Sort, State
 from inbox.models import Claim, Interrupt, Membership
+from inbox.selectors import lists
 from inbox.selectors.lists import COUNT_UP_TO, choices_for, counts_for, list_for, similar_count
 from tests.steps import approve, call_off, deny, open_interrupts, start
 
@@ -88,8 +89,10 @@ def test_pages_follow_one_another_without_a_gap_or_a_repetition(asked, bob, stat
 
 
 def test_a_page_says_whether_there_is_more(asked, bob):
-    assert list_for(bob, Filter(), now=timezone.now(), limit=4).more
-    assert not list_for(bob, Filter(), now=timezone.now(), limit=5).more
+    first = list_for(bob, Filter(), now=timezone.now(), limit=4)
+
+    assert first.after == first.rows[-1].pk
+    assert list_for(bob, Filter(), now=timezone.now(), limit=5).after is None
 
 
 def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
@@ -160,6 +163,48 @@ def test_a_search_finds_what_has_every_word(world, bob, text):
 
     assert listed(bob, text=text) == [row.pk]
     assert listed(bob, text=f"{text} elsewhere") == []
+
+
+def searched(actor, **wanted):
+    """What a search finds, page by page: the rows of each, and whether it is cut."""
+    pages, after = [], None
+    while True:
+        page = list_for(actor, Filter(**wanted), now=timezone.now(), limit=2, after=after)
+        pages.append(([row.pk for row in page.rows], page.is_cut))
+        if page.after is None:
+            return pages
+        after = Interrupt.objects.get(pk=page.after)
+
+
+@pytest.mark.parametrize("state", [State.OPEN, State.DECIDED, State.ALL])
+@pytest.mark.parametrize("sort", Sort)
+@pytest.mark.parametrize("looked_at", [1, 2, 3, 5])
+def test_search_looks_at_so_many_rows_and_goes_on_from_there(
+    world, asked, in_two_teams, bob, monkeypatch, state, sort, looked_at
+):
+    dora, agent = in_two_teams
+    other = open_interrupts(start(world, "rehearse:parallel:3", agent=agent, actor=dora))
+    if state is not State.OPEN:
+        for row in asked:
+            approve(row, bob)
+        for row in other:
+            approve(row, dora)
+    Interrupt.objects.filter(pk__in=[asked[1].pk, asked[4].pk, other[2].pk]).update(
+        search_text="needle"
+    )
+    whole = listed(dora, state=state, sort=sort, text="needle")
+    monkeypatch.setattr(lists, "LOOKED_AT", looked_at)
+
+    pages = searched(dora, state=state, sort=sort, text="needle")
+
+    assert [pk for rows, _ in pages for pk in rows] == whole
+    assert len(whole) == 3
+
+
+def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(asked, bob, monkeypatch):
+    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+
+    assert searched(bob, text="nowhere") == [([], True), ([], True), ([], False)]
 
 
 @pytest.mark.parametrize("text", ["%", "__", "\\", "a%e", "d_na", "'", '"', "*", "İ", "ß" * 50])

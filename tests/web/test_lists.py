@@ -1,8 +1,10 @@
+import html
 import re
 from datetime import timedelta
 
 from django.utils import timezone
 
+from inbox.selectors import lists
 from tests.steps import approve, call_off, deny, open_interrupts, start
 from tests.web.pages import words
 
@@ -101,3 +103,34 @@ def listed(response):
 def expire_in(interrupt, time):
     at = timezone.now() + time
     type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=at, due_at=at)
+
+
+def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
+    start(world, "rehearse:tool_call")
+    for _ in range(3):
+        start(world, "rehearse:confirmation")
+    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+
+    first = reads_bob.get("/?sort=new&q=invoice")
+
+    assert "Nothing found so far: the list goes on. Search on" in words(first)
+    assert "No results" not in words(first)
+    second = reads_bob.get(
+        html.unescape(re.search(r'href="([^"]*after=[^"]*)"', first.content.decode()).group(1))
+    )
+    assert len(listed(second)) == 1
+    assert "Search on" not in words(second)
+
+
+def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkeypatch):
+    start(world, "rehearse:tool_call")
+    for _ in range(3):
+        start(world, "rehearse:confirmation")
+    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+
+    first = reads_bob.get("/api/interrupts?sort=new&q=invoice").json()
+    second = reads_bob.get(f"/api/interrupts?sort=new&q=invoice&after={first['next_after']}").json()
+
+    assert first["results"] == []
+    assert [row["tool"] for row in second["results"]] == ["send_email"]
+    assert second["next_after"] is None
