@@ -278,6 +278,8 @@ MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
 MFA_TOTP_ISSUER = "Signoff"
 MFA_TOTP_TOLERANCE = 1  # steps of 30 s to both sides, for clocks that differ
 SESSION_ENGINE = "inbox.models.sessions"
+#: A session ends after so long without a request of its person.
+SESSION_IDLE_SECONDS = float(os.environ.get("SIGNOFF_SESSION_IDLE_SECONDS", str(12 * 3600)))
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"

@@ -1,12 +1,14 @@
 """Sessions in the database, under digests of their keys: whoever reads the rows has no cookie."""
 
 import hashlib
+from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.core.internal.httpkit import HTTP_USER_AGENT_MAX_LENGTH
 from allauth.usersessions.models import UserSession, UserSessionManager
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
@@ -39,6 +41,7 @@ class SessionStore(db.SessionStore):
     def create_model_instance(self, data: dict[str, Any]) -> Any:
         row = super().create_model_instance(data)
         row.session_key = stored_key(row.session_key)
+        row.expire_date = min(row.expire_date, _idle_until())
         return row
 
     def _get_session_from_db(self) -> Any:
@@ -65,12 +68,17 @@ class SessionStore(db.SessionStore):
         return bool(key and key.isascii() and key.isalnum() and len(key) >= 8)
 
 
+def _idle_until() -> datetime:
+    """When a session ends that is used now and not again."""
+    return timezone.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS)
+
+
 def _note_session(manager: Any, request: HttpRequest) -> None:
-    """Note when and from where the session of a request was used."""
+    """Note when and from where the session of a request was used: it goes on for that."""
     session: Any = request.session
     if not session.session_key:
         session.save()
-    manager.update_or_create(
+    used, _ = manager.update_or_create(
         session_key=stored_key(session.session_key),
         defaults={
             "user": request.user,
@@ -79,6 +87,9 @@ def _note_session(manager: Any, request: HttpRequest) -> None:
             "last_seen_at": timezone.now(),
         },
     )
+    end = used.created_at + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    rows = Session.objects.filter(session_key=used.session_key)
+    rows.update(expire_date=min(end, _idle_until()))
 
 
 def _forget_ended(manager: Any, user: Any) -> list[UserSession]:

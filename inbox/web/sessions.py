@@ -13,8 +13,17 @@ _SECONDS: Final = 60.0
 _MOST: Final = 10_000
 
 
+#: Sent by pages that read themselves again: nobody has to sit in front of them.
+REFRESH_HEADER: Final = "X-Signoff-Refresh"
+
+
 class SeenMiddleware:
-    """Keeps the list of somebody's sessions: a row a minute, and not one for each request."""
+    """
+    Keeps the list of somebody's sessions, and ends what is idle.
+
+    A row a minute, and not one for each request. What an open page does by itself is no use of a
+    session.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -22,6 +31,8 @@ class SeenMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         user: Any = request.user
+        if REFRESH_HEADER in request.headers:
+            return self._get_response(request)
         # Looking at who is signed in reads the session: what needs neither is not to pay for it.
         if "sessionid" in request.COOKIES and user.is_authenticated:
             key, now = request.session.session_key or "", time.monotonic()

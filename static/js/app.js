@@ -365,6 +365,8 @@ async function read() {
       target: "body",
       swap: "none",
       selectOOB: parts.join(","),
+      // A page that is left open does not keep its session.
+      headers: { "X-Signoff-Refresh": "1" },
     });
   } catch {
     // The connection is down: the socket notices, and polling goes on.

@@ -1,16 +1,20 @@
 """Sessions in the database, of which nobody can make a cookie."""
 
+from datetime import timedelta
+
 import pytest
 from allauth.usersessions.models import UserSession
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.test import Client
+from django.utils import timezone
 
 from inbox.domain.errors import Unauthenticated
 from inbox.models.sessions import SessionStore, stored_key
 from inbox.realtime.callers import _is_own_page
 from inbox.selectors.keys import actor_of_user, check_is_known_still
+from inbox.selectors.standing import Reader, standings_of
 
 PASSWORD = {"username": "bob", "password": "bob-password"}
 
@@ -110,3 +114,61 @@ def test_a_socket_takes_the_session_of_its_own_origin_only(settings, origin, is_
     headers = {b"host": "signoff.example", b"origin": origin}
 
     assert _is_own_page(headers) is is_own
+
+
+def idle_soon(browser):
+    """A browser whose session has a minute left, and that the server has not seen lately."""
+    Session.objects.update(expire_date=timezone.now() + timedelta(seconds=60))
+    again = Client()
+    again.cookies = browser.cookies
+    return again
+
+
+def seconds_left():
+    return (Session.objects.get().expire_date - timezone.now()).total_seconds()
+
+
+def test_session_lasts_for_the_idle_limit_and_each_use_begins_it_anew(browser, settings):
+    settings.SESSION_IDLE_SECONDS = 600
+    browser = idle_soon(browser)
+
+    browser.get("/account/")
+
+    assert 540 < seconds_left() <= 600
+
+
+def test_new_session_has_the_idle_limit(world, settings):
+    settings.SESSION_IDLE_SECONDS = 600
+
+    Client().post("/login/", PASSWORD)
+
+    assert 540 < seconds_left() <= 600
+
+
+def test_use_does_not_prolong_a_session_beyond_two_weeks(browser):
+    begun = timezone.now() - timedelta(seconds=settings.SESSION_COOKIE_AGE - 120)
+    UserSession.objects.update(created_at=begun)
+    browser = idle_soon(browser)
+
+    browser.get("/account/")
+
+    assert seconds_left() <= 120
+
+
+def test_page_that_reads_itself_again_and_live_socket_are_no_use(world, browser):
+    browser = idle_soon(browser)
+    key = stored_key(cookie_of(browser))
+
+    assert browser.get("/account/", headers={"X-Signoff-Refresh": "1"}).status_code == 200
+    (standing,) = standings_of([Reader(actor_of_user(world.bob), key)])
+
+    assert standing is not None
+    assert seconds_left() <= 60
+
+
+def test_idle_session_has_ended_for_pages_and_live_sockets(world, browser):
+    key = stored_key(cookie_of(browser))
+    Session.objects.update(expire_date=timezone.now())
+
+    assert browser.get("/account/").status_code == 302
+    assert standings_of([Reader(actor_of_user(world.bob), key)]) == [None]

@@ -37,6 +37,20 @@ def test_a_new_request_appears_in_an_open_list(site):
         expect(page.locator("#rows > li")).to_have_count(before + 1)
 
 
+def test_page_says_that_it_reads_itself_again(site):
+    """No such request keeps an idle session."""
+    with site.open_as("marco") as page:
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        before = page.locator("#rows > li").count()
+        sent: list[str | None] = []
+        page.on("request", lambda request: sent.append(request.headers.get("x-signoff-refresh")))
+
+        site.ask("tool_call")
+
+        expect(page.locator("#rows > li")).to_have_count(before + 1)
+        assert set(sent) == {"1"}
+
+
 def test_the_other_reviewer_sees_the_decision_and_keeps_what_was_typed(site):
     asked = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
