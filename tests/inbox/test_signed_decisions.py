@@ -16,6 +16,7 @@ from inbox.domain.access import SEED
 from inbox.domain.consent import view_digest
 from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
 from tests import steps
+from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import approve, deny, open_interrupts, start
 
 
@@ -259,6 +260,29 @@ def test_an_approval_that_nobody_used_in_time_lapses(approved, later, executions
     assert (ended.status, ended.error_code) == ("failed", "APPROVAL_LAPSED")
     assert ToolCall.objects.get(thread=approved.thread_id).state == "lapsed"
     assert executions(approved) == 0
+
+
+def test_the_time_of_an_approval_counts_from_when_its_set_was_complete(world, bob, later):
+    Team.objects.update(execute_within_hours=1)
+    run = start(world, "rehearse:parallel3")
+    first, *others = open_interrupts(run)
+    approve(first, bob)
+    later(minutes=50)
+    for interrupt in others:
+        approve(interrupt, bob)
+    later(minutes=100)
+
+    assert steps.resumed_run(run).status == "succeeded"
+
+
+def test_a_call_that_started_in_time_is_made_again_after_a_lost_worker(
+    approved, monkeypatch, later
+):
+    killed = kill_while_driving(approved, monkeypatch=monkeypatch, at="finish_run")
+    later(hours=25)
+    sweeper.sweep()
+
+    assert drive(killed).status == "succeeded"
 
 
 def test_a_team_sets_after_how_long_approvals_lapse(approved, later):
