@@ -107,7 +107,7 @@ def expire_in(interrupt, time):
 
 def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
     start(world, "rehearse:tool_call")
-    for _ in range(3):
+    for _ in range(2):
         start(world, "rehearse:confirmation")
     monkeypatch.setattr(lists, "LOOKED_AT", 2)
 
@@ -124,7 +124,7 @@ def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
 
 def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkeypatch):
     start(world, "rehearse:tool_call")
-    for _ in range(3):
+    for _ in range(2):
         start(world, "rehearse:confirmation")
     monkeypatch.setattr(lists, "LOOKED_AT", 2)
 
