@@ -567,14 +567,14 @@ function onFocusedRequest(act) {
 
 function startAccepting() {
   stopRejecting();
-  focusOn("#decide-buttons button:nth-of-type(1)");
+  focusOn("#decide-buttons button[aria-keyshortcuts=a]");
 }
 
 /** The note asks why, and Enter in it rejects; without a note the button has the focus. */
 function startRejecting() {
   const note = document.querySelector("#f-reason:enabled:read-write");
   if (!note) {
-    focusOn("#decide-buttons button:nth-of-type(2)");
+    focusOn("#decide-buttons button[aria-keyshortcuts=r]");
     return;
   }
   document.querySelector("#bar").dataset.intent = "reject";
