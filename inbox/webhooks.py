@@ -123,7 +123,8 @@ async def _post(
     Raises:
         AddressRefused, TimeoutError, OSError, httpx.HTTPError.
     """
-    async with exchange.open_client(httpx.Timeout(ANSWER_SECONDS)) as client:
+    proxy = "" if may_be_private else settings.EGRESS_PROXY
+    async with exchange.open_client(httpx.Timeout(ANSWER_SECONDS), proxy=proxy) as client:
         async with asyncio.timeout(ANSWER_SECONDS):
             target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
             headers = {"User-Agent": "Signoff", **headers}

@@ -6,10 +6,12 @@ from collections.abc import Coroutine, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
+import httpcore
 import httpx
 
 from agents.adapters import sse
 from agents.adapters.addresses import Target
+from agents.adapters.tunnel import Tunnel
 from agents.agui import strict_json
 
 T = TypeVar("T")
@@ -38,16 +40,25 @@ class NoEvent(NoEvents):
 
 
 def open_client(
-    timeout: httpx.Timeout, transport: httpx.AsyncBaseTransport | None = None
+    timeout: httpx.Timeout, transport: httpx.AsyncBaseTransport | None = None, *, proxy: str = ""
 ) -> httpx.AsyncClient:
-    """A client that goes where it is sent: by no proxy, and after no redirect."""
+    """A client that goes where it is sent: by no other proxy, and after no redirect."""
     return httpx.AsyncClient(
         timeout=timeout,
-        transport=transport,
+        transport=_through(proxy) if proxy and transport is None else transport,
         verify=_certificates(),
         trust_env=False,
         follow_redirects=False,
     )
+
+
+def _through(proxy: str) -> httpx.AsyncHTTPTransport:
+    transport = httpx.AsyncHTTPTransport(verify=_certificates(), trust_env=False)
+    # httpx has no option for the network below its pool.
+    transport._pool = httpcore.AsyncConnectionPool(  # noqa: SLF001
+        ssl_context=_certificates(), network_backend=Tunnel(proxy)
+    )
+    return transport
 
 
 def run_alone(work: Coroutine[Any, Any, T]) -> T:

@@ -107,7 +107,8 @@ _KINDS = {
 async def _ask(agent: RemoteAgent, heard: _Heard) -> Found:
     headers = agent.read_headers()
     target = await agent.find_target()
-    async with open_client(httpx.Timeout(SECONDS), agent.transport) as client:
+    timeout = httpx.Timeout(SECONDS)
+    async with open_client(timeout, agent.transport, proxy=agent.proxy) as client:
         below = build_request(client, _below(target), headers, accept=JSON)
         heard.facts["told"] = await _capabilities(client, below)
         request = build_request(

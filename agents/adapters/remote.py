@@ -76,6 +76,7 @@ class RemoteAgent:
     url: str
     read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets: read when they are sent
     may_be_private: bool = False  #: whether it may be in our own network
+    proxy: str = ""  #: that it is reached through
     human_in_the_loop: agui.HumanInTheLoopCapabilities | None = None  #: None if not tested
     restartable: bool = False
     input_schema: Mapping[str, Any] | None = None
@@ -146,7 +147,7 @@ class RemoteAgent:
     async def _answer(self, body: str) -> AsyncIterator[httpx.Response]:
         """Send the input; connecting is tried again, as nothing was sent by then."""
         timeout = httpx.Timeout(IDLE_SECONDS, connect=CONNECT_SECONDS)
-        async with open_client(timeout, self.transport) as client:
+        async with open_client(timeout, self.transport, proxy=self.proxy) as client:
             response = await self._send(client, body)
             try:
                 check_events(response)

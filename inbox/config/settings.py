@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
 from inbox.config.logs import LOGGING_CONFIGURATION
@@ -195,6 +196,10 @@ PRIVATE_AGENT_HOSTS = frozenset(
 PRIVATE_WEBHOOK_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_WEBHOOK_HOSTS", "").split(","))
 )
+#: The HTTP proxy by which remote agents and receivers of webhooks are reached that are elsewhere.
+EGRESS_PROXY = os.environ.get("SIGNOFF_EGRESS_PROXY", "")
+if EGRESS_PROXY and not EGRESS_PROXY.startswith("http://"):
+    raise ImproperlyConfigured("SIGNOFF_EGRESS_PROXY is the URL of an HTTP proxy: http://host:port")
 #: Where people open the site, without a slash at its end: the links in webhooks begin with it.
 PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
 #: How long before a request expires webhooks say so.

@@ -98,11 +98,13 @@ def _probe(endpoint: Elsewhere) -> Report:
 
 
 def _remote(endpoint: Elsewhere) -> RemoteAgent:
+    is_ours = urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS
     return RemoteAgent(
         name=endpoint.slug,
         description=endpoint.description,
         url=endpoint.url,
         read_headers=endpoint.read_headers,
-        may_be_private=urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS,
+        may_be_private=is_ours,
+        proxy="" if is_ours else settings.EGRESS_PROXY,
         human_in_the_loop=human_in_the_loop(endpoint.test) if endpoint.test else None,
     )
