@@ -43,24 +43,25 @@ class Draft:
         return self.ids.get("thread") or self.ids.get("team") or SYSTEM_CHAIN
 
 
-#: What is recorded in a block of `written_together`, until it ends.
-_waiting: ContextVar[list[Draft] | None] = ContextVar("waiting entries", default=None)
+#: Entries recorded in a block of `inserted_at_end`, in order.
+_pending: ContextVar[list[Draft] | None] = ContextVar("pending audit entries", default=None)
 
 
 @contextmanager
-def written_together() -> Iterator[None]:
+def inserted_at_end() -> Iterator[None]:
     """
-    Write what is recorded in the block at its end, all in one go: a third of the statements.
+    Collect the entries recorded in the block, and insert them together when it ends.
 
-    The block is a whole transaction. One that fails writes nothing.
+    Saves up to three statements an entry. The block has to be a whole transaction; nothing is
+    inserted if it raises.
     """
     drafts: list[Draft] = []
-    token = _waiting.set(drafts)
+    token = _pending.set(drafts)
     try:
         yield
     finally:
-        _waiting.reset(token)
-    _write(drafts)
+        _pending.reset(token)
+    _insert(drafts)
 
 
 def record(**what: Any) -> None:
@@ -82,14 +83,14 @@ def record_all(drafts: Iterable[Draft]) -> None:
     the locks of the teams' rows, and what is about no team a lock of its own, for the rest of the
     transaction; for several of them that has to be one call, which takes them in one order.
     """
-    waiting = _waiting.get()
-    if waiting is None:
-        _write(list(drafts))
+    pending = _pending.get()
+    if pending is None:
+        _insert(list(drafts))
     else:
-        waiting.extend(drafts)
+        pending.extend(drafts)
 
 
-def _write(drafts: Sequence[Draft]) -> None:
+def _insert(drafts: Sequence[Draft]) -> None:
     _lock_teams(drafts)
     _lock_system(drafts)
     entries: list[AuditEntry] = []

@@ -101,7 +101,7 @@ def decide(
 
 
 @transaction.atomic(durable=True)
-@audit.written_together()
+@audit.inserted_at_end()
 def _decide(
     interrupt_id: UUID,
     given: Entry,

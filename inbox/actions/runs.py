@@ -93,7 +93,7 @@ def accept_run(
 
 
 @transaction.atomic(durable=True)
-@audit.written_together()
+@audit.inserted_at_end()
 def _accept(
     agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
 ) -> Accepted:

@@ -152,7 +152,7 @@ def put_back_tool_calls(*, hold: Hold, batch: Batch, ids: Sequence[str]) -> None
 
 
 @transaction.atomic(durable=True)
-@audit.written_together()
+@audit.inserted_at_end()
 def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     """
     Commit the last events of a run together with all that its end means.
