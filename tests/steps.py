@@ -83,6 +83,7 @@ def deny(interrupt: Any, actor: Any) -> Any:
 
 
 def answer(interrupt: Any, actor: Any, payload: Any) -> Any:
+    """Decide over REST what is shown now; what is masked is approved without a reveal."""
     return decide(
         interrupt_id=interrupt.pk,
         status=EntryStatus.RESOLVED,
