@@ -256,8 +256,10 @@ def _leave(page: Page) -> None:
     """One that is still on its way somewhere can keep its browser from closing for ever."""
 
     def is_away() -> bool:
-        with suppress(Error):  # another navigation came in between
-            page.goto("about:blank")
+        # If a page goes elsewhere by itself at the same moment, Chromium drops this navigation, and
+        # Playwright waits for it in vain, 30 seconds by default: each attempt is short.
+        with suppress(Error):
+            page.goto("about:blank", timeout=2_000)
         return page.url == "about:blank"
 
     wait_for(is_away)
