@@ -1,7 +1,9 @@
 """The name of a request: the client's own or a new one, in the answer, the error and the log."""
 
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from uuid import UUID, uuid4
 
 import httpx
@@ -10,6 +12,8 @@ import pytest
 from inbox.api.request_ids import RequestIds
 from inbox.db_threads import in_db_thread
 from inbox.domain.requests import begin_request, current_request_id
+from inbox.models import AuditEntry
+from tests.steps import start
 
 #: Each is served by another part: REST, streams, pages.
 ADDRESSES = ["/api/agents", f"/api/threads/{UUID(int=0)}/events", "/login/"]
@@ -91,3 +95,15 @@ async def test_a_websocket_has_a_name_as_well():
     await RequestIds(application)(scope, None, None)
 
     assert names == ["my-socket"]
+
+
+def test_entries_of_the_trail_bear_the_name_of_the_request_that_made_them(world):
+    def serve():
+        begin_request("mine")
+        start(world, "rehearse:echo")
+
+    copy_context().run(serve)
+    start(world, "rehearse:echo")
+
+    entries = AuditEntry.objects.filter(action="run.started").order_by("pk")
+    assert [json.loads(entry.body).get("request") for entry in entries] == ["mine", None]
