@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from inbox.actions.endings import committed_events, conversation_before
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs import latest_run
 from inbox.domain.access import Actor, Permission
 from inbox.domain.errors import NotFound
@@ -172,12 +170,15 @@ def _active_run(thread: Thread) -> Run | None:
     return Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
 
 
-@transaction.atomic
 def hydration_of(thread: Thread) -> Hydration:
     """The thread as a client finds it now: with what an active run has been given, not yet said."""
-    # A run that ends between two of these reads would leave its messages out and its outcome in.
-    thread, _ = lock_thread(thread.pk)
     last = latest_run(thread)
+    while True:
+        thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
+        before, last = last, latest_run(thread)
+        # A run that ended between the two reads would leave its messages out and its outcome in.
+        if _progress(before) == _progress(last):
+            break
     active = last if last and last.status in ACTIVE_RUN else None
     if active is not None:
         conversation = conversation_before(active, thread).to_json()
@@ -196,6 +197,10 @@ def hydration_of(thread: Thread) -> Hydration:
         last=last,
         last_terminal=terminal_of(last) if last else "",
     )
+
+
+def _progress(run: Run | None) -> tuple[UUID, bool] | None:
+    return None if run is None else (run.pk, run.status in ACTIVE_RUN)
 
 
 def terminal_of(run: Run) -> str:
