@@ -151,8 +151,8 @@ class Counter:
     """
     Counts in Redis for all processes; in this process if there is none, and while it is away.
 
-    So a limit never vanishes, and nobody is locked out: while Redis is away, each process allows as
-    much as all of them do together otherwise.
+    Limits apply per process while Redis is away: each process then allows as much as all of them
+    together otherwise, and nobody is locked out.
     """
 
     def __init__(self, redis_url: str) -> None:

@@ -1,4 +1,4 @@
-"""What a process does again after a while."""
+"""Track when periodic work of this process is due."""
 
 import time
 

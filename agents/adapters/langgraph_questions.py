@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.bridge import Bridge, Verdict, content_of
-from agents.agui.dialects import asked_with
+from agents.agui.dialects import asked_with, is_same
 from agents.agui.human_in_the_loop import (
     CannotBeCalledOff,
     decision_on,
@@ -136,7 +136,7 @@ class Asking:
     def _call_of(self, action: Json) -> str:
         """The model's call that the middleware means, which names it by what it is only."""
         for call_id, (name, args) in self._calls.items():
-            is_it = name == action["name"] and args == action["args"]
+            is_it = name == action["name"] and is_same(args, action["args"])
             if is_it and call_id not in self._taken:
                 self._taken.add(call_id)
                 return call_id

@@ -76,7 +76,7 @@ class RemoteAgent:
     url: str
     read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets: read when they are sent
     may_be_private: bool = False  #: whether it may be in our own network
-    proxy: str = ""  #: that it is reached through
+    proxy: str = ""  #: URL of the HTTP proxy; "" for a direct connection
     human_in_the_loop: agui.HumanInTheLoopCapabilities | None = None  #: None if not tested
     restartable: bool = False
     input_schema: Mapping[str, Any] | None = None

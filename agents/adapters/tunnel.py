@@ -64,6 +64,6 @@ class Tunnel(httpcore.AsyncNetworkBackend):
                 raise httpcore.ConnectError("the proxy broke off")
         head, _, rest = head.partition(b"\r\n\r\n")
         status = head.split(b"\r\n", 1)[0].split(b" ")[1:2]
-        # Nobody speaks before the client does: what stands behind the head is not the other side's.
-        if status != [b"200"] or rest:
+        # A TLS server waits for the client, so bytes after the head come from the proxy.
+        if not status or not status[0].startswith(b"2") or rest:
             raise httpcore.ConnectError("the proxy refused the connection")

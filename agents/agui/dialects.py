@@ -7,6 +7,7 @@ names the suspended tool call, and what is particular to single bridges (`agents
 Interrupts come out as AG-UI 1.0 has them.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -234,7 +235,7 @@ class Reader:
         """The model's call that the middleware means, which it tells by name and arguments only."""
         for call in self._open:
             is_it = self._calls.get(call) == action["name"]
-            if is_it and unpacked(self._written.get(call, "")) == action["args"]:
+            if is_it and is_same(unpacked(self._written.get(call, "")), action["args"]):
                 return call
         return ""
 
@@ -322,6 +323,11 @@ class Reader:
             interrupt["reason"] = "confirmation"
             interrupt.setdefault("responseSchema", _open_approval())
         return interrupt
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two JSON values are the same; in Python, `True == 1`."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def unpacked(value: Any) -> Any:

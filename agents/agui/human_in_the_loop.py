@@ -19,6 +19,7 @@ _RESPONSE: Json = {
     "title": "Result instead",
     "description": "What the model is told in the tool's place: the call is not made then.",
 }
+_DENIED = "A reviewer denied this call: it was not made."
 CALLED_OFF = "Nobody decided about this call: the request was cancelled or has expired."
 
 
@@ -37,9 +38,9 @@ def actions_of(value: Any) -> list[Json]:
     if not isinstance(requests, list) or not all(map(_is_action, requests)):
         return []
     known = {
-        one.get("action_name"): one.get("allowed_decisions")
+        one["action_name"]: one.get("allowed_decisions")
         for one in (configs if isinstance(configs, list) else ())
-        if isinstance(one, dict)
+        if isinstance(one, dict) and isinstance(one.get("action_name"), str)
     }
     return [
         {
@@ -61,14 +62,14 @@ def message_of(action: Json) -> str:
 
 
 def takes_text_only(allowed: Collection[str]) -> bool:
-    """Whether a person answers in the place of a tool that nobody can have called."""
+    """Return whether nothing but a response, or a rejection, is allowed."""
     return RESPOND in allowed and set(allowed) <= {RESPOND, REJECT}
 
 
 def narrowed(approval: Json, allowed: Collection[str]) -> Json:
     """Return the schema of an approval that lets only the allowed decisions pass."""
     properties = dict(approval["properties"])
-    if REJECT not in allowed:
+    if REJECT not in allowed and RESPOND not in allowed:
         properties["approved"] = {"type": "boolean", "const": True}
         properties.pop("reason", None)
     elif set(allowed) == {REJECT}:
@@ -89,23 +90,29 @@ def decision_on(
     `args` are those that may run, edits included; `payload` is the answer to the interrupt.
 
     Raises:
-        CannotBeCalledOff: nobody decided, and neither a rejection nor a response is allowed.
+        CannotBeCalledOff: nobody approved, and neither a rejection nor a response is allowed.
     """
     if is_cancelled:
-        if REJECT not in allowed and RESPOND not in allowed:
-            raise CannotBeCalledOff
-        return {"type": REJECT if REJECT in allowed else RESPOND, "message": CALLED_OFF}
+        return _rejection(allowed, CALLED_OFF)
     if isinstance(payload, str):
         return {"type": RESPOND, "message": payload}
     answer = payload if isinstance(payload, dict) else {}
-    if answer.get("response"):
+    if answer.get("response") and RESPOND in allowed:
         return {"type": RESPOND, "message": answer["response"]}
     if answer.get("approved") is not True:
-        reason = answer.get("reason")
-        return {"type": REJECT, "message": reason} if reason else {"type": REJECT}
+        return _rejection(allowed, answer.get("reason"))
     if "editedArgs" in answer or APPROVE not in allowed:
         return {"type": EDIT, "edited_action": {"name": name, "args": args}}
     return {"type": APPROVE}
+
+
+def _rejection(allowed: Sequence[str], reason: Any) -> Json:
+    """Return a rejection; where none is allowed, a response that says so."""
+    if REJECT in allowed:
+        return {"type": REJECT, "message": reason} if reason else {"type": REJECT}
+    if RESPOND not in allowed:
+        raise CannotBeCalledOff
+    return {"type": RESPOND, "message": reason or _DENIED}
 
 
 def _is_action(value: Any) -> bool:

@@ -83,14 +83,16 @@ def messages_json(known: Hydration, whole: bool) -> list[Any]:
     """The messages of a thread with their sources; calls and results masked unless as a `whole`."""
     asked = {} if whole else asked_by_call(known.thread)
     return [
-        _with_source(one if whole else masked_message(one, asked), known.client_messages)
+        _with_source(one if whole else masked_message(one, asked), one, known.client_messages)
         for one in known.messages
     ]
 
 
-def _with_source(message: dict[str, Any], client_messages: Mapping[str, str]) -> dict[str, Any]:
-    """Say who wrote a message: its role is what the agent or the client says that it is."""
-    source = "client" if is_from_client(message, client_messages) else "agent"
+def _with_source(
+    message: dict[str, Any], whole: dict[str, Any], client_messages: Mapping[str, str]
+) -> dict[str, Any]:
+    """Add who wrote a message, by what it is as a `whole`; its role is only what they say."""
+    source = "client" if is_from_client(whole, client_messages) else "agent"
     metadata = {**(message.get("metadata") or {}), SIGNOFF: {"source": source}}
     return {**message, "metadata": metadata}
 

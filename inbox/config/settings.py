@@ -1,6 +1,7 @@
 """Settings: two shapes of one program, told apart by DATABASE_URL and REDIS_URL."""
 
 import os
+import re
 import secrets
 from datetime import timedelta
 from pathlib import Path
@@ -198,7 +199,8 @@ PRIVATE_WEBHOOK_HOSTS = frozenset(
 )
 #: The HTTP proxy by which remote agents and receivers of webhooks are reached that are elsewhere.
 EGRESS_PROXY = os.environ.get("SIGNOFF_EGRESS_PROXY", "")
-if EGRESS_PROXY and not EGRESS_PROXY.startswith("http://"):
+_proxy = re.fullmatch(r"http://([^@/]*@)?[^@/:\s]+(:\d{1,5})?/?", EGRESS_PROXY)
+if EGRESS_PROXY and _proxy is None:
     raise ImproperlyConfigured("SIGNOFF_EGRESS_PROXY is the URL of an HTTP proxy: http://host:port")
 #: Where people open the site, without a slash at its end: the links in webhooks begin with it.
 PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")

@@ -16,6 +16,7 @@ _SIGNED = timedelta(days=30)
 AT_ONCE = 100
 
 _READ = (
+    "args_digest",
     "status",
     "payload",
     "actor_kind",

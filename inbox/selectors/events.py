@@ -1,11 +1,13 @@
 """Reading a thread's log."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
+
+from django.db.models import BigIntegerField, Func
 
 from inbox.models import Event
 
-#: Events of the first query; the size of these decides how many are read next.
+#: Events that are read without asking for their sizes before.
 _FIRST = 16
 
 
@@ -16,26 +18,41 @@ class Events(NamedTuple):
     is_cut: bool  #: whether it ends at a limit, and there is more
 
 
+class _Bytes(Func):
+    """The length of a text in UTF-8."""
+
+    function = "OCTET_LENGTH"
+    output_field = BigIntegerField()
+
+    def as_sqlite(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        template = "LENGTH(CAST(%(expressions)s AS BLOB))"
+        return self.as_sql(compiler, connection, template=template, **more)
+
+
 def read_events(*, thread_id: UUID, after: int, limit: int, most_bytes: int) -> Events:
     """
     Return up to `limit` events after `after`, and no more of them after `most_bytes` of bodies.
 
-    At least one is returned, if there is any: an event may have a megabyte.
+    At least one is returned, if there is any: an event may have a megabyte. Most reads are of a few
+    events, and are one query; further ones are measured before they are read.
     """
     log = Event.objects.filter(thread_id=thread_id).order_by("seq")
-    rows: list[tuple[int, str, str, str]] = []
-    size, wanted = 0, _FIRST
-    while True:
-        wanted = min(wanted, limit - len(rows))
-        page = log.filter(seq__gt=after).values_list("seq", "run_id", "type", "body")[:wanted]
-        read = 0
-        for seq, run_id, kind, body in page:
-            read += 1
-            rows.append((seq, str(run_id), kind, body))
-            size += len(body.encode())
-            after = seq
-            if size >= most_bytes or len(rows) == limit:
-                return Events(rows, is_cut=log.filter(seq__gt=after).exists())
-        if read < wanted:
-            return Events(rows, is_cut=False)
-        wanted = max(1, (most_bytes - size) * len(rows) // max(1, size))
+    columns = log.values_list("seq", "run_id", "type", "body")
+    found = list(columns.filter(seq__gt=after)[: min(_FIRST, limit)])
+    number, size = 0, 0
+    for _, _, _, body in found:
+        number, size = number + 1, size + len(body.encode())
+        if size >= most_bytes:
+            break
+    del found[number:]
+    if size < most_bytes and _FIRST == number < limit:
+        start = end = found[-1][0]
+        sizes = log.filter(seq__gt=start).values_list("seq", _Bytes("body"))
+        for seq, length in sizes[: limit - number]:
+            end, size = seq, size + length
+            if size >= most_bytes:
+                break
+        found += columns.filter(seq__gt=start, seq__lte=end)
+    is_full = len(found) == limit or size >= most_bytes
+    is_cut = is_full and log.filter(seq__gt=found[-1][0]).exists()
+    return Events([(seq, str(run_id), kind, body) for seq, run_id, kind, body in found], is_cut)

@@ -24,7 +24,7 @@ from inbox.selectors.teamwork import count_claimed
 COUNT_UP_TO = 100
 #: A list to choose from: whoever asks with a thousand names hides no other list behind them.
 NAMES_UP_TO = 50
-#: So many rows of each team one page of a search looks at; they have 8,000 characters at most.
+#: Rows of each team that one page of a search reads; each has at most 8,000 characters.
 LOOKED_AT = 20_000
 _CLAIMS_READ = 200
 _OPEN = Q(status=InterruptStatus.OPEN)

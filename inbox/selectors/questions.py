@@ -97,10 +97,11 @@ def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Del
     if row is None:
         raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
     # Read after the delivery: a decision is stored before the next interrupt is delivered.
-    decisions = Decision.objects.filter(interrupt__thread=thread, client_run_id=run_id)
-    before = [
-        one.interrupt for one in decisions.select_related("interrupt__run") if one.is_by(actor)
-    ]
+    rows = Decision.objects.filter(interrupt__thread=thread, client_run_id=run_id)
+    decisions = [one for one in rows.select_related("interrupt__run") if one.is_by(actor)]
+    if any(one.withdrawn_at for one in decisions):
+        raise ViewChanged("This answer was withdrawn. Send a new one, with a new runId.")
+    before = [one.interrupt for one in decisions]
     if before:
         return Delivered(asked_in(thread, before[0].run), [one.interrupt_id for one in before])
     return Delivered(asked_in(thread, row.run), row.interrupt_ids)

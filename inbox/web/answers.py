@@ -30,7 +30,7 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
         AnswerWrong: a field has to change, or something has to be looked at first.
     """
     match (posted.action, sheet.decides):
-        case ("cancel", False):
+        case ("cancel", _) if not (sheet.decides and sheet.may_reject):
             return EntryStatus.CANCELLED, None
         case ("approve", True):
             return EntryStatus.RESOLVED, _approval(sheet, posted)

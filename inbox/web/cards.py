@@ -10,6 +10,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.actions.runs import last_try
 from inbox.domain.changes import MOST
 from inbox.domain.masked import secrets_of_answers
 from inbox.domain.masks import NAMES
@@ -151,7 +152,7 @@ class Card:
 
     @property
     def shows_changes(self) -> bool:
-        """Whether there are changes, or somebody could have made some and let the rest pass."""
+        """Whether to show the section of changes: also an empty one where changes were possible."""
         if self.verdict and self.posted is None and not self.verdict.passed:
             return bool(self.changes)
         return bool(self.sheet.args or self.changes)
@@ -249,11 +250,16 @@ class Card:
 
     @property
     def has_stopped(self) -> bool:
-        """Whether the run that went on with the answer ended without calling the tool."""
+        """
+        Whether the run that went on with the answer, or its last retry, ended without a result.
+
+        The tool was not called then, unless the agent is remote: it does not tell when it begins.
+        """
         resumed = getattr(self.row.run, "resumed_by", None)
         call = self.row.tool_call
-        over = (RunStatus.FAILED, RunStatus.CANCELLED)
-        return bool(call and not call.started_at and resumed and resumed.status in over)
+        if call is None or call.started_at or resumed is None:
+            return False
+        return last_try(resumed).status in (RunStatus.FAILED, RunStatus.CANCELLED)
 
     @property
     def _decided_changes(self) -> list[ShownChange]:

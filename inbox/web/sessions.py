@@ -31,7 +31,7 @@ class SeenMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         user: Any = request.user
-        if REFRESH_HEADER in request.headers:
+        if request.method in ("GET", "HEAD") and REFRESH_HEADER in request.headers:
             return self._get_response(request)
         # Looking at who is signed in reads the session: what needs neither is not to pay for it.
         if "sessionid" in request.COOKIES and user.is_authenticated:

@@ -117,7 +117,7 @@ async def test_middleware_takes_a_response_in_the_place_of_a_tool():
         (["reject"], {"type": "boolean", "const": False}, {"reason"}),
         (["approve", "reject"], {"type": "boolean"}, {"reason"}),
         (["edit", "reject"], {"type": "boolean"}, {"editedArgs", "reason"}),
-        (["approve", "respond"], {"type": "boolean", "const": True}, {"response"}),
+        (["approve", "respond"], {"type": "boolean"}, {"reason", "response"}),
         ([], {"type": "boolean"}, {"reason"}),
         (["approve", "delete"], {"type": "boolean", "const": True}, set()),
     ],
@@ -146,9 +146,19 @@ async def test_schema_lets_only_allowed_decisions_pass(allowed, approved, others
             {"approved": True, "response": "No."},
             {"type": "respond", "message": "No."},
         ),
+        (
+            ["approve", "respond"],
+            {"approved": False, "reason": "Not today."},
+            {"type": "respond", "message": "Not today."},
+        ),
         (["approve", "reject"], {"approved": False}, {"type": "reject"}),
     ],
-    ids=["approval where only edits are allowed", "response", "rejection without a note"],
+    ids=[
+        "approval where only edits are allowed",
+        "response",
+        "rejection where only a response is allowed",
+        "rejection without a note",
+    ],
 )
 async def test_answer_becomes_an_allowed_decision(allowed, answer, decision):
     stage, server = await asked(asks(request(*allowed), bridges.call()), [started(), finished()])

@@ -30,9 +30,13 @@ def tools_asked(events):
     return [value["toolName"] for value in asked_by(events)]
 
 
+def waiting(client, thread_id):
+    found = client.get("/api/interrupts?state=open")["results"]
+    return [one for one in found if one["thread_id"] == thread_id]
+
+
 def tools_waiting(client, thread_id):
-    waiting = client.get("/api/interrupts?state=open")["results"]
-    return [one["tool"] for one in waiting if one["thread_id"] == thread_id]
+    return [one["tool"] for one in waiting(client, thread_id)]
 
 
 def test_a_repeated_last_answer_runs_nothing_again(client):
@@ -105,3 +109,20 @@ def test_a_client_may_answer_under_the_run_id_that_it_was_asked_in(client):
     done = client.run({**answer_to(asked), "runId": asked[-1]["runId"]})
 
     assert "TOOL_CALL_RESULT" in types(done)
+
+
+@pytest.mark.parametrize("client", ["draft"], indirect=True)
+def test_a_repeated_answer_that_was_withdrawn_decides_nothing(client):
+    asked = client.run(run_input("rehearse:parallel3"))
+    answer = answer_to(asked)
+    thread_id = asked[-1]["threadId"]
+    before = {one["id"] for one in waiting(client, thread_id)}
+    client.run(answer)
+    (decided,) = before - {one["id"] for one in waiting(client, thread_id)}
+    withdrawn = client.http.post(f"/api/interrupts/{decided}/withdraw", headers=client.headers)
+    assert withdrawn.status_code == 200, withdrawn.text
+
+    again = client.run(answer)
+
+    assert again[-1]["code"] == "VIEW_CHANGED"
+    assert {one["id"] for one in waiting(client, thread_id)} == before

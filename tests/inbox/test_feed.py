@@ -245,8 +245,20 @@ async def test_event_larger_than_what_is_kept_is_delivered(log):
     assert await following == [1, 2, 3]
 
 
-def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world):
-    run = start(world, "rehearse:echo")
+def test_many_events_are_measured_before_they_are_read(world):
+    run = start(world, "rehearse:parallel:20")
+    whole = list(Event.objects.filter(thread=run.thread).order_by("seq"))
+    assert len(whole) > 30
+    most = sum(len(event.body.encode()) for event in whole[:25])
+
+    found = read_events(thread_id=run.thread_id, after=0, limit=1_000, most_bytes=most)
+
+    assert ([row[0] for row in found.rows], found.is_cut) == ([row.seq for row in whole[:25]], True)
+
+
+@pytest.mark.parametrize("text", ["rehearse:echo", "rehearse:parallel:20"])
+def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world, text):
+    run = start(world, text)
     whole = list(Event.objects.filter(thread=run.thread).order_by("seq"))
     most = len(whole[0].body.encode()) + 1  # the second one begins before
 

@@ -166,6 +166,14 @@ def test_page_that_reads_itself_again_and_live_socket_are_no_use(world, browser)
     assert seconds_left() <= 60
 
 
+def test_only_reading_a_page_again_is_no_use_of_a_session(world, browser):
+    browser = idle_soon(browser)
+
+    browser.post("/agents/none/test/", headers={"X-Signoff-Refresh": "1"})
+
+    assert seconds_left() > 60
+
+
 def test_idle_session_has_ended_for_pages_and_live_sockets(world, browser):
     key = stored_key(cookie_of(browser))
     Session.objects.update(expire_date=timezone.now())

@@ -338,7 +338,7 @@ def test_each_action_of_a_review_is_a_call_with_its_own_decision(site, page, ask
     page.locator("#f-args-body").fill("Good morning")
     press(page, "approve")
     site.open(page, asked["delete_rows"])
-    assert buttons(page) == ["Approve"]
+    assert buttons(page) == ["Approve", "Cancel request"]
     expect(page.locator("#answer pre").first).to_contain_text('"rows": 42')
     expect(page.locator("#answer input, #answer textarea, #f-reason")).to_have_count(0)
     press(page, "approve")

@@ -21,6 +21,7 @@ from inbox import engine, sweeper
 from inbox.actions.log import frame
 from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.work import Batch, append_events, claim_run
+from inbox.models import Interrupt
 from tests.inbox.test_engine import about, asking, proposed
 from tests.steps import approve, open_interrupts, request, resumed_run, start
 from tests.web.pages import words
@@ -75,6 +76,17 @@ def test_request_says_that_its_run_failed_before_the_call(ask, bob, reads_bob):
     page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
 
     assert "The tool was not called: the run ended before that." in page
+
+
+def test_request_of_a_remote_agent_does_not_say_that_nothing_was_called(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    cancel_run(run_id=interrupt.run.resumed_by.pk, actor=bob)
+    Interrupt.objects.update(endpoint_digest="0" * 64)
+
+    page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "The agent may have called the tool: check before you retry." in page
 
 
 def test_expired_request_has_no_list_of_changes(ask, later, reads_bob):
