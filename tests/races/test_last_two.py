@@ -79,7 +79,7 @@ def test_without_the_lock_the_chain_of_the_trail_lets_one_of_them_through(
 
     outcomes, resumes = answer_both(run, first, second, race_bob, erin)
 
-    assert not meeting.met  # one has waited for the place in the chain that the other one has
+    assert meeting.met  # both have looked, and want the same place in the chain at their end
     assert [type(outcome) for outcome in failures(outcomes)] == [IntegrityError]
     assert (len(steps.open_interrupts(run)), resumes) == (1, [])
 
