@@ -1,4 +1,4 @@
-"""How many calls and attempts somebody may make in a while, counted for all processes of a site."""
+"""Rate limits of calls and attempts, counted for all processes of a site."""
 
 import time
 from collections import Counter as Counts

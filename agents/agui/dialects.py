@@ -206,7 +206,7 @@ class Reader:
         return (told or bool(self._held)) and named
 
     def _of_langgraph(self, interrupt: Json) -> list[Json]:
-        """What an interrupt of the outcome asks: one question, or one for each call of a review."""
+        """Return the questions of an interrupt: one, or one for each call of a review."""
         name = self._langgraph_id(interrupt["id"])
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
         return self._reviews(name, value) or [{**_told_by_langgraph(interrupt), "id": name}]
@@ -216,7 +216,7 @@ class Reader:
         actions = human_in_the_loop.actions_of(value)
         if not actions:
             return []
-        given = self.spoken.own_id(name)
+        own_id = self.spoken.own_id(name)
         notes = {one: note for one, note in self.spoken.notes.items() if one != name}
         questions = []
         for number, action in enumerate(actions, start=1):
@@ -226,7 +226,7 @@ class Reader:
                 self._proposed += _proposal(call, action["name"], action["args"])
                 self._calls[call] = action["name"]
             self._open.pop(call, None)
-            notes[question] = {"id": given, "place": number, "allowed": action["allowed"]}
+            notes[question] = {"id": own_id, "place": number, "allowed": action["allowed"]}
             questions.append(_review(question, call, action))
         self.spoken = Spoken(Dialect.LANGGRAPH, notes)
         return questions
@@ -377,18 +377,18 @@ def _told_by_langgraph(interrupt: Json) -> Json:
 def _review(name: str, call: str, action: Json) -> Json:
     """The question about one call, whose answers are the decisions that its agent allows."""
     allowed = action["allowed"]
-    asked: Json = {
+    interrupt: Json = {
         "id": name,
         "toolCallId": call,
         "metadata": {"langgraph": {"allowed_decisions": allowed}},
     }
     if action["description"]:
-        asked["message"] = human_in_the_loop.message_of(action)
+        interrupt["message"] = human_in_the_loop.message_of(action)
     if human_in_the_loop.takes_text_only(allowed):
-        return {**asked, "reason": "input_required", "responseSchema": dict(_TEXT)}
+        return {**interrupt, "reason": "input_required", "responseSchema": dict(_TEXT)}
     edited = {"type": "object", "properties": _shapes_of(action["args"])}
     schema = human_in_the_loop.narrowed(bridges.approval_schema(edited_args=edited), allowed)
-    return {**asked, "reason": "tool_call", "responseSchema": schema}
+    return {**interrupt, "reason": "tool_call", "responseSchema": schema}
 
 
 def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:

@@ -5,13 +5,12 @@ One dialect a request, never mixed: a client of 1.0 refuses an older answer once
 canonical outcome, and an older client sees no question in one.
 """
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.dialects import Dialect, Json, unpacked
+from agents.agui.dialects import Dialect, Json, is_same, unpacked
 
 #: What a client may ask for; Mastra's own client speaks LangGraph's dialect here.
 SPOKEN_AT_THE_DOOR = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
@@ -89,9 +88,7 @@ def with_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] =
     if isinstance(wanted, dict):
         wanted = wanted | {name: rest[name] for name in flat if name in rest}
         rest = {name: value for name, value in rest.items() if name not in flat}
-    # As JSON text: true and 1 are equal in Python.
-    is_same = json.dumps(wanted, sort_keys=True) == json.dumps(proposed, sort_keys=True)
-    return rest if is_same else {**rest, "editedArgs": wanted}
+    return rest if is_same(wanted, proposed) else {**rest, "editedArgs": wanted}
 
 
 class Teller:

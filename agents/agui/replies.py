@@ -94,7 +94,7 @@ def _is_review(spoken: Spoken, reply: Reply) -> bool:
 
 
 def _reviewed(spoken: Spoken, replies: Sequence[Reply]) -> Json:
-    """What LangChain's middleware is answered, which knows its calls by their places."""
+    """Return the answer to LangChain's middleware: a decision for each call, in its order."""
     notes = {one.interrupt_id: spoken.notes[one.interrupt_id] for one in replies}
     return {
         "decisions": [

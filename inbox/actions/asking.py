@@ -40,8 +40,8 @@ def build_interrupts(
     the digest of where the agent is, "" for one of this installation.
     """
     tool_calls = {call.tool_call_id: call for call in proposed}
-    asked = {item.tool_call_id for item in interrupts if item.tool_call_id}
-    if before := asked - tool_calls.keys():
+    call_ids = {item.tool_call_id for item in interrupts if item.tool_call_id}
+    if before := call_ids - tool_calls.keys():
         tool_calls |= calls.by_id(thread, before)
     return [
         _interrupt(

@@ -198,9 +198,9 @@ def _input_of_resume(asked: Run, interrupts: Sequence[AskedInterrupt], request: 
 def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
     """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
-    asked = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
-    found = asked.select_related("resumed_by").order_by("-interrupts__created_at").first()
-    return found or waiting_run(thread)
+    runs = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
+    runs = runs.select_related("resumed_by").order_by("-interrupts__created_at")
+    return runs.first() or waiting_run(thread)
 
 
 def latest_run(thread: Thread) -> Run | None:

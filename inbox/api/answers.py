@@ -186,8 +186,8 @@ class Thread(TypedDict):
 @exact
 class MessageSource(TypedDict):
     source: Literal["client", "agent"]
-    """Who wrote the message: a client, and it stands as the client sent it, or the agent, whatever
-    role it gives the message."""
+    """The author: `client` if a client sent the message as it stands, else `agent`, whatever its
+    role is."""
 
 
 @_open

@@ -112,7 +112,7 @@ class Tail:
 
 
 def _size(row: Row) -> int:
-    """What the body takes in memory."""
+    """Return the bytes that the body takes in memory."""
     return sys.getsizeof(row.body)
 
 

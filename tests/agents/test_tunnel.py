@@ -79,7 +79,7 @@ async def get(proxy, url, resolver=resolve):
         return answer.text
 
 
-async def test_proxy_is_asked_for_the_checked_address_and_the_server_gets_the_name(network):
+async def test_proxy_gets_the_checked_address_and_the_server_its_name(network):
     async with network() as made:
         host = await get(made.proxy, "http://agent.example/run")
 
@@ -135,7 +135,7 @@ async def test_name_of_a_private_address_is_refused_before_the_proxy_is_asked(ne
         b"\r\n\r\n",
     ],
 )
-async def test_proxy_that_refuses_or_answers_for_the_server_is_a_failed_connection(network, answer):
+async def test_proxy_that_refuses_or_answers_itself_fails_the_connection(network, answer):
     async with network() as made:
         made.answer = answer
         with pytest.raises(httpx.ConnectError):
