@@ -26,8 +26,6 @@ from bench.figures import spread  # noqa: E402
 from bench.fill import store  # noqa: E402
 from inbox.actions import audit  # noqa: E402
 from inbox.actions.people import add_member, ensure_agent, ensure_team  # noqa: E402
-from inbox.domain.access import SEED, Role, agent_actor  # noqa: E402
-from inbox.domain.consent import canonical, digest  # noqa: E402
 from inbox.models import (  # noqa: E402
     AuditEntry,
     AuditPayload,
@@ -39,6 +37,8 @@ from inbox.models import (  # noqa: E402
     User,
 )
 from inbox.models.clock import database_now  # noqa: E402
+from inbox.rules.decisions.consent import canonical, digest  # noqa: E402
+from inbox.rules.people.access import SEED, Role, agent_actor  # noqa: E402
 from inbox.selectors.keys import actor_of_user  # noqa: E402
 
 _MODELS = (Thread, Run, ToolCall, Interrupt, Decision, AuditEntry, AuditPayload)

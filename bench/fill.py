@@ -20,9 +20,9 @@ from django.db import connection, transaction  # noqa: E402
 
 from agents.rehearsal.tools import send_email  # noqa: E402
 from agents.sdk.schemas import approval_schema  # noqa: E402
-from inbox.domain.likeness import search_text_of, shape_of  # noqa: E402
 from inbox.models import Agent, Decision, Interrupt, Run, Thread, ToolCall  # noqa: E402
 from inbox.models.clock import database_now  # noqa: E402
+from inbox.rules.decisions.similarity import search_text_of, shape_of  # noqa: E402
 
 _PER_RUN = 10
 _RUNS_AT_ONCE = 200

@@ -112,7 +112,7 @@ class _Stage:
 
         from agents import registry  # noqa: PLC0415
         from inbox.actions.people import ensure_agent, ensure_team  # noqa: PLC0415
-        from inbox.domain.access import SEED  # noqa: PLC0415
+        from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         call_command("migrate", verbosity=0, interactive=False)
         self.parts: dict[tuple[str, str], list[float]] = {}
@@ -126,7 +126,7 @@ class _Stage:
         """Drive one run, and return the seconds from its claim to its end."""
         from inbox import engine  # noqa: PLC0415
         from inbox.actions.runs import RunRequest, accept_run, new_external_id  # noqa: PLC0415
-        from inbox.domain.access import SEED  # noqa: PLC0415
+        from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         message = {"id": "m", "role": "user", "content": f"{effect}/{order}"}
         given = {"messages": [message], "state": None, "tools": [], "context": []}

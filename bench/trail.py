@@ -96,10 +96,10 @@ class _Stage:
         """Fill the trail up to so many entries, and verify it."""
         from inbox import seal  # noqa: PLC0415
         from inbox.actions import audit  # noqa: PLC0415
-        from inbox.domain.access import SEED  # noqa: PLC0415
-        from inbox.domain.verifier import Key, Verifier  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
         from inbox.models.clock import database_now  # noqa: PLC0415
+        from inbox.rules.audit.verifier import Key, Verifier  # noqa: PLC0415
+        from inbox.rules.people.access import SEED  # noqa: PLC0415
         from inbox.selectors import trail  # noqa: PLC0415
 
         what: dict[str, Any] = {

@@ -21,8 +21,8 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from inbox.addresses import household_of
-from inbox.domain.access import Actor
-from inbox.domain.errors import RateLimited
+from inbox.rules.errors import RateLimited
+from inbox.rules.people.access import Actor
 from inbox.windows import Windows
 
 log = structlog.get_logger(__name__)

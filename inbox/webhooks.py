@@ -19,8 +19,8 @@ from agents.adapters.addresses import AddressRefused, find_target
 from inbox import notify
 from inbox.actions.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks import is_ours
-from inbox.domain.webhooks import ANSWER_BYTES, Outcome, Problem
 from inbox.models.sealed import Unreadable, unseal
+from inbox.rules.webhooks.delivery_rules import ANSWER_BYTES, Outcome, Problem
 
 log = structlog.get_logger(__name__)
 

@@ -32,7 +32,7 @@ def make_world() -> World:
     """Build the world through actions; works in any database."""
     from inbox.actions.keys import make_key
     from inbox.actions.people import add_member, ensure_agent, ensure_team
-    from inbox.domain.access import SEED, Permission, Role
+    from inbox.rules.people.access import SEED, Permission, Role
 
     team = ensure_team(slug="tests", name="Tests", actor=SEED)
     others = ensure_team(slug="others", name="Others", actor=SEED)
@@ -112,7 +112,7 @@ def carol(world: World) -> Any:
 def dora(world: World) -> Any:
     """A second reviewer in Bob's team."""
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     user = add_member(
         team=world.team,
@@ -129,7 +129,7 @@ def dora(world: World) -> Any:
 def vera(world: World) -> Any:
     """A second viewer in Alice's team: she may start runs, and not decide."""
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     user = add_member(
         team=world.team,
@@ -154,7 +154,7 @@ def robot(world: World) -> Any:
 def as_agent(world: World) -> Callable[..., Any]:
     """Put a scripted list of events behind an address: `as_agent(events)` returns the agent row."""
     from inbox.actions.people import ensure_agent
-    from inbox.domain.access import SEED
+    from inbox.rules.people.access import SEED
 
     def install(play: Any, *, restartable: bool = True) -> Any:
         name = agents_for_tests.register(play, restartable=restartable)

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from inbox.domain.contract import Entry, Question, check_in_time, check_payload, check_resume
+from inbox.rules.runs.contract import (
+    Entry,
+    Question,
+    check_in_time,
+    check_payload,
+    check_resume,
+)
 
 
 def check_array(

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 from inbox import engine
 from inbox.actions.decisions import decide
 from inbox.actions.runs import Accepted, RunRequest, accept_run
-from inbox.domain.contract import Entry
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus
 
 APPROVE = {"approved": True}
 DENY = {"approved": False, "reason": "not today"}

@@ -9,12 +9,12 @@ from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from inbox.actions import audit
-from inbox.domain.access import Actor, ActorKind
-from inbox.domain.errors import InvalidValue, NotFound
-from inbox.domain.sentences import Sentence
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.rules.errors import InvalidValue, NotFound
+from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.accounts import person_called
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")

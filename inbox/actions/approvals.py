@@ -7,11 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from inbox.actions.calls import save_calls
-from inbox.domain.consent import canonical
-from inbox.domain.contract import Entry
-from inbox.domain.states import EntryStatus, Reason, ToolCallState
-from inbox.domain.verdicts import outweighs, verdict_on
 from inbox.models import Decision, Interrupt, ToolCall
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus, Reason, ToolCallState
+from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
 from inbox.selectors.asked_interrupts import entry_of
 
 _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")

@@ -9,16 +9,21 @@ from ag_ui.core import Interrupt as WireInterrupt
 
 from agents.agui.interrupts import parse_expiry
 from inbox.actions import audit, calls, outbox
-from inbox.domain import errors
-from inbox.domain.access import agent_actor
-from inbox.domain.consent import SIGNOFF, VIEW_VERSION, view_digest, without_ours
-from inbox.domain.headings import LONGEST_HEADING, heading_of
-from inbox.domain.likeness import search_text_of, shape_of
-from inbox.domain.masks import NAMES, Secrets
-from inbox.domain.proposals import Proposal, proposal_of
-from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
+from inbox.rules import errors
+from inbox.rules.decisions.consent import (
+    SIGNOFF,
+    VIEW_VERSION,
+    view_digest,
+    without_ours,
+)
+from inbox.rules.decisions.similarity import search_text_of, shape_of
+from inbox.rules.people.access import agent_actor
+from inbox.rules.runs.headings import LONGEST_HEADING, heading_of
+from inbox.rules.runs.proposals import Proposal, proposal_of
+from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from inbox.rules.schema.secrets import NAMES, Secrets
 
 #: Characters of a tool's name, as of a call's.
 MAX_TOOL = 200

@@ -11,10 +11,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from inbox.domain.access import Actor
-from inbox.domain.consent import canonical, digest
-from inbox.domain.requests import current_request_id
-from inbox.domain.trail import (
+from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Team, Thread, ToolCall
+from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
     Facts,
@@ -23,7 +21,9 @@ from inbox.domain.trail import (
     commitment_to,
     hash_of,
 )
-from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Team, Thread, ToolCall
+from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.people.access import Actor
+from inbox.rules.request_context import current_request_id
 
 _LOCK = 7_311_403  # any number, the same in every process, and no other lock's
 #: Plain SQL: every action runs it, and most of its time would go into building the query. Either

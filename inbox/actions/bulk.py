@@ -8,11 +8,11 @@ from uuid import UUID
 
 from inbox.actions.decisions import decide
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import Decision
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import EntryStatus
 
 MOST_AT_ONCE = 100
 
@@ -39,7 +39,7 @@ def decide_many(
 
     Each is a `decide` of its own: what is refused does not keep the others from being decided. An
     item without its digest was not shown to anybody and is refused, and so is what has to be looked
-    at by itself (`inbox.domain.bulk`).
+    at by itself (`inbox.rules.decisions.bulk`).
 
     Raises:
         InvalidValue: these are too many.

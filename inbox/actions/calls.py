@@ -8,11 +8,11 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, QuerySet
 
 from inbox.actions import audit
-from inbox.domain import errors
-from inbox.domain.access import agent_actor
-from inbox.domain.consent import digest
-from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.rules import errors
+from inbox.rules.decisions.consent import digest
+from inbox.rules.people.access import agent_actor
+from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.selectors.verified_decisions import check_approval
 
 

@@ -8,10 +8,10 @@ from inbox import notify
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.actions.orders import Once, made_before
-from inbox.domain.access import Actor, Permission
-from inbox.domain.consent import digest
-from inbox.domain.teamwork import check_comment
 from inbox.models import Comment, Interrupt
+from inbox.rules.decisions.collaboration import check_comment
+from inbox.rules.decisions.consent import digest
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import require_person
 
 

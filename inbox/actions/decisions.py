@@ -15,22 +15,34 @@ from inbox.actions.approvals import apply_answers
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_resume_if_complete
 from inbox.actions.refusals import refusals_written_down
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission, sees_secrets
-from inbox.domain.bulk import check_bulk
-from inbox.domain.consent import canonical, digest, written_text
-from inbox.domain.contract import Entry, Question, check_in_time, check_payload, fingerprint
-from inbox.domain.gate import CHECKS, Check, Entrance, check_outside_of_inbox, check_view
-from inbox.domain.keys import check_is_no_agent
-from inbox.domain.masks import check_no_masks, texts_in
-from inbox.domain.sentences import Sentence
-from inbox.domain.shown import visible
-from inbox.domain.signatures import sign
-from inbox.domain.states import EntryStatus, InterruptStatus
-from inbox.domain.teamwork import check_not_claimed
-from inbox.domain.unseen import check_seen, needs_sight
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.rules import errors
+from inbox.rules.decisions.bulk import check_bulk
+from inbox.rules.decisions.collaboration import check_not_claimed
+from inbox.rules.decisions.consent import canonical, digest, written_text
+from inbox.rules.decisions.gate import (
+    CHECKS,
+    Check,
+    Entrance,
+    check_outside_of_inbox,
+    check_view,
+)
+from inbox.rules.decisions.signatures import sign
+from inbox.rules.decisions.unseen import check_seen, needs_sight
+from inbox.rules.people.access import Actor, Permission, sees_secrets
+from inbox.rules.people.api_keys import check_is_no_agent
+from inbox.rules.runs.contract import (
+    Entry,
+    Question,
+    check_in_time,
+    check_payload,
+    fingerprint,
+)
+from inbox.rules.runs.states import EntryStatus, InterruptStatus
+from inbox.rules.schema.secrets import check_no_masks, texts_in
+from inbox.rules.text.messages import Sentence
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.access import require_current
 from inbox.selectors.asked_interrupts import entry_of, question
 from inbox.selectors.veils import unseen_sets
@@ -82,8 +94,8 @@ def decide(
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
 
     Safe to replay: the same answer by the same actor returns the decision that stands. Which checks
-    apply at the entrance is in `inbox.domain.gate.CHECKS`. `unseen` approves explicitly without
-    seeing what is masked; it is stored only if something was masked and not revealed.
+    apply at the entrance is in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly
+    without seeing what is masked; it is stored only if something was masked and not revealed.
 
     Raises:
         Unauthenticated: the key, the session or the account has ended meanwhile.

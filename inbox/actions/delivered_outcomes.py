@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from inbox.domain.access import Actor, actor_key
 from inbox.models import DeliveredOutcome, Run
 from inbox.models.clock import database_now
+from inbox.rules.people.access import Actor, actor_key
 
 
 @transaction.atomic(durable=True)

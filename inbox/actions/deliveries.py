@@ -11,18 +11,18 @@ from django.db.models import Exists, OuterRef, Q
 from inbox import notify
 from inbox.actions.outbox import message
 from inbox.actions.webhooks import lock_endpoint, record
-from inbox.domain import errors
-from inbox.domain.access import COURIER, Actor, Permission
-from inbox.domain.sentences import Sentence
-from inbox.domain.webhooks import (
+from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
+from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import COURIER, Actor, Permission
+from inbox.rules.text.messages import Sentence
+from inbox.rules.webhooks.delivery_rules import (
     TEST,
     AfterFailure,
     DeliveryStatus,
     Outcome,
     plan_after_failure,
 )
-from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
-from inbox.models.clock import database_now
 from inbox.selectors.access import require
 from inbox.selectors.sweep import old_deliveries
 

@@ -11,10 +11,10 @@ from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from inbox import notify
 from inbox.actions import audit, calls, log, outbox
-from inbox.domain import errors
-from inbox.domain.access import ENGINE
-from inbox.domain.states import RunStatus
 from inbox.models import Event, Run, Thread
+from inbox.rules import errors
+from inbox.rules.people.access import ENGINE
+from inbox.rules.runs.states import RunStatus
 
 _MESSAGES = TypeAdapter(list[Message])
 

@@ -8,11 +8,11 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_team, lock_thread
-from inbox.domain.access import RETENTION, Actor, Permission
-from inbox.domain.errors import InvalidValue
-from inbox.domain.sentences import Sentence
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.clock import database_now
+from inbox.rules.errors import InvalidValue
+from inbox.rules.people.access import RETENTION, Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require
 
 ERASED = "audit.erased"

@@ -7,11 +7,11 @@ from django.db import transaction
 from inbox.actions.decisions import Answer, admit, record_answers
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_resume_if_complete
-from inbox.domain.access import EXPIRY
-from inbox.domain.contract import Entry
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.models import Interrupt
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import EXPIRY
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.selectors.asked_interrupts import question
 
 

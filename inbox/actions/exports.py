@@ -8,9 +8,9 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_team, lock_thread
-from inbox.domain.access import Actor, Permission
-from inbox.domain.exports import Format
 from inbox.models.clock import database_now
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import require
 
 

@@ -6,9 +6,9 @@ import structlog
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.invitations import LIFE, MailState
-from inbox.domain.shown import visible
 from inbox.models import Invitation
+from inbox.rules.people.invitations import LIFE, MailState
+from inbox.rules.text.safe_text import visible
 
 log = structlog.get_logger(__name__)
 

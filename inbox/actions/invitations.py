@@ -15,9 +15,11 @@ from inbox.actions import audit
 from inbox.actions.invitation_mail import send_invitation
 from inbox.actions.locking import lock_team
 from inbox.actions.orders import Once, made_before
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission, Role
-from inbox.domain.invitations import (
+from inbox.models import Invitation
+from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission, Role
+from inbox.rules.people.invitations import (
     LIFE,
     LONGEST_EMAIL,
     InvitationState,
@@ -26,10 +28,8 @@ from inbox.domain.invitations import (
     check_is_open,
     check_room,
 )
-from inbox.domain.sentences import Sentence
-from inbox.domain.teams import check_role_given
-from inbox.models import Invitation
-from inbox.models.clock import database_now
+from inbox.rules.people.teams import check_role_given
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in
 from inbox.selectors.invitations import state_of
 from inbox.selectors.tokens import key_digest

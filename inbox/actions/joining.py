@@ -7,12 +7,12 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
-from inbox.domain import errors
-from inbox.domain.access import Actor, ActorKind, Role
-from inbox.domain.invitations import InvitationState, MailState, check_is_open
-from inbox.domain.sentences import Sentence
 from inbox.models import Invitation, Membership, Team, User
 from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, ActorKind, Role
+from inbox.rules.people.invitations import InvitationState, MailState, check_is_open
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.invitations import open_invitation, state_of
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.tokens import key_digest

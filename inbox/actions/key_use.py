@@ -15,8 +15,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Q, QuerySet
 
 from inbox.actions import audit
-from inbox.domain.access import Actor, ActorKind
 from inbox.models import ApiKey
+from inbox.rules.people.access import Actor, ActorKind
 
 log = structlog.get_logger(__name__)
 

@@ -12,9 +12,11 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.actions.locking import lock_team
 from inbox.actions.orders import Once, made_before
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.keys import (
+from inbox.models import Agent, ApiKey
+from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.api_keys import (
     MOST_KEYS,
     USUAL_OVERLAP_HOURS,
     check_end,
@@ -23,9 +25,7 @@ from inbox.domain.keys import (
     check_within_own,
     is_working,
 )
-from inbox.domain.sentences import Sentence
-from inbox.models import Agent, ApiKey
-from inbox.models.clock import database_now
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, require
 from inbox.selectors.tokens import key_digest
 

@@ -4,10 +4,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
 from inbox.models import Team, Thread
 from inbox.models.clock import database_now
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import require
 
 

@@ -7,13 +7,18 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_team
-from inbox.domain import errors
-from inbox.domain.access import Actor, ActorKind, Permission, Role
-from inbox.domain.sentences import Sentence
-from inbox.domain.team_settings import check_settings
-from inbox.domain.teams import check_admin_stays, check_role_given, check_team
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import (
+    Actor,
+    ActorKind,
+    Permission,
+    Role,
+)
+from inbox.rules.people.team_settings import check_settings
+from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import may_make_teams, permissions_in
 
 _LARGEST_ID = 2**63 - 1
@@ -61,7 +66,7 @@ _TOLD = {
 @transaction.atomic(durable=True)
 def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
     """
-    Change a team's name, or any of `inbox.domain.team_settings.SETTINGS`.
+    Change a team's name, or any of `inbox.rules.people.team_settings.SETTINGS`.
 
     None leaves one as it is. Sets that are complete already keep the time they were given, and open
     requests keep theirs. Safe to replay: what is so already leaves no audit entry.

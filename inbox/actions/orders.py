@@ -9,10 +9,10 @@ from uuid import UUID
 from uuid6 import uuid7
 
 from inbox.actions.runs import idempotency_digest
-from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.domain.consent import canonical, digest
 from inbox.models import Order
+from inbox.rules import errors
+from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.people.access import Actor
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from django.db.models import Exists, OuterRef
 
 from inbox import notify
 from inbox.actions.locking import lock_thread
-from inbox.domain.access import Actor
-from inbox.domain.contract import Entry
-from inbox.domain.states import InterruptStatus, RunStatus
-from inbox.domain.webhooks import EventType
 from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import InterruptStatus, RunStatus
+from inbox.rules.webhooks.delivery_rules import EventType
 
 #: What is told of a closed question, by whether it has expired.
 _CLOSED = {EventType.INTERRUPT_DECIDED: False, EventType.INTERRUPT_EXPIRED: True}

@@ -4,10 +4,10 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.accounts import end_sessions
-from inbox.domain.access import Actor, Role
-from inbox.domain.errors import AddressTaken, UsernameTaken
 from inbox.models import Agent, Membership, Team, User
 from inbox.models.clock import database_now
+from inbox.rules.errors import AddressTaken, UsernameTaken
+from inbox.rules.people.access import Actor, Role
 
 
 @transaction.atomic(durable=True)

@@ -9,11 +9,11 @@ from uuid import uuid4
 from inbox import notify
 from inbox.actions import audit
 from inbox.actions.endings import fail_run
-from inbox.domain import errors
-from inbox.domain.access import ENGINE, ActorKind
-from inbox.domain.contract import Entry, plan_resume
-from inbox.domain.states import InterruptStatus, RunStatus
 from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.rules import errors
+from inbox.rules.people.access import ENGINE, ActorKind
+from inbox.rules.runs.contract import Entry, plan_resume
+from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.selectors.asked_interrupts import load_questions
 from inbox.selectors.verified_decisions import check_decisions
 

@@ -22,9 +22,9 @@ from inbox.actions.asking import as_sent, build_interrupts, open_interrupts
 from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold, lock_held
-from inbox.domain.access import SWEEPER, agent_actor
-from inbox.domain.states import Reason, RunStatus
 from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.rules.people.access import SWEEPER, agent_actor
+from inbox.rules.runs.states import Reason, RunStatus
 from inbox.selectors.agents import endpoint_digest_of
 
 MAX_ATTEMPTS = 3

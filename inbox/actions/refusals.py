@@ -9,9 +9,9 @@ from django.db.models import F
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
-from inbox.domain import errors
-from inbox.domain.access import Actor, actor_key
 from inbox.models import Interrupt, RefusalCount, Run
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, actor_key
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from inbox import notify
 from inbox.actions import calls
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold
-from inbox.domain.states import RunStatus
 from inbox.models import Run
+from inbox.rules.runs.states import RunStatus
 
 
 @transaction.atomic(durable=True)

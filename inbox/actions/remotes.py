@@ -9,15 +9,20 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
-from inbox.domain.access import Actor, Permission
-from inbox.domain.consent import canonical, endpoint_digest
-from inbox.domain.errors import AddressTaken, AgentChanged
-from inbox.domain.remotes import REMOTE, Kept, is_remote, plan_headers
-from inbox.domain.sentences import Sentence
-from inbox.domain.states import InterruptStatus
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.rules.agents.remote_agents import (
+    REMOTE,
+    Kept,
+    is_remote,
+    plan_headers,
+)
+from inbox.rules.decisions.consent import canonical, endpoint_digest
+from inbox.rules.errors import AddressTaken, AgentChanged
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require
 
 

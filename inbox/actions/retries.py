@@ -15,11 +15,11 @@ from inbox.actions.recovery import doubts_about, interrupt_run
 from inbox.actions.refusals import refusals_written_down
 from inbox.actions.repeats import approved_calls, plan_repeats
 from inbox.actions.runs import Accepted, latest_run, new_external_id
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.sentences import Sentence
-from inbox.domain.states import RunStatus, ToolCallState
 from inbox.models import Run, Thread, ToolCall
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import RunStatus, ToolCallState
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, require_current
 from inbox.selectors.agents import endpoint_digest_of
 from inbox.selectors.lineage import Lineage, lineage_of

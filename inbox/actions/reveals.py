@@ -7,9 +7,9 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
 from inbox.models import AuditEntry, Decision, Interrupt, ToolCall, Unmasking
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import require_person
 from inbox.selectors.veils import Veiled, veiled_in_call, veiled_in_interrupt
 

@@ -27,15 +27,20 @@ from inbox.actions.refusals import (
     refusal_count,
     refusals_written_down,
 )
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.consent import canonical, digest
-from inbox.domain.contract import Entry, check_resume, is_replay
-from inbox.domain.gate import AGUI, CANCELLATIONS, Entrance
-from inbox.domain.sentences import Sentence
-from inbox.domain.states import ACTIVE_RUN, EntryStatus, InterruptStatus, RunStatus
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.contract import Entry, check_resume, is_replay
+from inbox.rules.runs.states import (
+    ACTIVE_RUN,
+    EntryStatus,
+    InterruptStatus,
+    RunStatus,
+)
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require, require_current
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 
@@ -331,7 +336,7 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
 
     Raises:
         Unauthenticated, NotFound, Forbidden.
-        Claimed, InboxOnly: see `inbox.domain.gate`; not for the requester.
+        Claimed, InboxOnly: see `inbox.rules.decisions.gate`; not for the requester.
         RunEnded: the run ended in another way, or all that it asked was answered.
     """
     with refusals_written_down("cancel", actor=actor, run_id=run_id):

@@ -7,11 +7,16 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from inbox.actions import audit
-from inbox.domain.access import SWEEPER, Actor
-from inbox.domain.merkle import BLOCK, Frontier, leaf_hash, root_of
-from inbox.domain.notes import SigningKey, checkpoint, read_checkpoint
 from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
+from inbox.rules.audit.merkle import (
+    BLOCK,
+    Frontier,
+    leaf_hash,
+    root_of,
+)
+from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, read_checkpoint
+from inbox.rules.people.access import SWEEPER, Actor
 from inbox.selectors import trail
 from inbox.selectors.tree import has_right_blocks, leaves_of
 

@@ -6,10 +6,10 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.sentences import Sentence
 from inbox.models import Interrupt, Sighting
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require_person
 
 

@@ -7,11 +7,11 @@ from django.db import transaction
 
 from inbox.actions import audit
 from inbox.actions.accounts import end_sessions
-from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.domain.sentences import Sentence
 from inbox.models import User
 from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.people.access import Actor
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import may_make_teams
 
 

@@ -5,12 +5,12 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions import audit
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.filters import Filter, check_view_name
-from inbox.domain.sentences import Sentence
 from inbox.models import SavedView
 from inbox.models.clock import database_now
+from inbox.rules import errors
+from inbox.rules.decisions.list_filters import Filter, check_view_name
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, require, teams_of
 
 MOST_VIEWS = 50

@@ -15,19 +15,19 @@ from inbox import notify
 from inbox.actions import audit
 from inbox.actions.locking import lock_team
 from inbox.actions.orders import Once, made_before
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.sentences import Sentence
-from inbox.domain.webhooks import (
+from inbox.models import Delivery, WebhookEndpoint
+from inbox.models.clock import database_now
+from inbox.models.sealed import seal
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
+from inbox.rules.webhooks.delivery_rules import (
     MOST_ENDPOINTS,
     ROTATION,
     DeliveryStatus,
     DisabledReason,
     check_endpoint,
 )
-from inbox.models import Delivery, WebhookEndpoint
-from inbox.models.clock import database_now
-from inbox.models.sealed import seal
 from inbox.selectors.access import require
 
 

@@ -9,12 +9,12 @@ from inbox.actions import audit, outbox
 from inbox.actions.approvals import unapply_answer
 from inbox.actions.locking import lock_thread
 from inbox.actions.refusals import refusals_written_down
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.sentences import Sentence
-from inbox.domain.states import InterruptStatus
-from inbox.domain.teamwork import check_withdrawal
 from inbox.models import Decision, Interrupt
+from inbox.rules import errors
+from inbox.rules.decisions.collaboration import check_withdrawal
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require_current
 from inbox.selectors.agents import endpoint_digest_of
 

@@ -17,10 +17,10 @@ from inbox.actions import audit, calls, log, outbox
 from inbox.actions.asking import as_sent, build_interrupts, open_interrupts
 from inbox.actions.calls import ProposedCall, WantedCall
 from inbox.actions.locking import lock_thread
-from inbox.domain import errors
-from inbox.domain.access import agent_actor
-from inbox.domain.states import RunStatus
 from inbox.models import Interrupt, Memory, Run, Thread
+from inbox.rules import errors
+from inbox.rules.people.access import agent_actor
+from inbox.rules.runs.states import RunStatus
 
 LEASE = timedelta(seconds=20)
 

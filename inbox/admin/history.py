@@ -9,8 +9,6 @@ from django.contrib import admin
 
 from inbox.admin.pages import Page, column
 from inbox.admin.site import site
-from inbox.domain.masked import masked_detail
-from inbox.domain.shown import json_text
 from inbox.models import (
     AuditCheckpoint,
     AuditEntry,
@@ -22,6 +20,8 @@ from inbox.models import (
     Thread,
     ToolCall,
 )
+from inbox.rules.schema.mask_agui import masked_detail
+from inbox.rules.text.safe_text import json_text
 
 
 @admin.register(Thread, site=site)

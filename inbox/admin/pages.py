@@ -18,10 +18,10 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from inbox.admin.site import site
-from inbox.domain.access import Actor
-from inbox.domain.errors import Refusal
-from inbox.domain.masks import NAMES
-from inbox.domain.shown import visible
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import Actor
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.keys import actor_of_superuser
 from inbox.web.saying import say
 

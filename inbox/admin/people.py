@@ -8,8 +8,8 @@ from django.contrib import admin
 from inbox.actions import superusers
 from inbox.admin.pages import ChangedByActions, Page, column
 from inbox.admin.site import site
-from inbox.domain.access import Actor
 from inbox.models import User
+from inbox.rules.people.access import Actor
 
 
 @admin.register(User, site=site)

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 from inbox.actions import keys, members, remotes, webhooks
 from inbox.admin.pages import ActionForm, ChangedByActions, column
 from inbox.admin.site import site
-from inbox.domain.access import Actor, Permission, Role
-from inbox.domain.keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
-from inbox.domain.remotes import is_remote
-from inbox.domain.webhooks import EventType
 from inbox.models import Agent, ApiKey, Membership, Team, WebhookEndpoint
+from inbox.rules.agents.remote_agents import is_remote
+from inbox.rules.people.access import Actor, Permission, Role
+from inbox.rules.people.api_keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
+from inbox.rules.webhooks.delivery_rules import EventType
 from inbox.selectors.agents import header_names_of
 
 _TEAMS = Team.objects.order_by("name", "pk")

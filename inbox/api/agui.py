@@ -18,9 +18,9 @@ from inbox.api.parsers import json_body
 from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, only, stream
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import InvalidValue, NotFound
-from inbox.domain.gate import Entrance
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import InvalidValue, NotFound
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors import agents
 
 DIALECT = query(

@@ -14,10 +14,16 @@ from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from agents.adapters.reports import Found
-from inbox.domain.access import ActorKind, Permission, Role
-from inbox.domain.invitations import MailState
-from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus, ToolCallState, Verdict
-from inbox.domain.webhooks import DeliveryStatus, DisabledReason, EventType
+from inbox.rules.people.access import ActorKind, Permission, Role
+from inbox.rules.people.invitations import MailState
+from inbox.rules.runs.states import (
+    EntryStatus,
+    InterruptStatus,
+    RunStatus,
+    ToolCallState,
+    Verdict,
+)
+from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason, EventType
 
 Item = TypeVar("Item")
 Id = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]

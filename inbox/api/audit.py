@@ -14,12 +14,12 @@ from inbox.api.lists import NUMBER_CURSOR, Window, refuse_ignored
 from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
 from inbox.db_threads import in_turns
-from inbox.domain.access import Permission
-from inbox.domain.errors import InvalidValue, NotFound, NotSealed
-from inbox.domain.exports import Format
-from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
-from inbox.domain.states import Verdict
-from inbox.domain.trailfilters import UNDECIDED, CallFilter, EntryFilter
+from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter, EntryFilter
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.rules.errors import InvalidValue, NotFound, NotSealed
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import Verdict
 from inbox.selectors.calls import calls_for
 from inbox.selectors.entries import entries_for
 from inbox.selectors.veils import asked_in

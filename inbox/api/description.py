@@ -10,8 +10,8 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 from inbox.api.answers import Page
 from inbox.api.errors import PROBLEM, problem, status_of
 from inbox.api.examples import EXAMPLES
-from inbox.domain import errors
-from inbox.domain.access import ROLE_PERMISSIONS, Permission
+from inbox.rules import errors
+from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
 
 View = TypeVar("View", bound=Callable[..., Any])
 #: (status, code, what it means)

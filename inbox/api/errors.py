@@ -10,8 +10,8 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from inbox.domain import errors
-from inbox.domain.requests import current_request_id
+from inbox.rules import errors
+from inbox.rules.request_context import current_request_id
 
 log = structlog.get_logger(__name__)
 

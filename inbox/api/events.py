@@ -15,9 +15,9 @@ from inbox.api.lists import Window, names_of
 from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, stream
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Permission
-from inbox.domain.errors import InvalidInput, NotFound
 from inbox.feed import follow
+from inbox.rules.errors import InvalidInput, NotFound
+from inbox.rules.people.access import Permission
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.events import read_events
 from inbox.selectors.threads import thread_for

@@ -12,7 +12,7 @@ from django.core.validators import RegexValidator, slug_re
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from inbox.domain.invitations import LONGEST_EMAIL
+from inbox.rules.people.invitations import LONGEST_EMAIL
 
 #: A name in an address.
 SLUG: str = slug_re.pattern

@@ -9,13 +9,18 @@ from typing_extensions import TypedDict
 from inbox.actions.bulk import MOST_AT_ONCE
 from inbox.actions.runs import RunRequest
 from inbox.api.fields import SLUG, Flag, Id, Text, Whole, url_field
-from inbox.domain.exports import Format
-from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH
-from inbox.domain.remotes import LONGEST_DESCRIPTION, LONGEST_URL, LONGEST_VALUE, VALUE
-from inbox.domain.states import EntryStatus, Verdict
-from inbox.domain.teamwork import COMMENT_CHARACTERS
-from inbox.domain.trailfilters import UNDECIDED
 from inbox.door.inputs import ID_CHARACTERS
+from inbox.rules.agents.remote_agents import (
+    LONGEST_DESCRIPTION,
+    LONGEST_URL,
+    LONGEST_VALUE,
+    VALUE,
+)
+from inbox.rules.audit.audit_filters import UNDECIDED
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.decisions.collaboration import COMMENT_CHARACTERS
+from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.rules.runs.states import EntryStatus, Verdict
 
 
 def checked(kind: type[serializers.Serializer[Any]], request: Request) -> Any:

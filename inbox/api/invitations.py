@@ -15,14 +15,14 @@ from inbox.api.fields import EmailField
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
-from inbox.domain.access import Permission, Role
-from inbox.domain.errors import (
+from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidValue,
     InvitationEnded,
     MoreThanOwn,
     NotFound,
 )
+from inbox.rules.people.access import Permission, Role
 from inbox.selectors.invitations import invitations_for
 from inbox.selectors.teams import team_for
 

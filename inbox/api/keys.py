@@ -15,15 +15,15 @@ from inbox.api.fields import SLUG, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
-from inbox.domain.access import Permission
-from inbox.domain.errors import (
+from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidValue,
     KeyEnded,
     MoreThanOwn,
     NotFound,
 )
-from inbox.domain.keys import (
+from inbox.rules.people.access import Permission
+from inbox.rules.people.api_keys import (
     LONGEST_NAME,
     MOST_DAYS,
     MOST_OVERLAP_HOURS,

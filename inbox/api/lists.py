@@ -8,8 +8,8 @@ from uuid import UUID
 from django.core.validators import slug_re
 from rest_framework.response import Response
 
-from inbox.domain.errors import InvalidInput, InvalidValue
-from inbox.domain.filters import LONGEST_SEARCH, MOST_WORDS
+from inbox.rules.decisions.list_filters import LONGEST_SEARCH, MOST_WORDS
+from inbox.rules.errors import InvalidInput, InvalidValue
 
 PAGE = 50
 LONGEST_PAGE = 200

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from rest_framework.parsers import JSONParser
 
 from agents.agui import strict_json
-from inbox.domain.errors import InvalidInput, TooLarge, UnsupportedMedia
+from inbox.rules.errors import InvalidInput, TooLarge, UnsupportedMedia
 
 MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 

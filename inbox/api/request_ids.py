@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 from uuid6 import uuid7
 
-from inbox.domain.requests import begin_request, is_request_id
+from inbox.rules.request_context import begin_request, is_request_id
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]

@@ -17,8 +17,8 @@ from rest_framework.views import APIView
 
 from inbox.actions.orders import Once
 from inbox.api.lists import chosen
-from inbox.domain.access import Actor, sees_secrets
-from inbox.domain.errors import InvalidInput, NotFound, PreconditionFailed
+from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
+from inbox.rules.people.access import Actor, sees_secrets
 
 
 class Caller(APIView):

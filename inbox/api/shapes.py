@@ -8,18 +8,18 @@ from agents.agui.conversation import is_from_client
 from inbox.actions.bulk import Result
 from inbox.api import answers
 from inbox.api.errors import body_of
-from inbox.domain.access import Actor, sees_secrets
-from inbox.domain.connections import sentence_of
-from inbox.domain.consent import SIGNOFF
-from inbox.domain.masked import (
+from inbox.rules.agents.connection_test_messages import sentence_of
+from inbox.rules.decisions.consent import SIGNOFF
+from inbox.rules.people.access import Actor, sees_secrets
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import (
     masked_event,
     masked_message,
     masked_question,
     secrets_of_answers,
     secrets_of_arguments,
 )
-from inbox.domain.masks import NAMES, Secrets, pointer
-from inbox.domain.states import InterruptStatus
+from inbox.rules.schema.secrets import NAMES, Secrets, pointer
 from inbox.selectors.agents import Place
 from inbox.selectors.interrupts import InterruptDetail
 from inbox.selectors.threads import Hydration

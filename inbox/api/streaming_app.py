@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from inbox.api.errors import json_response
 from inbox.api.unavailable import unavailable
-from inbox.domain.errors import Refusal
+from inbox.rules.errors import Refusal
 
 View = Callable[..., Awaitable[HttpResponseBase]]
 Receive = Callable[[], Awaitable[Any]]

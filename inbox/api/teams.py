@@ -14,12 +14,22 @@ from inbox.api.fields import Flag, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
-from inbox.domain.access import Permission, Role
-from inbox.domain.errors import AddressTaken, InvalidValue, LastAdmin, MoreThanOwn, NotFound
-from inbox.domain.team_settings import SETTINGS
-from inbox.domain.teams import LONGEST_NAME, LONGEST_SLUG
-from inbox.domain.teams import SLUG as TEAM_SLUG
-from inbox.domain.teamwork import LONGEST_EXPIRY_HOURS, LONGEST_GRACE_SECONDS, MOST_EXECUTION_HOURS
+from inbox.rules.decisions.collaboration import (
+    LONGEST_EXPIRY_HOURS,
+    LONGEST_GRACE_SECONDS,
+    MOST_EXECUTION_HOURS,
+)
+from inbox.rules.errors import (
+    AddressTaken,
+    InvalidValue,
+    LastAdmin,
+    MoreThanOwn,
+    NotFound,
+)
+from inbox.rules.people.access import Permission, Role
+from inbox.rules.people.team_settings import SETTINGS
+from inbox.rules.people.teams import LONGEST_NAME, LONGEST_SLUG
+from inbox.rules.people.teams import SLUG as TEAM_SLUG
 from inbox.selectors import members
 from inbox.selectors.teams import team_for
 

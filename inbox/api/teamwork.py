@@ -22,8 +22,8 @@ from inbox.api.inputs import (
 )
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
-from inbox.domain.access import Permission
-from inbox.domain.errors import (
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import (
     AlreadyDecided,
     AlreadyResumed,
     Claimed,
@@ -31,8 +31,8 @@ from inbox.domain.errors import (
     InterruptExpired,
     NotFound,
 )
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import EntryStatus
 from inbox.selectors import interrupts, teamwork
 
 

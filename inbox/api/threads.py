@@ -13,10 +13,10 @@ from inbox.api.answers import AuditEntry, Message, Page, Run, ThreadState, ToolC
 from inbox.api.description import operation, page_parameters
 from inbox.api.lists import NUMBER_CURSOR, Window
 from inbox.api.resources import Caller
-from inbox.domain.access import Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.masked import masked_detail, secrets_of_arguments
-from inbox.domain.masks import NAMES
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Permission
+from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES
 from inbox.selectors import parts, threads
 from inbox.selectors.veils import about_entry, asked_in
 

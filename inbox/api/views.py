@@ -34,8 +34,16 @@ from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, che
 from inbox.api.lists import SLUG, Window, refuse_ignored
 from inbox.api.resources import Caller, idempotency_key, made
 from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
-from inbox.domain.access import Permission, sees_secrets
-from inbox.domain.errors import (
+from inbox.engine.agents import try_connection
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.decisions.list_filters import (
+    LONGEST_NAME,
+    LONGEST_SEARCH,
+    Filter,
+    Sort,
+    State,
+)
+from inbox.rules.errors import (
     AddressTaken,
     AlreadyDecided,
     Claimed,
@@ -57,18 +65,16 @@ from inbox.domain.errors import (
     ViewChanged,
     ViewDigestRequired,
 )
-from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH, Filter, Sort, State
-from inbox.domain.gate import Entrance
-from inbox.domain.masks import NAMES
-from inbox.domain.states import EntryStatus, RunStatus
-from inbox.engine.agents import try_connection
+from inbox.rules.people.access import Permission, sees_secrets
+from inbox.rules.runs.states import EntryStatus, RunStatus
+from inbox.rules.schema.secrets import NAMES
 from inbox.selectors import agents, interrupts, lists, threads
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
 _WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
 _FLAG = {"type": "string", "enum": ["1"]}
 _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
-#: The parameters of `inbox.domain.filters`.
+#: The parameters of `inbox.rules.decisions.list_filters`.
 FILTERS = [
     query("status", "What waits, or what is closed.", {"enum": ["open", "closed"]}),
     query("state", "The same more exactly.", {"enum": [state.value for state in State]}),

@@ -15,9 +15,9 @@ from django.db import InterfaceError, OperationalError
 from inbox.api.authentication import actor_of_request
 from inbox.api.streaming_app import Receive, Send, read_body, until_disconnected
 from inbox.db_threads import in_db_thread
-from inbox.domain.errors import InvalidInput, Refusal
-from inbox.domain.states import ACTIVE_RUN
 from inbox.feed import follow_run
+from inbox.rules.errors import InvalidInput, Refusal
+from inbox.rules.runs.states import ACTIVE_RUN
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.threads import run_for
 

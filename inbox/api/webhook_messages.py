@@ -7,9 +7,9 @@ from drf_spectacular.utils import OpenApiExample, OpenApiWebhook, extend_schema
 from typing_extensions import TypedDict
 
 from inbox.api.answers import Id, exact
-from inbox.domain.access import ActorKind
-from inbox.domain.states import EntryStatus, InterruptStatus, RunStatus
-from inbox.domain.webhooks import EventType
+from inbox.rules.people.access import ActorKind
+from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
+from inbox.rules.webhooks.delivery_rules import EventType
 
 
 @exact

@@ -23,15 +23,15 @@ from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
 from inbox.api.fields import SLUG, Flag, Text, url_field
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
-from inbox.domain.access import Permission
-from inbox.domain.errors import (
+from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidInput,
     InvalidValue,
     NotFound,
     WebhookDisabled,
 )
-from inbox.domain.webhooks import (
+from inbox.rules.people.access import Permission
+from inbox.rules.webhooks.delivery_rules import (
     LONGEST_DESCRIPTION,
     LONGEST_URL,
     DeliveryStatus,

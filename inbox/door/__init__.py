@@ -27,10 +27,6 @@ from inbox import engine
 from inbox.actions.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs import RunRequest
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Actor
-from inbox.domain.errors import ContractRefusal, Forbidden, InvalidInput
-from inbox.domain.gate import Entrance
-from inbox.domain.states import RunStatus
 from inbox.door.dialects import (
     asked_again,
     dialect_of,
@@ -42,6 +38,10 @@ from inbox.door.dialects import (
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import ContractRefusal, Forbidden, InvalidInput
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import RunStatus
 from inbox.selectors import agents, threads
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.questions import Asked, asked_in

@@ -17,14 +17,14 @@ from agents.agui.old_clients import (
 )
 from inbox.actions.decisions import decide
 from inbox.actions.runs import RunRequest
-from inbox.domain import errors
-from inbox.domain.access import Actor
-from inbox.domain.contract import Entry
-from inbox.domain.edits import flat_edits
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus, Reason
 from inbox.feed import Row
 from inbox.models import Agent
+from inbox.rules import errors
+from inbox.rules.decisions.edits import flat_edits
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus, Reason
 from inbox.selectors.questions import Asked, asked_on, delivered_to
 
 

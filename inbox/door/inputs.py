@@ -9,10 +9,10 @@ from pydantic import BaseModel, ValidationError
 from agents.agui.bounds import check_bounds
 from agents.agui.errors import ProtocolViolation
 from inbox.actions.runs import RunRequest
-from inbox.domain.consent import SIGNOFF
-from inbox.domain.contract import Entry
-from inbox.domain.errors import InvalidInput, InvalidValue
-from inbox.domain.states import EntryStatus
+from inbox.rules.decisions.consent import SIGNOFF
+from inbox.rules.errors import InvalidInput, InvalidValue
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus
 
 ID_CHARACTERS = 200
 

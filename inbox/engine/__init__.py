@@ -11,13 +11,18 @@ from agents import port, registry
 from inbox.actions.retries import retry_run
 from inbox.actions.runs import Accepted, RunRequest, accept_run
 from inbox.actions.work import Hold, claim_run, fail_unstarted_run
-from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidValue, LeaseLost, NotFound, RunFailure
-from inbox.domain.gate import Entrance
-from inbox.domain.schemas import problems_of
 from inbox.engine.agents import find, locate
 from inbox.engine.driver import Driver
 from inbox.models import Agent, Run
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import (
+    InvalidValue,
+    LeaseLost,
+    NotFound,
+    RunFailure,
+)
+from inbox.rules.people.access import Actor
+from inbox.rules.schema.schemas import problems_of
 from inbox.selectors.work import implementation_of, load_assignment
 
 log = structlog.get_logger(__name__)

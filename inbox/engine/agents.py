@@ -14,11 +14,11 @@ from agents.adapters.remote import RemoteAgent
 from agents.adapters.reports import Found, Report, human_in_the_loop
 from agents.port import Agent
 from inbox.actions.remotes import record_test
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotRemote, TooManyTests
-from inbox.domain.remotes import REMOTE
-from inbox.domain.sentences import Sentence
 from inbox.models.sealed import Unreadable
+from inbox.rules.agents.remote_agents import REMOTE
+from inbox.rules.errors import NotRemote, TooManyTests
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import require
 from inbox.selectors.agents import Elsewhere, agent_for, endpoint_of
 

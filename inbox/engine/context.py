@@ -10,9 +10,9 @@ from ag_ui.core import BaseEvent
 from agents.port import LONGEST_MEMORY, Answer, Effect, Journal, Permit, ToolRefused
 from inbox.actions import work
 from inbox.actions.calls import WantedCall
-from inbox.domain import errors
-from inbox.domain.consent import canonical
 from inbox.engine.turns import Settled
+from inbox.rules import errors
+from inbox.rules.decisions.consent import canonical
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
 Ask = Callable[[Callable[[work.Batch, Any], Any], Any], "asyncio.Future[Any]"]

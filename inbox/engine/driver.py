@@ -19,7 +19,10 @@ from agents.registry import UnknownAgent
 from inbox.actions import work
 from inbox.actions.recovery import ask_what_happened
 from inbox.actions.release import release_run
-from inbox.domain.errors import (
+from inbox.engine.context import EngineContext, EngineJournal
+from inbox.engine.stream import Outgoing, joined
+from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
+from inbox.rules.errors import (
     PUBLIC_MESSAGES,
     ArgumentsDiffer,
     ArgumentsNotApproved,
@@ -28,10 +31,7 @@ from inbox.domain.errors import (
     RunFailure,
     WorkerLost,
 )
-from inbox.domain.states import RunStatus
-from inbox.engine.context import EngineContext, EngineJournal
-from inbox.engine.stream import Outgoing, joined
-from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
+from inbox.rules.runs.states import RunStatus
 from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.

@@ -16,10 +16,10 @@ from agents.sdk.expiry import expiry_after
 from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch
-from inbox.domain.consent import canonical, written_text
-from inbox.domain.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_schema
+from inbox.rules.decisions.consent import canonical, written_text
+from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import check_schema
 from inbox.selectors.work import Assignment
 
 MAX_EVENTS = 10_000

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inbox.domain.faces import hue, initials
 from inbox.feed.pages import Page
+from inbox.rules.people.avatars import hue, initials
 
 ANNOUNCE_SECONDS = 10.0
 #: What was not heard of for so long is gone, whatever became of its process.

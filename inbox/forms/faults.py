@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from inbox.domain.schemas import Fault, find_faults
-from inbox.domain.shown import visible
 from inbox.forms import wording
 from inbox.forms.nodes import Node
 from inbox.forms.reading import Path, Reader
+from inbox.rules.schema.schemas import Fault, find_faults
+from inbox.rules.text.safe_text import visible
 
 #: What says something about all members of an object: not to be judged while some are left out.
 _ABOUT_ALL = {"oneOf", "anyOf", "not", "minProperties"}

@@ -8,11 +8,6 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from agents.agui import strict_json
-from inbox.domain.errors import InvalidPayload
-from inbox.domain.masks import NAMES, Numbered, Secrets
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_schema
-from inbox.domain.shown import has_hidden, json_text, visible
 from inbox.forms import wording
 from inbox.forms.drafts import apply_draft, put_focus
 from inbox.forms.faults import blame_empty_groups, blame_faults, pointer_of
@@ -21,6 +16,11 @@ from inbox.forms.planner import Planner
 from inbox.forms.posts import Posted
 from inbox.forms.reading import Reader
 from inbox.forms.values import ABSENT, field_id, plain_newlines, same, strings
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import check_schema
+from inbox.rules.schema.secrets import NAMES, Numbered, Secrets
+from inbox.rules.text.safe_text import has_hidden, json_text, visible
 
 FORM_TAB = "form"
 JSON_TAB = "json"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext
 
-from inbox.domain.shown import json_text
 from inbox.forms import wording
 from inbox.forms.nodes import Node, Option
 from inbox.forms.shapes import NotPlain
 from inbox.forms.values import ABSENT, field_id, fits_a_control, number_text
+from inbox.rules.text.safe_text import json_text
 
 if TYPE_CHECKING:
     from inbox.forms.planner import Planner

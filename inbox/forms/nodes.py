@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from inbox.domain.masks import is_mask
-from inbox.domain.shown import has_hidden, is_long, visible
 from inbox.forms.values import ABSENT, field_id
+from inbox.rules.schema.secrets import is_mask
+from inbox.rules.text.safe_text import has_hidden, is_long, visible
 
 
 @dataclass(frozen=True)

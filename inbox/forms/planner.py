@@ -5,9 +5,6 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.domain.masks import MASK, is_secret_name
-from inbox.domain.schema_marks import is_marked
-from inbox.domain.shown import json_text, visible
 from inbox.forms import wording
 from inbox.forms.leaves import plan_choice, plan_many, plan_number, plan_text
 from inbox.forms.nodes import Node, Row
@@ -21,6 +18,9 @@ from inbox.forms.values import (
     name_part,
     type_of,
 )
+from inbox.rules.schema.schema_secrets import is_marked
+from inbox.rules.schema.secrets import MASK, is_secret_name
+from inbox.rules.text.safe_text import json_text, visible
 
 #: More fields than this are one text area of JSON instead, and so is what lies deeper.
 MOST_FIELDS = 300

@@ -8,12 +8,12 @@ from typing import Any
 from django.utils.translation import gettext
 
 from agents.agui import strict_json
-from inbox.domain.masks import MASK
 from inbox.forms import wording
 from inbox.forms.leaves import UNSET
 from inbox.forms.nodes import Node
 from inbox.forms.posts import Posted
 from inbox.forms.values import ABSENT, plain_newlines
+from inbox.rules.schema.secrets import MASK
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _LOCAL = re.compile(r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?")

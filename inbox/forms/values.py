@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from inbox.domain.consent import canonical
-from inbox.domain.shown import has_hidden, visible
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.text.safe_text import has_hidden, visible
 
 #: A key is part of the names of fields; longer ones make the object JSON.
 LONGEST_KEY = 200

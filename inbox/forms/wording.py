@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.schemas import TOO_LARGE_TO_SAY, is_pattern_checked
-from inbox.domain.shown import json_text, visible
 from inbox.forms.values import ABSENT
+from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY, is_pattern_checked
+from inbox.rules.text.safe_text import json_text, visible
 
 if TYPE_CHECKING:
     from inbox.forms.nodes import Node, Option

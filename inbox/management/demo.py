@@ -11,9 +11,9 @@ from inbox import engine
 from inbox.actions.keys import make_key
 from inbox.actions.people import add_member, set_password
 from inbox.actions.runs import RunRequest, new_external_id
-from inbox.domain.access import SEED, Permission, Role
-from inbox.domain.errors import UsernameTaken
 from inbox.management.teams import give_agent, team_of
+from inbox.rules.errors import UsernameTaken
+from inbox.rules.people.access import SEED, Permission, Role
 
 TEAM = "demo"
 PEOPLE = (

@@ -4,7 +4,7 @@ from typing import Any
 
 from inbox import engine
 from inbox.actions.people import ensure_agent, ensure_team
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 
 
 def team_of(slug: str) -> Any:

@@ -4,7 +4,7 @@ import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.db.models.deletion
 import django.utils.timezone
-import inbox.domain.states
+import inbox.rules.runs.states
 import uuid6
 from django.conf import settings
 from django.db import migrations, models
@@ -98,7 +98,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('external_id', models.CharField(help_text='the AG-UI runId, may repeat', max_length=200)),
                 ('parent_external_id', models.CharField(blank=True, max_length=200)),
-                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('interrupted', 'Interrupted'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default=inbox.domain.states.RunStatus['QUEUED'], max_length=12)),
+                ('status', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('interrupted', 'Interrupted'), ('succeeded', 'Succeeded'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default=inbox.rules.runs.states.RunStatus['QUEUED'], max_length=12)),
                 ('input', models.TextField()),
                 ('resume', models.TextField(default='[]')),
                 ('checkpoint', models.TextField(default='null')),
@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
                 ('args', models.TextField(help_text="the tool's arguments when this was asked", null=True)),
                 ('body', models.TextField()),
                 ('view_digest', models.CharField(max_length=64)),
-                ('status', models.CharField(choices=[('open', 'Open'), ('resolved', 'Resolved'), ('cancelled', 'Cancelled'), ('expired', 'Expired')], default=inbox.domain.states.InterruptStatus['OPEN'], max_length=10)),
+                ('status', models.CharField(choices=[('open', 'Open'), ('resolved', 'Resolved'), ('cancelled', 'Cancelled'), ('expired', 'Expired')], default=inbox.rules.runs.states.InterruptStatus['OPEN'], max_length=10)),
                 ('expires_at', models.DateTimeField(null=True)),
                 ('due_at', models.DateTimeField(help_text='expires_at, or NEVER: the order of the pending list')),
                 ('created_at', models.DateTimeField()),
@@ -176,7 +176,7 @@ class Migration(migrations.Migration):
                 ('args', models.TextField()),
                 ('edited_args', models.TextField(null=True)),
                 ('effect', models.CharField(blank=True, max_length=10)),
-                ('state', models.CharField(choices=[('proposed', 'Proposed'), ('started', 'Started'), ('settled', 'Settled'), ('in_doubt', 'In doubt'), ('not_run', 'Not run')], default=inbox.domain.states.ToolCallState['PROPOSED'], max_length=10)),
+                ('state', models.CharField(choices=[('proposed', 'Proposed'), ('started', 'Started'), ('settled', 'Settled'), ('in_doubt', 'In doubt'), ('not_run', 'Not run')], default=inbox.rules.runs.states.ToolCallState['PROPOSED'], max_length=10)),
                 ('result', models.TextField(null=True)),
                 ('proposed_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(null=True)),
@@ -231,15 +231,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('status', inbox.domain.states.RunStatus['QUEUED'])), fields=['queued_at'], name='queued_runs'),
+            index=models.Index(condition=models.Q(('status', inbox.rules.runs.states.RunStatus['QUEUED'])), fields=['queued_at'], name='queued_runs'),
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(condition=models.Q(('status', inbox.domain.states.RunStatus['RUNNING'])), fields=['lease_until'], name='running_runs'),
+            index=models.Index(condition=models.Q(('status', inbox.rules.runs.states.RunStatus['RUNNING'])), fields=['lease_until'], name='running_runs'),
         ),
         migrations.AddConstraint(
             model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', (inbox.domain.states.RunStatus['QUEUED'], inbox.domain.states.RunStatus['RUNNING']))), fields=('thread',), name='one_active_run_per_thread'),
+            constraint=models.UniqueConstraint(condition=models.Q(('status__in', (inbox.rules.runs.states.RunStatus['QUEUED'], inbox.rules.runs.states.RunStatus['RUNNING']))), fields=('thread',), name='one_active_run_per_thread'),
         ),
         migrations.AddConstraint(
             model_name='run',
@@ -263,15 +263,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='interrupt',
-            index=models.Index(condition=models.Q(('status', inbox.domain.states.InterruptStatus['OPEN'])), fields=['team', 'due_at', 'id'], name='pending_by_expiry'),
+            index=models.Index(condition=models.Q(('status', inbox.rules.runs.states.InterruptStatus['OPEN'])), fields=['team', 'due_at', 'id'], name='pending_by_expiry'),
         ),
         migrations.AddIndex(
             model_name='interrupt',
-            index=models.Index(condition=models.Q(('status', inbox.domain.states.InterruptStatus['OPEN'])), fields=['expires_at'], name='open_by_expiry'),
+            index=models.Index(condition=models.Q(('status', inbox.rules.runs.states.InterruptStatus['OPEN'])), fields=['expires_at'], name='open_by_expiry'),
         ),
         migrations.AddIndex(
             model_name='interrupt',
-            index=models.Index(condition=models.Q(('status', inbox.domain.states.InterruptStatus['OPEN']), _negated=True), fields=['team', '-closed_at'], name='decided_by_time'),
+            index=models.Index(condition=models.Q(('status', inbox.rules.runs.states.InterruptStatus['OPEN']), _negated=True), fields=['team', '-closed_at'], name='decided_by_time'),
         ),
         migrations.AddConstraint(
             model_name='interrupt',

@@ -5,7 +5,7 @@ import json
 from django.db import migrations
 from django.db.models import OuterRef, Subquery
 
-from inbox.domain.likeness import search_text_of, shape_of
+from inbox.rules.decisions.similarity import search_text_of, shape_of
 
 AT_ONCE = 500
 

@@ -5,9 +5,16 @@ import secrets
 
 from django.db import migrations
 
-from inbox.domain.access import Actor, ActorKind
-from inbox.domain.consent import canonical
-from inbox.domain.trail import SALT_BYTES, Facts, Place, body_of, commitment_to, hash_of
+from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.audit.audit_entry import (
+    SALT_BYTES,
+    Facts,
+    Place,
+    body_of,
+    commitment_to,
+    hash_of,
+)
 
 _IDS = ("team", "thread", "run", "interrupt")
 

@@ -5,9 +5,9 @@ import json
 from django.db import migrations
 from django.db.models import OuterRef, Subquery
 
-from inbox.domain.contract import Entry
-from inbox.domain.states import EntryStatus
-from inbox.domain.verdicts import outweighs, verdict_on
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus
+from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
 
 
 def fill(apps, schema_editor):

@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
             name='DeliveredOutcome',
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('actor', models.CharField(help_text='inbox.domain.access.actor_key', max_length=80)),
+                ('actor', models.CharField(help_text='inbox.rules.people.access.actor_key', max_length=80)),
                 ('interrupt_ids', models.JSONField(help_text='the AG-UI ids of what the client was told of')),
                 ('at', models.DateTimeField()),
                 ('run', models.ForeignKey(help_text='that asked', on_delete=django.db.models.deletion.CASCADE, related_name='+', to='inbox.run')),

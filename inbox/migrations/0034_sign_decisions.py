@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import migrations
 from django.utils import timezone
 
-from inbox.domain.consent import digest
-from inbox.domain.signatures import SignedDecision, sign
+from inbox.rules.decisions.consent import digest
+from inbox.rules.decisions.signatures import SignedDecision, sign
 from inbox.models.decision_keys import decision_keys
 
 #: Older decisions stay unsigned: a run that is retried on them asks people again.

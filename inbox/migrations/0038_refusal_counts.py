@@ -15,7 +15,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('about', models.UUIDField(help_text='the interrupt, the run, the thread or the agent')),
-                ('actor', models.CharField(help_text='inbox.domain.access.actor_key', max_length=80)),
+                ('actor', models.CharField(help_text='inbox.rules.people.access.actor_key', max_length=80)),
                 ('tried', models.CharField(max_length=20)),
                 ('code', models.CharField(max_length=40)),
                 ('count', models.BigIntegerField(default=0)),

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import migrations
 
 from agents.agui.conversation import fingerprint
-from inbox.domain.states import ACTIVE_RUN
+from inbox.rules.runs.states import ACTIVE_RUN
 
 AT_ONCE = 100
 

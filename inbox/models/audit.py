@@ -28,8 +28,8 @@ class AuditEntry(models.Model):
     One thing that somebody did, in the transaction that did it. Append-only, by triggers.
 
     `body` is what counts: canonical JSON text with the hash of the entry before it in its chain,
-    which is that of a thread, of a team, or SYSTEM_CHAIN (inbox.domain.trail). `hash` is its
-    sha256. The other columns repeat what it says, to be searched.
+    which is that of a thread, of a team, or SYSTEM_CHAIN (inbox.rules.audit.audit_entry). `hash` is
+    its sha256. The other columns repeat what it says, to be searched.
     """
 
     chain = models.UUIDField()
@@ -115,7 +115,7 @@ class AuditBlock(models.Model):
 
 
 class AuditCheckpoint(models.Model):
-    """A signed note about the log as it was (inbox.domain.notes). Append-only, by triggers."""
+    """A signed checkpoint of the log (rules.audit.signed_checkpoint); append-only by trigger."""
 
     size = models.BigIntegerField(unique=True, help_text="how many entries it commits to")
     frontier = models.TextField(help_text="where the next checkpoint goes on; trusted by nobody")
@@ -174,7 +174,7 @@ class RefusalCount(models.Model):
     """
 
     about = models.UUIDField(help_text="the interrupt, the run, the thread or the agent")
-    actor = models.CharField(max_length=80, help_text="inbox.domain.access.actor_key")
+    actor = models.CharField(max_length=80, help_text="inbox.rules.people.access.actor_key")
     tried = models.CharField(max_length=20)
     code = models.CharField(max_length=40)
     count = models.BigIntegerField(default=0)

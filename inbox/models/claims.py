@@ -3,8 +3,8 @@
 from django.conf import settings
 from django.db import models
 
-from inbox.domain.teamwork import Holder
 from inbox.models.interrupts import Interrupt
+from inbox.rules.decisions.collaboration import Holder
 
 
 class Claim(models.Model):

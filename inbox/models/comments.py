@@ -4,9 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.teamwork import COMMENT_CHARACTERS
 from inbox.models.fields import id_field
 from inbox.models.interrupts import Interrupt
+from inbox.rules.decisions.collaboration import COMMENT_CHARACTERS
 
 
 class Comment(models.Model):

@@ -4,12 +4,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Actor
-from inbox.domain.signatures import SignedDecision
-from inbox.domain.states import EntryStatus
 from inbox.models.fields import choices, id_field
 from inbox.models.interrupts import Interrupt
 from inbox.models.keys import ApiKey
+from inbox.rules.decisions.signatures import SignedDecision
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import EntryStatus
 
 
 class Decision(models.Model):
@@ -49,7 +49,9 @@ class Decision(models.Model):
         max_length=64, blank=True, help_text="of the arguments that may run after this decision"
     )
     signature = models.CharField(
-        max_length=120, blank=True, help_text="inbox.domain.signatures; blank once withdrawn"
+        max_length=120,
+        blank=True,
+        help_text="inbox.rules.decisions.signatures; blank once withdrawn",
     )
     withdrawn_at = models.DateTimeField(null=True)
 

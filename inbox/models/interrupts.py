@@ -6,14 +6,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.bulk import BulkCandidate
-from inbox.domain.consent import VIEW_VERSION, shown_digest
-from inbox.domain.states import InterruptStatus
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
 from inbox.models.toolcalls import ToolCall
+from inbox.rules.decisions.bulk import BulkCandidate
+from inbox.rules.decisions.consent import VIEW_VERSION, shown_digest
+from inbox.rules.runs.states import InterruptStatus
 
 #: When a question without an expiry is due: a column without nulls sorts by its index everywhere.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)

@@ -3,10 +3,10 @@
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Role
-from inbox.domain.invitations import LONGEST_EMAIL, MailState
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
+from inbox.rules.people.access import Role
+from inbox.rules.people.invitations import LONGEST_EMAIL, MailState
 
 
 class Invitation(models.Model):

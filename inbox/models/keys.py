@@ -3,11 +3,11 @@
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Permission
-from inbox.domain.keys import permissions_of_key
 from inbox.models.agents import Agent
 from inbox.models.fields import id_field
 from inbox.models.people import Team
+from inbox.rules.people.access import Permission
+from inbox.rules.people.api_keys import permissions_of_key
 
 #: What the scopes of an agent's own key can be; spelt out, for any database to compare.
 _OF_AN_AGENT = Q(scopes=["read"]) | Q(scopes=["run"]) | Q(scopes=["read", "run"])

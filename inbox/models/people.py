@@ -4,14 +4,14 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Role
-from inbox.domain.teamwork import (
+from inbox.models.fields import choices, id_field
+from inbox.rules.decisions.collaboration import (
     DEFAULT_EXPIRY_HOURS,
     LONGEST_EXPIRY_HOURS,
     LONGEST_GRACE_SECONDS,
     USUAL_EXECUTION_HOURS,
 )
-from inbox.models.fields import choices, id_field
+from inbox.rules.people.access import Role
 
 
 class User(AbstractUser):

@@ -4,12 +4,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.domain.access import Actor
-from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.keys import ApiKey
 from inbox.models.people import Team
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
 
 
 class Thread(models.Model):
@@ -149,7 +149,7 @@ class DeliveredOutcome(models.Model):
 
     id = id_field()
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="+", db_index=False)
-    actor = models.CharField(max_length=80, help_text="inbox.domain.access.actor_key")
+    actor = models.CharField(max_length=80, help_text="inbox.rules.people.access.actor_key")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", help_text="that asked")
     interrupt_ids = models.JSONField(help_text="the AG-UI ids of what the client was told of")
     at = models.DateTimeField()

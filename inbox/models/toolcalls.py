@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db import models
 
-from inbox.domain.consent import as_written
-from inbox.domain.states import ToolCallState, Verdict
 from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
+from inbox.rules.decisions.consent import as_written
+from inbox.rules.runs.states import ToolCallState, Verdict
 
 
 class ToolCall(models.Model):

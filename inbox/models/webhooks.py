@@ -4,11 +4,11 @@ from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
 
-from inbox.domain.webhooks import DeliveryStatus, DisabledReason
 from inbox.models.fields import choices, id_field
 from inbox.models.interrupts import Interrupt
 from inbox.models.people import Team
 from inbox.models.threads import Thread
+from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
 
 _PENDING = Q(status=DeliveryStatus.PENDING)
 

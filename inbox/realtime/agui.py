@@ -13,9 +13,6 @@ from agents.agui import strict_json
 from inbox import door, rates
 from inbox.addresses import household_of
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Actor
-from inbox.domain.errors import Refusal
-from inbox.domain.gate import Entrance
 from inbox.realtime.callers import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
@@ -24,6 +21,9 @@ from inbox.realtime.callers import (
     close_code_of,
     query_of,
 )
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import Actor
 from inbox.selectors.keys import check_is_known_still
 
 log = structlog.get_logger(__name__)

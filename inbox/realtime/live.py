@@ -13,8 +13,6 @@ from uuid import UUID
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from inbox.db_threads import in_db_thread
-from inbox.domain.access import Actor
-from inbox.domain.errors import Refusal
 from inbox.feed import Looking, Page, follow, look_at, open_page
 from inbox.realtime.callers import (
     CLOSE_BAD_INPUT,
@@ -26,6 +24,8 @@ from inbox.realtime.callers import (
     query_of,
 )
 from inbox.realtime.here import read_here
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import Actor
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.interrupts import interrupt_for
 from inbox.selectors.standing import Reader, standings_of

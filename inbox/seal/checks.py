@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from inbox.actions.checks import Found, record_check, take_check
-from inbox.domain.verifier import Key, notes_in
 from inbox.models import AuditCheck, AuditCheckpoint
+from inbox.rules.audit.verifier import Key, notes_in
 from inbox.seal.keys import existing_key
 from inbox.seal.verification import Report, verify_all, verify_range
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from inbox.actions.exports import record_export
-from inbox.domain.access import Actor
-from inbox.domain.errors import NotFound, NotSealed
-from inbox.domain.exports import Format, as_cell, check_number
-from inbox.domain.sentences import Sentence
-from inbox.domain.trail import moment, read_body
-from inbox.domain.trailfilters import EntryFilter
 from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.rules.audit.audit_entry import moment, read_body
+from inbox.rules.audit.audit_filters import EntryFilter
+from inbox.rules.audit.export_formats import Format, as_cell, check_number
+from inbox.rules.errors import NotFound, NotSealed
+from inbox.rules.people.access import Actor
+from inbox.rules.text.messages import Sentence
 from inbox.seal.keys import existing_key
 from inbox.seal.log import checkpoint_of, export_part
 from inbox.selectors import trail

@@ -9,9 +9,9 @@ from pathlib import Path
 from django.conf import settings
 
 from inbox.actions.sealing import rotate_key
-from inbox.domain.access import Actor
-from inbox.domain.notes import SigningKey, read_checkpoint
 from inbox.models import AuditCheckpoint
+from inbox.rules.audit.signed_checkpoint import SigningKey, read_checkpoint
+from inbox.rules.people.access import Actor
 
 
 def signing_key() -> SigningKey:

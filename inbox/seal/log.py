@@ -14,10 +14,10 @@ from django.db.models import QuerySet
 
 from inbox.actions.sealing import AT_ONCE, NotOurLog, mend_blocks
 from inbox.actions.sealing import seal as seal_entries
-from inbox.domain.errors import NotFound
-from inbox.domain.notes import signed_export
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.rules.audit.signed_checkpoint import signed_export
+from inbox.rules.errors import NotFound
 from inbox.seal import sinks
 from inbox.seal.keys import existing_key, signing_key
 from inbox.selectors import trail

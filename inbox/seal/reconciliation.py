@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
-from inbox.domain import errors
-from inbox.domain.consent import digest
-from inbox.domain.states import InterruptStatus, Reason, ToolCallState
-from inbox.domain.verifier import Verifier
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
+from inbox.rules import errors
+from inbox.rules.audit.verifier import Verifier
+from inbox.rules.decisions.consent import digest
+from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.selectors.verified_decisions import check_decision
 
 _CLOSINGS = ("interrupt.resolved", "interrupt.cancelled", "interrupt.expired")

@@ -9,9 +9,9 @@ from django.db import DataError, OperationalError
 from django.db.models import Max
 
 from inbox.actions.sealing import NotOurLog, has_sound_blocks
-from inbox.domain.verifier import UNREADABLE, Key, Verifier
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.rules.audit.verifier import UNREADABLE, Key, Verifier
 from inbox.seal.reconciliation import add_differences
 from inbox.selectors import trail
 from inbox.selectors.erased import with_erasures

@@ -7,10 +7,17 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from inbox.domain.access import NEEDS, ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
-from inbox.domain.errors import Forbidden, NotFound, Unauthenticated
-from inbox.domain.sentences import Sentence
 from inbox.models import ApiKey, Membership, Team, User
+from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
+from inbox.rules.people.access import (
+    NEEDS,
+    ROLE_PERMISSIONS,
+    Actor,
+    ActorKind,
+    Permission,
+    Role,
+)
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.standing import live_sessions
 from inbox.selectors.tokens import is_taken, working
 

@@ -8,9 +8,9 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 
-from inbox.domain.access import Actor
-from inbox.domain.devices import device_of
 from inbox.models import User
+from inbox.rules.people.access import Actor
+from inbox.rules.people.user_agent import device_of
 from inbox.selectors.standing import live_sessions
 
 

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.consent import endpoint_digest
-from inbox.domain.errors import NotFound
-from inbox.domain.remotes import is_remote
-from inbox.domain.sentences import Sentence
 from inbox.models import Agent, Endpoint
 from inbox.models.sealed import Unreadable, unseal
+from inbox.rules.agents.remote_agents import is_remote
+from inbox.rules.decisions.consent import endpoint_digest
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, within_reach
 from inbox.selectors.teams import team_to_change
 
@@ -106,7 +106,7 @@ class Elsewhere:
     slug: str
     description: str
     url: str
-    digest: str  #: `inbox.domain.consent.endpoint_digest`
+    digest: str  #: `inbox.rules.decisions.consent.endpoint_digest`
     changed_at: datetime
     test: Mapping[str, Any] | None  #: a report of `agents.adapters.reports`
     _sealed: str = field(repr=False)

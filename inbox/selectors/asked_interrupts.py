@@ -3,10 +3,10 @@
 import json
 from typing import NamedTuple
 
-from inbox.domain.consent import as_written
-from inbox.domain.contract import Entry, Question
-from inbox.domain.states import EntryStatus, InterruptStatus, Reason
 from inbox.models import Decision, Interrupt, Run
+from inbox.rules.decisions.consent import as_written
+from inbox.rules.runs.contract import Entry, Question
+from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 
 
 class AskedInterrupt(NamedTuple):

@@ -8,12 +8,17 @@ from uuid import UUID
 
 from django.db.models import Prefetch, Q, QuerySet
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.masked import secrets_of_arguments
-from inbox.domain.masks import NAMES
-from inbox.domain.trailfilters import UNDECIDED, CallFilter, first_id_after, first_id_of
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
+from inbox.rules.audit.audit_filters import (
+    UNDECIDED,
+    CallFilter,
+    first_id_after,
+    first_id_of,
+)
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES
 from inbox.selectors.access import permissions_in, reach_of, require
 from inbox.selectors.latest import search
 from inbox.selectors.lists import NAMES_UP_TO

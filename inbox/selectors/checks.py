@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from inbox.domain.access import Actor
 from inbox.models import AuditCheck, Thread
 from inbox.models.clock import database_now
+from inbox.rules.people.access import Actor
 from inbox.selectors.access import teams_of, within_reach
 
 #: What is older says nothing of the trail as it is: verifications are made every few minutes.

@@ -10,11 +10,11 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.masked import masked_detail
-from inbox.domain.sentences import Sentence
-from inbox.domain.trailfilters import UNDECIDED, EntryFilter
 from inbox.models import AuditEntry, Team, Thread
+from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.schema.mask_agui import masked_detail
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, reach_of, require, teams_of
 from inbox.selectors.latest import search
 from inbox.selectors.teams import team_to_change

@@ -9,13 +9,13 @@ from uuid import UUID
 
 from django.db.models import Count, Prefetch, Q
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.schemas import DEFAULT_SCHEMAS
-from inbox.domain.states import InterruptStatus, Reason
 from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Sighting, Thread
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus, Reason
+from inbox.rules.schema.schemas import DEFAULT_SCHEMAS
 from inbox.selectors.access import permissions_in, require
 from inbox.selectors.teamwork import claim_on, comments_on, withdrawable_by
 from inbox.selectors.veils import unseen_sets

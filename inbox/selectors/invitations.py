@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.invitations import (
+from inbox.models import Invitation, Team
+from inbox.models.clock import database_now
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.invitations import (
     MOST_OPEN,
     InvitationState,
     check_is_open,
     state_of_invitation,
 )
-from inbox.models import Invitation, Team
-from inbox.models.clock import database_now
 from inbox.selectors.access import permissions_in, require
 from inbox.selectors.tokens import key_digest
 

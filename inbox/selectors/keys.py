@@ -9,12 +9,12 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
 from inbox.actions.key_use import note_refusal, note_use
-from inbox.domain.access import Actor, ActorKind, Permission
-from inbox.domain.errors import NotFound, Unauthenticated
-from inbox.domain.signing import method_of
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
 from inbox.models.sessions import SessionStore, stored_key
+from inbox.rules.errors import NotFound, Unauthenticated
+from inbox.rules.people.access import Actor, ActorKind, Permission
+from inbox.rules.people.auth_methods import method_of
 from inbox.selectors.access import require
 from inbox.selectors.tokens import is_taken, key_digest, key_with, working
 

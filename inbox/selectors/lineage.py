@@ -8,8 +8,8 @@ from uuid import UUID
 from ag_ui.core import BaseEvent
 
 from inbox.actions.endings import committed_events
-from inbox.domain.states import Reason, ToolCallState
 from inbox.models import Interrupt, Run, Thread
+from inbox.rules.runs.states import Reason, ToolCallState
 from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 from inbox.selectors.verified_decisions import check_set
 

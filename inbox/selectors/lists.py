@@ -13,10 +13,15 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.filters import SOON, Filter, Sort, State
-from inbox.domain.states import InterruptStatus
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
+from inbox.rules.decisions.list_filters import (
+    SOON,
+    Filter,
+    Sort,
+    State,
+)
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
 from inbox.selectors.access import memberships_of, reach_of
 from inbox.selectors.teamwork import count_claimed
 

@@ -4,8 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from inbox.domain.access import ROLE_PERMISSIONS, Actor, ActorKind, Permission, Role
 from inbox.models import Membership, Team
+from inbox.rules.people.access import (
+    ROLE_PERMISSIONS,
+    Actor,
+    ActorKind,
+    Permission,
+    Role,
+)
 from inbox.selectors.access import memberships_of, permissions_in, require, teams_of
 from inbox.selectors.teams import team_for
 

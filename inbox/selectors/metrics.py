@@ -9,11 +9,11 @@ from uuid import UUID
 
 from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 
-from inbox.domain.access import Actor
-from inbox.domain.metrics import Counts, Times, times_of
-from inbox.domain.states import InterruptStatus
-from inbox.domain.trailfilters import first_id_after, first_id_of
 from inbox.models import Interrupt, Team, ToolCall
+from inbox.rules.audit.audit_filters import first_id_after, first_id_of
+from inbox.rules.decisions.metrics import Counts, Times, times_of
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import InterruptStatus
 from inbox.selectors.access import reach_of
 from inbox.selectors.lists import COUNT_UP_TO
 

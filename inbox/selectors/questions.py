@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from inbox.actions.asking import as_sent
-from inbox.domain.access import Actor, Permission, actor_key
-from inbox.domain.contract import Entry
-from inbox.domain.errors import UnknownInterrupt, ViewChanged
 from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
+from inbox.rules.errors import UnknownInterrupt, ViewChanged
+from inbox.rules.people.access import Actor, Permission, actor_key
+from inbox.rules.runs.contract import Entry
 from inbox.selectors.access import require
 from inbox.selectors.asked_interrupts import load_questions
 

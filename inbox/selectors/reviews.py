@@ -6,9 +6,9 @@ from uuid import UUID
 
 from django.db.models import Prefetch
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
 from inbox.models import Decision, Interrupt
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import require, teams_of
 from inbox.selectors.lists import similar_to
 

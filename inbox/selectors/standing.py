@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from inbox.domain.access import ROLE_PERMISSIONS, Actor, Permission, Role
 from inbox.models import Membership
+from inbox.rules.people.access import (
+    ROLE_PERMISSIONS,
+    Actor,
+    Permission,
+    Role,
+)
 from inbox.selectors.tokens import working
 
 

@@ -6,8 +6,6 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from inbox.domain.states import InterruptStatus, RunStatus
-from inbox.domain.webhooks import LOGGED, DeliveryStatus, EventType
 from inbox.models import (
     AuditCheckpoint,
     AuditEntry,
@@ -18,6 +16,8 @@ from inbox.models import (
     WebhookEndpoint,
 )
 from inbox.models.clock import database_now
+from inbox.rules.runs.states import InterruptStatus, RunStatus
+from inbox.rules.webhooks.delivery_rules import LOGGED, DeliveryStatus, EventType
 
 _AT_ONCE = 500
 SEAL_EVERY = timedelta(seconds=30)

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.errors import Forbidden, InvalidValue, NotFound
-from inbox.domain.sentences import Sentence
 from inbox.models import Team
+from inbox.rules.errors import Forbidden, InvalidValue, NotFound
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors.access import permissions_in, teams_of
 
 

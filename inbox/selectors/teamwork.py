@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from inbox.domain.access import Actor
-from inbox.domain.errors import AlreadyResumed
-from inbox.domain.teamwork import withdrawable_until
 from inbox.models import Claim, Comment, Decision, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
+from inbox.rules.decisions.collaboration import withdrawable_until
+from inbox.rules.errors import AlreadyResumed
+from inbox.rules.people.access import Actor
 from inbox.selectors.access import teams_of
 
 CLAIMED_UP_TO = 100

@@ -10,10 +10,10 @@ from django.db.models import QuerySet
 
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.runs import latest_run
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.states import ACTIVE_RUN, RunStatus
 from inbox.models import Agent, Event, Run, Thread, ToolCall
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
 from inbox.selectors.access import reach_of, require, within_reach
 from inbox.selectors.latest import latest
 

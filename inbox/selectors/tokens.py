@@ -6,9 +6,9 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from inbox.domain.keys import is_working
 from inbox.models import ApiKey
 from inbox.models.clock import database_now
+from inbox.rules.people.api_keys import is_working
 
 
 def key_digest(token: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from inbox.domain.trail import SYSTEM_CHAIN, moment
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN, moment
 from inbox.selectors.tree import Paths
 
 _REPEATED = ("chain", "seq", "action", "at", "team", "thread", "run", "interrupt", "tool_call")

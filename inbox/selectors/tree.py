@@ -2,9 +2,16 @@
 
 from contextlib import suppress
 
-from inbox.domain.merkle import BLOCK, BLOCK_LEVEL, Frontier, inclusion_path, leaf_hash, root_of
-from inbox.domain.notes import read_checkpoint
 from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf
+from inbox.rules.audit.merkle import (
+    BLOCK,
+    BLOCK_LEVEL,
+    Frontier,
+    inclusion_path,
+    leaf_hash,
+    root_of,
+)
+from inbox.rules.audit.signed_checkpoint import read_checkpoint
 
 
 class Paths:

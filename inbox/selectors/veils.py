@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from inbox.domain.masked import secrets_of_answers, secrets_of_arguments
-from inbox.domain.masks import NAMES, HiddenBy, Path, Secrets
-from inbox.domain.states import InterruptStatus
-from inbox.domain.unseen import CONSENTED
 from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall, Unmasking
+from inbox.rules.decisions.unseen import CONSENTED
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import secrets_of_answers, secrets_of_arguments
+from inbox.rules.schema.secrets import (
+    NAMES,
+    HiddenBy,
+    Path,
+    Secrets,
+)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,18 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from agents.agui import wire
-from inbox.domain import errors
-from inbox.domain.consent import digest, view_digest, without_ours
-from inbox.domain.signatures import check_signature
-from inbox.domain.states import EntryStatus, InterruptStatus, Reason, ToolCallState
-from inbox.domain.verdicts import is_approval
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.rules import errors
+from inbox.rules.decisions.consent import digest, view_digest, without_ours
+from inbox.rules.decisions.signatures import check_signature
+from inbox.rules.runs.states import (
+    EntryStatus,
+    InterruptStatus,
+    Reason,
+    ToolCallState,
+)
+from inbox.rules.runs.tool_call_outcome import is_approval
 from inbox.selectors.asked_interrupts import AskedInterrupt
 
 _CLOSED_AS = {

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from django.db.models import Q
 
-from inbox.domain.access import Actor, Permission
 from inbox.models import SavedView
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors.access import teams_of
 
 _LISTED = 50

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import NotFound
-from inbox.domain.sentences import Sentence
-from inbox.domain.webhooks import DeliveryStatus, DisabledReason
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
+from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
 from inbox.selectors.access import require, teams_of
 from inbox.selectors.teams import team_to_change
 

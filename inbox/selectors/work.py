@@ -14,11 +14,11 @@ from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import wire_entries
-from inbox.domain.consent import SIGNOFF, canonical
-from inbox.domain.remotes import is_remote
-from inbox.domain.states import InterruptStatus, Reason, ToolCallState
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
+from inbox.rules.agents.remote_agents import is_remote
+from inbox.rules.decisions.consent import SIGNOFF, canonical
+from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.selectors.asked_interrupts import AskedInterrupt
 from inbox.selectors.lineage import Lineage, lineage_of
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.access import ActorKind
-from inbox.domain.faces import hue, initials
-from inbox.domain.shown import visible
+from inbox.rules.people.access import ActorKind
+from inbox.rules.people.avatars import hue, initials
+from inbox.rules.text.safe_text import visible
 
 #: What somebody did, as others read it and as they read it themselves.
 _SAYS = {

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain import errors
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.remotes import MOST_HEADERS
-from inbox.domain.sentences import Sentence
+from inbox.rules import errors
+from inbox.rules.agents.remote_agents import MOST_HEADERS
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.text.messages import Sentence
 from inbox.selectors import agents
 from inbox.selectors.access import memberships_of
 from inbox.web.agents import list_of

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.connections import sentence_of
-from inbox.domain.shown import visible
 from inbox.engine.agents import try_connection
+from inbox.rules import errors
+from inbox.rules.agents.connection_test_messages import sentence_of
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.safe_text import visible
 from inbox.selectors import agents
 from inbox.selectors.access import permissions_in, teams_of
 from inbox.selectors.agents import Place

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.domain.edits import NOT_OFFERED
-from inbox.domain.errors import EditsNotOffered, InvalidPayload
-from inbox.domain.states import EntryStatus
 from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
+from inbox.rules.decisions.edits import NOT_OFFERED
+from inbox.rules.errors import EditsNotOffered, InvalidPayload
+from inbox.rules.runs.states import EntryStatus
 from inbox.web.sheets import NOTE_ID, Posted, Sheet
 
 SEEN_ID = "f-seen"

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor
-from inbox.domain.shown import visible
-from inbox.domain.states import Verdict
-from inbox.domain.trailfilters import UNDECIDED, CallFilter
+from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import Verdict
+from inbox.rules.text.safe_text import visible
 from inbox.selectors import calls
 from inbox.selectors.members import standings_in
 from inbox.web.audit_badge import badge_for

@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor
-from inbox.domain.agreement import Shown, disagreements
-from inbox.domain.consent import digest
-from inbox.domain.masks import NAMES, Secrets
-from inbox.domain.shown import visible
+from inbox.rules.audit.trail_consistency import Shown, disagreements
+from inbox.rules.decisions.consent import digest
+from inbox.rules.people.access import Actor
+from inbox.rules.schema.secrets import NAMES, Secrets
+from inbox.rules.text.safe_text import visible
 from inbox.selectors import calls, parts, threads
 from inbox.selectors.entries import may_export
 from inbox.selectors.veils import asked_in, last_start, veiled_in_call

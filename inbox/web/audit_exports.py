@@ -9,10 +9,10 @@ from django.views.decorators.http import require_POST
 
 from inbox import seal
 from inbox.db_threads import in_turns
-from inbox.domain.access import Actor
-from inbox.domain.errors import InvalidInput, NotSealed
-from inbox.domain.exports import Format
-from inbox.domain.trailfilters import EntryFilter
+from inbox.rules.audit.audit_filters import EntryFilter
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.errors import InvalidInput, NotSealed
+from inbox.rules.people.access import Actor
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 

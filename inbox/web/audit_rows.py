@@ -10,12 +10,12 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.agreement import Written, is_as_written
-from inbox.domain.masked import masked_detail
-from inbox.domain.masks import NAMES, cut_at_secret
-from inbox.domain.shown import json_text, visible
-from inbox.domain.states import ToolCallState, Verdict
-from inbox.domain.trail import read_body
+from inbox.rules.audit.audit_entry import read_body
+from inbox.rules.audit.trail_consistency import Written, is_as_written
+from inbox.rules.runs.states import ToolCallState, Verdict
+from inbox.rules.schema.mask_agui import masked_detail
+from inbox.rules.schema.secrets import NAMES, cut_at_secret
+from inbox.rules.text.safe_text import json_text, visible
 from inbox.selectors.veils import about_entry
 from inbox.web.activity import Line, lines_of
 

@@ -6,9 +6,16 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.changes import Change, Kind, changes_between
-from inbox.domain.masks import MASK, NAMES, Numbered, Secrets, is_mask, plain_masks
-from inbox.domain.shown import json_text, visible
+from inbox.rules.decisions.value_diff import Change, Kind, changes_between
+from inbox.rules.schema.secrets import (
+    MASK,
+    NAMES,
+    Numbered,
+    Secrets,
+    is_mask,
+    plain_masks,
+)
+from inbox.rules.text.safe_text import json_text, visible
 
 #: Of a longer stretch that stayed, only this much is shown at each of its ends.
 _CONTEXT = 120

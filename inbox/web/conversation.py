@@ -10,8 +10,8 @@ from django.utils.translation import gettext, gettext_noop
 
 from agents.agui.content import content_text
 from agents.agui.conversation import is_from_client
-from inbox.domain.shown import visible
-from inbox.domain.states import InterruptStatus
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.safe_text import visible
 
 _SPEAKERS = {
     "user": (gettext_noop("User"), "user"),

@@ -9,10 +9,10 @@ from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions import decide
 from inbox.actions.refusals import refusals_written_down
-from inbox.domain import errors
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.gate import Entrance, check_view
-from inbox.domain.states import InterruptStatus
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance, check_view
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
 from inbox.selectors.interrupts import InterruptDetail, detail_for
 from inbox.web.answers import AnswerWrong, read_answer
 from inbox.web.cards import Card, Refused

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.domain.masks import NAMES
-from inbox.domain.proposals import Proposal, is_call
-from inbox.domain.shown import json_text, visible
 from inbox.forms.values import label_of
+from inbox.rules.runs.proposals import Proposal, is_call
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import json_text, visible
 
 #: More facts than this are shown as JSON.
 _MOST = 60

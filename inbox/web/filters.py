@@ -9,8 +9,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.filters import Filter, Sort, State
-from inbox.domain.shown import visible
+from inbox.rules.decisions.list_filters import Filter, Sort, State
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.lists import Choices
 
 STATES = {

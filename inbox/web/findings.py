@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext_noop
 
-from inbox.domain.sentences import Sentence
+from inbox.rules.text.messages import Sentence
 from inbox.web.saying import say
 
 #: What the verifier calls the places that belong to no chain.

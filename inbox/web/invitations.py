@@ -10,10 +10,10 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.domain import errors
-from inbox.domain.access import Actor, Role
-from inbox.domain.invitations import InvitationState, MailState
-from inbox.domain.shown import visible
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Role
+from inbox.rules.people.invitations import InvitationState, MailState
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.invitations import invitations_for, state_of, team_of_invitation
 from inbox.selectors.members import standing_in
 from inbox.selectors.teams import team_for

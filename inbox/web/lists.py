@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor
-from inbox.domain.errors import NotFound
-from inbox.domain.filters import Filter, State
-from inbox.domain.states import InterruptStatus
+from inbox.rules.decisions.list_filters import Filter, State
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import InterruptStatus
 from inbox.selectors.access import decides_somewhere
 from inbox.selectors.agents import agents_for
 from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of

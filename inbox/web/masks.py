@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.masks import Path
-from inbox.domain.shown import visible
+from inbox.rules.schema.secrets import Path
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.veils import Veiled
 
 TITLES = {

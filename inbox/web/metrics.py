@@ -12,9 +12,15 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor
-from inbox.domain.metrics import DEFAULT_DAYS, WINDOWS, Counts, Times, days_until
-from inbox.domain.shown import visible
+from inbox.rules.decisions.metrics import (
+    DEFAULT_DAYS,
+    WINDOWS,
+    Counts,
+    Times,
+    days_until,
+)
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.calls import agents_and_teams
 from inbox.selectors.lists import COUNT_UP_TO
 from inbox.selectors.metrics import metrics_for

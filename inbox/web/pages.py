@@ -16,9 +16,9 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
-from inbox.domain.access import Actor
-from inbox.domain.errors import Forbidden, NotFound, Unauthenticated
-from inbox.domain.faces import hue, initials
+from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
+from inbox.rules.people.access import Actor
+from inbox.rules.people.avatars import hue, initials
 from inbox.selectors.keys import actor_of_user
 from inbox.selectors.lists import COUNT_UP_TO, counts_for
 from inbox.selectors.webhooks import troubled_webhooks_in

@@ -8,8 +8,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from inbox.actions.reveals import reveal_in_call, reveal_in_interrupt
-from inbox.domain.access import Actor
-from inbox.domain.shown import pretty
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import pretty
 from inbox.selectors.interrupts import interrupt_for
 from inbox.selectors.veils import unseen_sets
 from inbox.web.masks import TITLES

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.domain.bulk import (
+from inbox.rules.decisions.bulk import (
     LONGEST_VALUE,
     METADATA,
     MOST_VALUES,
@@ -18,11 +18,11 @@ from inbox.domain.bulk import (
     text_of,
     values_of,
 )
-from inbox.domain.likeness import differing
-from inbox.domain.masked import secrets_of_arguments
-from inbox.domain.masks import NAMES, Numbered, plain_masks
-from inbox.domain.shown import visible
-from inbox.domain.states import InterruptStatus
+from inbox.rules.decisions.similarity import differing
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES, Numbered, plain_masks
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.teamwork import claim_on
 from inbox.web.rows import urgency
 from inbox.web.saying import say

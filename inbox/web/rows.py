@@ -9,9 +9,9 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.domain.filters import SOON
-from inbox.domain.shown import visible
-from inbox.domain.states import InterruptStatus
+from inbox.rules.decisions.list_filters import SOON
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.teamwork import claim_on
 from inbox.web.verdicts import verdict_of
 

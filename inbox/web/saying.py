@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext
 
-from inbox.domain.sentences import Sentence
+from inbox.rules.text.messages import Sentence
 
 
 def say(text: str) -> str:

@@ -8,16 +8,16 @@ from typing import Any
 
 from django.http import QueryDict
 
-from inbox.domain.consent import canonical
-from inbox.domain.edits import offers_edits
-from inbox.domain.masked import masked_schema, secrets_of_arguments
-from inbox.domain.masks import MASK, NAMES, Secrets
-from inbox.domain.proposals import MODIFICATIONS, Proposal, proposal_of
-from inbox.domain.schemas import member_schema
-from inbox.domain.shown import is_long, json_text, visible
-from inbox.domain.states import InterruptStatus
-from inbox.domain.suspicion import Finding, findings, findings_of
 from inbox.forms import ABSENT, Form, build_form, members_of, root_of
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.edits import offers_edits
+from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
+from inbox.rules.schema.schemas import member_schema
+from inbox.rules.schema.secrets import MASK, NAMES, Secrets
+from inbox.rules.text.safe_text import is_long, json_text, visible
+from inbox.rules.text.unicode_spoofing import Finding, findings, findings_of
 from inbox.selectors.interrupts import InterruptDetail
 from inbox.web.conversation import Conversation
 

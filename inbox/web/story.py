@@ -11,11 +11,16 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from agents.agui.content import content_text
-from inbox.domain.access import Actor
-from inbox.domain.masked import masked_message, secrets_of_arguments
-from inbox.domain.masks import NAMES
-from inbox.domain.shown import json_text, visible
-from inbox.domain.states import ACTIVE_RUN, InterruptStatus, RunStatus, ToolCallState
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import (
+    ACTIVE_RUN,
+    InterruptStatus,
+    RunStatus,
+    ToolCallState,
+)
+from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import json_text, visible
 from inbox.web.conversation import speaker_of
 from inbox.web.verdicts import verdict_of
 

@@ -13,10 +13,15 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
-from inbox.domain import errors
-from inbox.domain.access import Actor, Permission
-from inbox.domain.keys import USUAL_DAYS, USUAL_OVERLAP_HOURS, KeyState, state_of_key
-from inbox.domain.shown import visible
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.api_keys import (
+    USUAL_DAYS,
+    USUAL_OVERLAP_HOURS,
+    KeyState,
+    state_of_key,
+)
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.access import require
 from inbox.selectors.agents import agents_for
 from inbox.selectors.keys import key_for, keys_for

@@ -10,12 +10,17 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.members import change_role, change_team, remove_member
-from inbox.domain import errors
-from inbox.domain.access import ROLE_PERMISSIONS, Actor, Permission, Role
-from inbox.domain.faces import hue, initials
-from inbox.domain.sentences import Sentence
-from inbox.domain.shown import visible
-from inbox.domain.team_settings import SWITCHES
+from inbox.rules import errors
+from inbox.rules.people.access import (
+    ROLE_PERMISSIONS,
+    Actor,
+    Permission,
+    Role,
+)
+from inbox.rules.people.avatars import hue, initials
+from inbox.rules.people.team_settings import SWITCHES
+from inbox.rules.text.messages import Sentence
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.keys import working_keys_of
 from inbox.selectors.members import Standing, members_of, standing_in, standings_in
 from inbox.selectors.teams import team_for

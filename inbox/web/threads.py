@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from inbox.domain.access import Actor, Permission
-from inbox.domain.masks import NAMES
-from inbox.domain.shown import json_text, visible
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import json_text, visible
 from inbox.selectors import interrupts, threads
 from inbox.selectors.access import permissions_in
 from inbox.web.pages import page, show

@@ -8,9 +8,9 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.urls import reverse
 
-from inbox.domain.access import Actor
-from inbox.domain.errors import Refusal
-from inbox.domain.shown import visible
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.interrupts import detail_for
 from inbox.web.verdicts import verdict_of
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from inbox.domain.faces import hue, initials
-from inbox.domain.shown import visible
+from inbox.rules.people.avatars import hue, initials
+from inbox.rules.text.safe_text import visible
 from inbox.selectors.interrupts import InterruptDetail
 
 

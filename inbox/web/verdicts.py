@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.domain.states import InterruptStatus, Reason
+from inbox.rules.runs.states import InterruptStatus, Reason
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.webhooks import add_webhook, change_webhook
-from inbox.domain.access import Actor, Permission
-from inbox.domain.errors import InvalidInput
+from inbox.rules.errors import InvalidInput
+from inbox.rules.people.access import Actor, Permission
 from inbox.selectors import webhooks
 from inbox.selectors.access import memberships_of
 from inbox.web.pages import page, show

@@ -11,10 +11,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions import deliveries
 from inbox.actions.webhooks import change_webhook, remove_webhook, rotate_secret
-from inbox.domain.access import NEEDS, Actor, Permission
-from inbox.domain.errors import Forbidden, WebhookDisabled
-from inbox.domain.shown import visible
-from inbox.domain.webhooks import DeliveryStatus, DisabledReason, EventType, sentence_of
+from inbox.rules.errors import Forbidden, WebhookDisabled
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.text.safe_text import visible
+from inbox.rules.webhooks.delivery_rules import (
+    DeliveryStatus,
+    DisabledReason,
+    EventType,
+    sentence_of,
+)
 from inbox.selectors import webhooks
 from inbox.selectors.access import teams_of
 from inbox.web.pages import page, show

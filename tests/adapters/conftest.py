@@ -9,7 +9,7 @@ from agents import registry
 from agents.adapters.native import NativeAgent
 from agents.examples import desk
 from inbox.actions.people import ensure_agent
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 
 DESKS = {
     "pydantic-ai": "agents.examples.pydantic_ai_desk:pydantic_refunds",

@@ -11,8 +11,8 @@ from agents.examples import desk
 from agents.sdk.context import ToolError
 from inbox import engine, sweeper
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
 from inbox.models import Memory, Run, ToolCall
+from inbox.rules import errors
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import open_interrupts, resumed_run, start

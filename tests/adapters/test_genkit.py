@@ -7,7 +7,7 @@ import pytest
 from agents import registry
 from agents.adapters.native import NativeAgent
 from inbox.actions.people import ensure_agent
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 from tests.adapters import genkit_prompts
 from tests.adapters.test_desks import answers
 from tests.steps import answer, open_interrupts, resumed_run, start

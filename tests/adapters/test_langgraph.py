@@ -15,8 +15,8 @@ from pydantic import BaseModel
 from agents.examples import desk
 from agents.examples.langgraph_refund_approval import refund_approval
 from inbox import engine
-from inbox.domain import errors
 from inbox.models import Memory, Run, ToolCall
+from inbox.rules import errors
 from inbox.selectors.interrupts import detail_for
 from inbox.web.sheets import Sheet
 from tests import steps

@@ -12,7 +12,7 @@ import pytest
 from agents import registry
 from agents.adapters.native import FRAMEWORKS, NativeAgent
 from inbox.actions.people import ensure_agent
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 from tests.adapters import keepalive
 from tests.steps import start
 

@@ -10,9 +10,9 @@ from inbox.actions.remotes import set_remote_agent
 from inbox.actions.webhooks import add_webhook
 from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
-from inbox.domain.access import SEED
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
 from inbox.models.sealed import unseal
+from inbox.rules.people.access import SEED
 from inbox.selectors.keys import actor_of_key
 from tests.admin.forms import opened, path, press, press_surely
 from tests.steps import reread

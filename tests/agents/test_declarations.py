@@ -18,7 +18,7 @@ from agents.sdk.models import ScriptedModel
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
-from inbox.domain.schemas import check_schema
+from inbox.rules.schema.schemas import check_schema
 from tests.agents.doubles import Stage
 
 

@@ -21,9 +21,9 @@ from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
 from inbox.door.inputs import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
+from inbox.rules import errors
 from tests import steps
 from tests.agents.test_llm import Listening
 from tests.doors.client import run_input

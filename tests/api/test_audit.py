@@ -14,12 +14,12 @@ from inbox.actions.erasure import erase_thread
 from inbox.actions.keys import make_key
 from inbox.actions.people import ensure_agent
 from inbox.actions.webhooks import add_webhook
-from inbox.domain import exports as rules
-from inbox.domain import verifier as script
-from inbox.domain.access import SEED, Permission
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
+from inbox.rules.audit import export_formats as rules
+from inbox.rules.audit import verifier as script
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.people.access import SEED, Permission
+from inbox.rules.runs.states import EntryStatus
 from inbox.seal import exports as exporting
 from inbox.selectors import latest, trail
 from tests import steps

@@ -12,8 +12,8 @@ from inbox.actions.keys import make_key
 from inbox.actions.people import add_member, ensure_agent, ensure_team
 from inbox.actions.remotes import set_remote_agent
 from inbox.actions.webhooks import add_webhook, change_webhook
-from inbox.domain.access import SEED, Permission, Role
 from inbox.models import Membership
+from inbox.rules.people.access import SEED, Permission, Role
 from tests import steps
 from tests.api.test_rest import Caller
 from tests.steps import open_interrupts, start

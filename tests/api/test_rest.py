@@ -50,7 +50,7 @@ def api(world):
 def key_with(world):
     """A caller whose key has just these scopes."""
     from inbox.actions.keys import make_key
-    from inbox.domain.access import SEED, Permission
+    from inbox.rules.people.access import SEED, Permission
 
     def make(*scopes, team=None):
         permissions = {Permission(scope) for scope in scopes}

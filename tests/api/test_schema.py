@@ -11,7 +11,7 @@ from drf_spectacular.validation import validate_schema
 
 from inbox.api import answers
 from inbox.api.schema import describe_api
-from inbox.domain.access import Permission
+from inbox.rules.people.access import Permission
 from tests.described import JSON, operations, problems_with
 from tests.security.routes import SITE, STREAMS
 

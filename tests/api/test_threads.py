@@ -3,7 +3,7 @@
 import pytest
 
 from inbox.actions.erasure import erase_thread
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.api.test_lists import pages, read
 from tests.api.test_rest import Caller

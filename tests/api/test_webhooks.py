@@ -11,9 +11,9 @@ from inbox.actions.expiry import expire_interrupts
 from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.webhooks import add_webhook
 from inbox.api.schema import describe_api
-from inbox.domain.access import SEED
-from inbox.domain.webhooks import MOST_ENDPOINTS, EventType
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType
 from tests.api.test_rest import key_with
 from tests.described import problems_with
 from tests.receiver import receiver

@@ -18,7 +18,7 @@ class Kept:
 
     @property
     def notes(self) -> list[str]:
-        from inbox.domain.verifier import notes_in
+        from inbox.rules.audit.verifier import notes_in
 
         return notes_in(self.checkpoints)
 
@@ -38,8 +38,8 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     from inbox import seal
     from inbox.actions.claims import claim_interrupt
     from inbox.actions.erasure import erase_thread
-    from inbox.domain.access import SEED
-    from inbox.domain.errors import Refusal
+    from inbox.rules.errors import Refusal
+    from inbox.rules.people.access import SEED
 
     bob, runs = world.actor(world.bob), []
     for scenario in ("tool_call", "echo", "tool_call", "parallel:2", "tool_call", "echo"):
@@ -60,7 +60,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
 
 def verify(kept: Kept) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
-    from inbox.domain.verifier import Key
+    from inbox.rules.audit.verifier import Key
     from inbox.seal.verification import verify_all
 
     return verify_all(Key(kept.key), kept.notes)

@@ -14,10 +14,10 @@ from uuid import UUID
 
 from django.db.models import F, Max
 
-from inbox.domain.merkle import Frontier, leaf_hash
-from inbox.domain.notes import SigningKey, checkpoint
-from inbox.domain.trail import NOTHING_BEFORE, canonical, hash_of
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf, AuditPayload
+from inbox.rules.audit.audit_entry import NOTHING_BEFORE, canonical, hash_of
+from inbox.rules.audit.merkle import Frontier, leaf_hash
+from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint
 
 
 def bit_flip(dice: random.Random) -> None:

@@ -7,11 +7,11 @@ import pytest
 from inbox import seal
 from inbox.actions import audit
 from inbox.actions.erasure import erase_thread
-from inbox.domain.access import SEED
-from inbox.domain.merkle import BLOCK
-from inbox.domain.trail import hash_of
 from inbox.models import AuditBlock, AuditCheck, AuditEntry
 from inbox.models.clock import database_now
+from inbox.rules.audit.audit_entry import hash_of
+from inbox.rules.audit.merkle import BLOCK
+from inbox.rules.people.access import SEED
 from inbox.seal import checks
 from tests.audit.logs import let_happen_while_it_is_read
 from tests.steps import start

@@ -9,10 +9,10 @@ from django.db import connection
 
 from inbox import seal
 from inbox.actions.erasure import erase_thread
-from inbox.domain import verifier as script
-from inbox.domain.access import SEED
-from inbox.domain.trail import hash_of
 from inbox.models import AuditEntry, AuditPayload
+from inbox.rules.audit import verifier as script
+from inbox.rules.audit.audit_entry import hash_of
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.audit.logs import let_happen_while_it_is_read, verify
 

@@ -11,7 +11,6 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from inbox import append_only
 from inbox.actions.erasure import erase_thread
-from inbox.domain.access import SEED
 from inbox.models import (
     AuditCheckpoint,
     AuditEntry,
@@ -21,6 +20,7 @@ from inbox.models import (
     Event,
     User,
 )
+from inbox.rules.people.access import SEED
 from tests.audit.logs import verify
 
 TABLES = (AuditEntry, AuditLeaf, AuditCheckpoint, Event)

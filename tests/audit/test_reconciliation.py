@@ -7,8 +7,8 @@ import pytest
 
 from inbox.actions.erasure import erase_old, set_retention
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain.access import SEED
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
+from inbox.rules.people.access import SEED
 from inbox.seal.reconciliation import reconcile
 from tests import steps
 from tests.steps import approve, deny, open_interrupts, start

@@ -7,9 +7,9 @@ from django.core.management import CommandError, call_command
 
 from inbox import seal, sweeper
 from inbox.actions.erasure import erase_old, set_retention
-from inbox.domain.access import SEED
-from inbox.domain.errors import Forbidden, InvalidValue
 from inbox.models import AuditEntry, AuditPayload
+from inbox.rules.errors import Forbidden, InvalidValue
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.audit.logs import verify
 

@@ -13,11 +13,11 @@ from django.core.management import call_command
 from inbox import seal
 from inbox.actions import audit
 from inbox.actions.sealing import NotOurLog, rotate_key
-from inbox.domain import verifier as script
-from inbox.domain.access import SEED
-from inbox.domain.notes import SigningKey
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
+from inbox.rules.audit import verifier as script
+from inbox.rules.audit.signed_checkpoint import SigningKey
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.audit.logs import verify
 

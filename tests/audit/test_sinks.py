@@ -13,8 +13,8 @@ from django.core.management import call_command
 
 from inbox import notify, seal
 from inbox.actions.sealing import take_sink
-from inbox.domain import verifier
 from inbox.models import AuditCheckpoint, AuditSink
+from inbox.rules.audit import verifier
 from inbox.seal import sinks
 from tests import steps
 from tests.audit.logs import verify

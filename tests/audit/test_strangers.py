@@ -7,10 +7,10 @@ from django.db import DatabaseError, transaction
 
 from inbox import seal, timers
 from inbox.actions import audit
-from inbox.domain.access import SEED
-from inbox.domain.trail import SYSTEM_CHAIN
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.audit.logs import verify
 

@@ -9,8 +9,8 @@ import pytest
 from django.db import transaction
 
 from inbox import seal
-from inbox.domain import verifier as ours
-from inbox.domain.errors import NotFound
+from inbox.rules.audit import verifier as ours
+from inbox.rules.errors import NotFound
 from tests.audit.logs import verify
 from tests.audit.tampering import CLASSES
 

@@ -190,7 +190,7 @@ def _wrap_transactions(trigger: _Trigger) -> None:
 
 def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]:
     """Tell the world what a worker that was stopped writes, and what it is refused."""
-    from inbox.domain.errors import LeaseLost
+    from inbox.rules.errors import LeaseLost
 
     @wraps(write)
     def watched(*, hold: Any, **arguments: Any) -> Any:

@@ -180,7 +180,7 @@ def test_leaving_the_team_ends_the_socket(product, listen, question):
     name = f"guest{uuid4().hex[:8]}"
     shell(
         product,
-        "from inbox.actions.people import *; from inbox.domain.access import *;"
+        "from inbox.actions.people import *; from inbox.rules.people.access import *;"
         f"add_member(team=Team.objects.get(slug='demo'), username='{name}', full_name='Guest One',"
         f"password='{name}', role=Role.REVIEWER, actor=SEED)",
     )
@@ -198,7 +198,7 @@ def _foreign_interrupt(product):
     return shell(
         product,
         "from tests.conftest import *; from inbox.actions.people import *;"
-        "from inbox.domain.access import *; from tests.steps import *;"
+        "from inbox.rules.people.access import *; from tests.steps import *;"
         "team = ensure_team(slug='far', name='Far', actor=SEED);"
         "agent = ensure_agent(team=team, slug='far-rehearsal', implementation='rehearsal',"
         "description='', actor=SEED);"

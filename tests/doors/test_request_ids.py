@@ -11,8 +11,8 @@ import pytest
 
 from inbox.api.request_ids import RequestIds
 from inbox.db_threads import in_db_thread
-from inbox.domain.requests import begin_request, current_request_id
 from inbox.models import AuditEntry
+from inbox.rules.request_context import begin_request, current_request_id
 from tests.steps import start
 
 #: Each is served by another part: REST, streams, pages.

@@ -6,8 +6,8 @@ import pytest
 from django.http import QueryDict
 
 from agents.agui import strict_json
-from inbox.domain.consent import canonical
 from inbox.forms import ABSENT, build_form
+from inbox.rules.decisions.consent import canonical
 from tests.forms.browser import open_page, render
 from tests.forms.cases import USABLE
 from tests.support.chromium import open_chromium

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from agents.agui import strict_json
-from inbox.domain.consent import canonical
-from inbox.domain.schemas import check_schema
 from inbox.forms import ABSENT, build_form
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.schema.schemas import check_schema
 from tests.forms.browser import open_page
 from tests.forms.cases import CASES, REFUSED, USABLE
 

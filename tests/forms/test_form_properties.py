@@ -7,10 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agents.agui import strict_json
-from inbox.domain.consent import canonical
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_schema
 from inbox.forms import ABSENT, build_form
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import check_schema
 from tests.forms.browser import open_page
 from tests.forms.strategies import SCHEMAS, TEXTS, asked
 from tests.properties.values import quick

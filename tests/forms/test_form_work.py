@@ -6,9 +6,9 @@ import time
 import pytest
 from django.http import QueryDict
 
-from inbox.domain.schemas import check_schema
 from inbox.forms import ABSENT, build_form
 from inbox.forms.planner import MOST_FIELDS, Planner
+from inbox.rules.schema.schemas import check_schema
 from tests.forms.browser import open_page
 
 #: Processor time, so that a busy machine makes no difference; the worst seen is a fifth of it.

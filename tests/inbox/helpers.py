@@ -6,7 +6,7 @@ from typing import Any
 def make_admin(world: Any, name: str = "ana") -> Any:
     """Somebody who administers the team of the world, as an actor."""
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     user = add_member(
         team=world.team,

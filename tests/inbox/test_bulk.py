@@ -4,10 +4,10 @@ import pytest
 
 from inbox.actions.bulk import decide_many, withdraw_many
 from inbox.actions.claims import claim_interrupt
-from inbox.domain import errors
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import Decision, Run
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.runs.states import EntryStatus
 from tests import steps
 from tests.steps import APPROVE, deny, open_interrupts, start
 

@@ -9,10 +9,10 @@ from django.test import Client
 from inbox import engine
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.runs import accept_run, cancel_run
-from inbox.domain import errors
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import AuditEntry, Decision, Run
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.runs.states import EntryStatus
 from tests import steps
 from tests.api.test_rest import Caller, key_with
 from tests.inbox.helpers import audited

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.domain.changes import MOST, Kind, changes_between, word_pieces
-from inbox.domain.consent import canonical
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.value_diff import (
+    MOST,
+    Kind,
+    changes_between,
+    word_pieces,
+)
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab \n", max_size=8),

@@ -7,10 +7,10 @@ import pytest
 from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
-from inbox.domain.filters import Filter
-from inbox.domain.teamwork import CLAIM_LEASE
 from inbox.models import AuditEntry, Claim
+from inbox.rules import errors
+from inbox.rules.decisions.collaboration import CLAIM_LEASE
+from inbox.rules.decisions.list_filters import Filter
 from inbox.selectors.interrupts import detail_for
 from inbox.selectors.keys import actor_of_key
 from inbox.selectors.lists import list_for

@@ -7,8 +7,8 @@ import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
 from inbox.actions.comments import comment_on
-from inbox.domain import errors
 from inbox.models import AuditEntry, Comment
+from inbox.rules import errors
 from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.steps import approve, open_interrupts, start

@@ -15,8 +15,10 @@ from django.db import connections
 
 from agents.adapters import addresses
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain.access import SEED
-from inbox.domain.errors import (
+from inbox.engine import agents as engine_agents
+from inbox.engine.agents import try_connection
+from inbox.models import AuditEntry, Endpoint
+from inbox.rules.errors import (
     AddressTaken,
     AgentChanged,
     Forbidden,
@@ -25,9 +27,7 @@ from inbox.domain.errors import (
     NotRemote,
     TooManyTests,
 )
-from inbox.engine import agents as engine_agents
-from inbox.engine.agents import try_connection
-from inbox.models import AuditEntry, Endpoint
+from inbox.rules.people.access import SEED
 from inbox.selectors.agents import agent_for, place_of
 from tests.elsewhere import REFUSAL, elsewhere
 

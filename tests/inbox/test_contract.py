@@ -4,15 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from inbox.domain import errors
-from inbox.domain.contract import (
+from inbox.rules import errors
+from inbox.rules.runs.contract import (
     Entry,
     Question,
     fingerprint,
     is_replay,
     plan_resume,
 )
-from inbox.domain.states import EntryStatus, InterruptStatus
+from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from tests.contract import check_array
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -9,10 +9,10 @@ from django.db import IntegrityError, transaction
 from agents.port import Effect, ToolRefused
 from inbox.actions.decisions import decide
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import Decision, Run
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.runs.states import EntryStatus
 from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.inbox.test_engine import about, asking, finished, proposed
@@ -121,7 +121,7 @@ def test_a_deactivated_member_may_not_decide(waiting, world, bob):
 
 def test_the_slower_reviewer_is_told_who_was_faster_and_when(waiting, world, bob):
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     dora = add_member(
         team=world.team,

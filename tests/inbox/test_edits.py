@@ -2,8 +2,8 @@
 
 import pytest
 
-from inbox.domain.edits import check_edits, flat_edits, offers_edits
-from inbox.domain.errors import EditsNotOffered, InvalidPayload
+from inbox.rules.decisions.edits import check_edits, flat_edits, offers_edits
+from inbox.rules.errors import EditsNotOffered, InvalidPayload
 
 ARGS = '{"amount":47.5,"reason":"Duplicate charge"}'
 APPROVED = {"properties": {"approved": {"type": "boolean"}}}

@@ -9,9 +9,9 @@ from ag_ui.core import Interrupt
 from agents.agui.interrupts import parse_expiry
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.members import change_team
-from inbox.domain.access import SEED
-from inbox.domain.errors import InterruptExpired, InvalidValue
 from inbox.models import clock
+from inbox.rules.errors import InterruptExpired, InvalidValue
+from inbox.rules.people.access import SEED
 from tests.inbox.helpers import audited
 from tests.inbox.test_engine import asking
 from tests.steps import answer, open_interrupts, reread, start

@@ -6,8 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.domain.filters import LONGEST_NAME, LONGEST_SEARCH, Filter, Sort, State
-from inbox.domain.likeness import SEARCH_CHARACTERS, differing, leaves_of, search_text_of, shape_of
+from inbox.rules.decisions.list_filters import (
+    LONGEST_NAME,
+    LONGEST_SEARCH,
+    Filter,
+    Sort,
+    State,
+)
+from inbox.rules.decisions.similarity import (
+    SEARCH_CHARACTERS,
+    differing,
+    leaves_of,
+    search_text_of,
+    shape_of,
+)
 
 TEXT = st.text(st.sampled_from("aZ0 %_\\&=+?#/\0éß\u202e\n"), max_size=12)
 NAMES = ("state", "agent", "tool", "reason", "team", "mine", "expiring", "q", "sort")

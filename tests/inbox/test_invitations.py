@@ -11,8 +11,8 @@ from inbox.actions import invitations
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.actions.joining import join_as_new, join_from_elsewhere, join_team
 from inbox.actions.keys import make_key
-from inbox.domain.access import SEED, Permission, Role
-from inbox.domain.errors import (
+from inbox.models import Invitation, Membership, Team, User
+from inbox.rules.errors import (
     AlreadyMember,
     EmailTaken,
     Forbidden,
@@ -22,8 +22,8 @@ from inbox.domain.errors import (
     NotFound,
     UsernameTaken,
 )
-from inbox.domain.invitations import MOST_OPEN
-from inbox.models import Invitation, Membership, Team, User
+from inbox.rules.people.access import SEED, Permission, Role
+from inbox.rules.people.invitations import MOST_OPEN
 from inbox.selectors.invitations import invitations_for, open_invitation
 from inbox.selectors.keys import actor_of_key
 from tests.inbox.helpers import audited, make_admin

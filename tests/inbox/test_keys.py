@@ -9,11 +9,17 @@ from django.db import IntegrityError, OperationalError, transaction
 
 from inbox.actions import key_use
 from inbox.actions.keys import make_key, revoke_key, rotate_key
-from inbox.domain import keys as rules
-from inbox.domain.access import SEED, Permission
-from inbox.domain.errors import Forbidden, InvalidValue, KeyEnded, MoreThanOwn, NotFound
 from inbox.models import ApiKey, AuditEntry, Decision
 from inbox.models.clock import database_now
+from inbox.rules.errors import (
+    Forbidden,
+    InvalidValue,
+    KeyEnded,
+    MoreThanOwn,
+    NotFound,
+)
+from inbox.rules.people import api_keys as rules
+from inbox.rules.people.access import SEED, Permission
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.keys import actor_of_key
 from inbox.selectors.lists import whole_list_for
@@ -281,7 +287,7 @@ def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own
 
 
 def _everything():
-    from inbox.domain.filters import Filter, State
+    from inbox.rules.decisions.list_filters import Filter, State
 
     return Filter(state=State.ALL)
 

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from inbox.actions.comments import comment_on
 from inbox.actions.deliveries import send_test
 from inbox.actions.webhooks import add_webhook
-from inbox.domain.access import SEED
-from inbox.domain.states import RunStatus
 from inbox.models import Run
+from inbox.rules.people.access import SEED
+from inbox.rules.runs.states import RunStatus
 from inbox.selectors.teamwork import some_comments_on
 from inbox.selectors.threads import runs_for, threads_for
 from inbox.selectors.webhooks import deliveries_of

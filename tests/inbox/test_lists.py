@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inbox.actions.people import add_member, ensure_agent, ensure_team
-from inbox.domain.access import SEED, Role
-from inbox.domain.filters import Filter, Sort, State
 from inbox.models import Claim, Interrupt, Membership
+from inbox.rules.decisions.list_filters import Filter, Sort, State
+from inbox.rules.people.access import SEED, Role
 from inbox.selectors import lists
 from inbox.selectors.lists import COUNT_UP_TO, choices_for, counts_for, list_for, similar_count
 from tests.steps import approve, call_off, deny, open_interrupts, start

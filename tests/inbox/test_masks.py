@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from inbox.domain.errors import InvalidPayload
-from inbox.domain.masked import masked_message, masked_schema
-from inbox.domain.masks import (
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.mask_agui import masked_message, masked_schema
+from inbox.rules.schema.schemas import problems_of
+from inbox.rules.schema.secrets import (
     MASK,
     NAMES,
     HiddenBy,
@@ -16,7 +17,6 @@ from inbox.domain.masks import (
     cut_at_secret,
     is_secret_name,
 )
-from inbox.domain.schemas import problems_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 
 from inbox.actions.keys import make_key
 from inbox.actions.members import change_role, change_team, make_team, remove_member
-from inbox.domain.access import SEED, Permission, Role
-from inbox.domain.errors import (
+from inbox.models import Membership, Team
+from inbox.rules.errors import (
     AddressTaken,
     Forbidden,
     InvalidValue,
@@ -13,7 +13,7 @@ from inbox.domain.errors import (
     MoreThanOwn,
     NotFound,
 )
-from inbox.models import Membership, Team
+from inbox.rules.people.access import SEED, Permission, Role
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.keys import actor_of_key
 from inbox.selectors.members import members_of, standing_in, standings_in

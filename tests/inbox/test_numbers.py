@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from inbox.domain.consent import as_written, canonical, digest
 from inbox.models import Decision, ToolCall
+from inbox.rules.decisions.consent import as_written, canonical, digest
 from tests.inbox.test_engine import about, asking, finished, proposed
 from tests.steps import answer, open_interrupts, resumed_run, start
 from tests.web.conftest import reads_bob

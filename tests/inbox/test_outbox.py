@@ -11,9 +11,9 @@ from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain.access import SEED
-from inbox.domain.webhooks import EventType
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import EventType
 from inbox.selectors.teams import team_by_slug
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving, queued_resume

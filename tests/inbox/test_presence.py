@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 
 from inbox import notify
-from inbox.domain.access import Actor, ActorKind
 from inbox.feed import Looking, Page, hubs, look_at, open_page, presence
 from inbox.realtime.here import read_here
+from inbox.rules.people.access import Actor, ActorKind
 from inbox.selectors.standing import Reader, Standing
 
 OURS, THEIRS = str(uuid4()), str(uuid4())

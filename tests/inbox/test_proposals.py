@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.domain.proposals import proposal_of
+from inbox.rules.runs.proposals import proposal_of
 
 APPROVED = {"approved": {"type": "boolean"}}
 VALUE = {"kind": "refund_approval", "amount": 47.5, "reason": "Duplicate charge"}

@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from inbox import rates, windows
 from inbox.addresses import household_of
-from inbox.domain.errors import RateLimited
 from inbox.realtime import agui
+from inbox.rules.errors import RateLimited
 from tests.races.together import Meeting
 from tests.support.valkey import ValkeyServer
 

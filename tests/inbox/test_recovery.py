@@ -12,9 +12,9 @@ from agents.port import Effect, ToolRefused
 from inbox import engine, notify, sweeper
 from inbox.actions import work
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
 from inbox.engine import turns
 from inbox.models import Run, ToolCall
+from inbox.rules import errors
 from tests import steps
 from tests.inbox.test_engine import (
     about,

@@ -7,7 +7,7 @@ from inbox.actions.refusals import is_recorded
 from inbox.actions.retries import retry_run
 from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain import errors
+from inbox.rules import errors
 from tests import steps
 from tests.inbox.helpers import audited
 from tests.steps import approve, open_interrupts, start

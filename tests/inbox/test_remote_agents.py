@@ -13,9 +13,15 @@ from inbox.actions.members import change_team
 from inbox.actions.people import ensure_agent, ensure_team
 from inbox.actions.remotes import set_remote_agent
 from inbox.actions.runs import accept_run
-from inbox.domain.access import SEED
-from inbox.domain.errors import AddressTaken, EditsNotOffered, Forbidden, InvalidValue, NotFound
 from inbox.models import AuditEntry, Decision, Endpoint, Run, ToolCall
+from inbox.rules.errors import (
+    AddressTaken,
+    EditsNotOffered,
+    Forbidden,
+    InvalidValue,
+    NotFound,
+)
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, LANGGRAPH_IDS, finished, started

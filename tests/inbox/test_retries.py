@@ -11,8 +11,8 @@ from inbox.actions import work
 from inbox.actions.recovery import recover_run
 from inbox.actions.retries import retry_run
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
 from inbox.models import AuditEntry, Run, ToolCall
+from inbox.rules import errors
 from tests import steps
 from tests.inbox.test_engine import (
     about,
@@ -378,7 +378,7 @@ def test_a_stranger_retries_nothing(failed, carol):
 
 def test_a_key_needs_the_scope_to_run(world, failed):
     from inbox.actions.keys import make_key
-    from inbox.domain.access import SEED, Permission
+    from inbox.rules.people.access import SEED, Permission
     from inbox.selectors.keys import actor_of_key
 
     scopes = {Permission.READ, Permission.DECIDE}

@@ -5,8 +5,8 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from inbox.actions.runs import accept_run, cancel_run
-from inbox.domain import errors
 from inbox.models import AuditEntry, Run
+from inbox.rules import errors
 from tests import steps
 from tests.inbox.test_engine import asking
 from tests.steps import APPROVE, DENY, entry, open_interrupts, request, start

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from inbox.domain.errors import InvalidPayload
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import (
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import (
     check_answer,
     check_schema,
     find_faults,

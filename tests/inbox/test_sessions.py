@@ -10,9 +10,9 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from django.utils import timezone
 
-from inbox.domain.errors import Unauthenticated
 from inbox.models.sessions import SessionStore, stored_key
 from inbox.realtime.callers import _is_own_page
+from inbox.rules.errors import Unauthenticated
 from inbox.selectors.keys import actor_of_user, check_is_known_still
 from inbox.selectors.standing import Reader, standings_of
 

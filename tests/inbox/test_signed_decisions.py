@@ -11,10 +11,10 @@ from django.test import override_settings
 
 from agents.rehearsal import ledger
 from inbox import engine, sweeper
-from inbox.domain import errors
-from inbox.domain.access import SEED
-from inbox.domain.consent import view_digest
 from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
+from inbox.rules import errors
+from inbox.rules.decisions.consent import view_digest
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving
 from tests.steps import approve, deny, open_interrupts, start
@@ -70,7 +70,7 @@ def change_proposal(run):
 
 
 def change_arguments_and_their_digest(run):
-    from inbox.domain.consent import digest
+    from inbox.rules.decisions.consent import digest
 
     args = '{"amount":9000,"to":"attacker"}'
     ToolCall.objects.update(edited_args=args)

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from inbox.domain.signing import method_of
+from inbox.rules.people.auth_methods import method_of
 from inbox.selectors.access import is_allowed_still
 from inbox.selectors.keys import actor_of_user
 

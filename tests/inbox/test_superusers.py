@@ -7,11 +7,11 @@ from django.test import Client
 
 from inbox.actions.members import change_team
 from inbox.actions.superusers import set_active, set_superuser
-from inbox.domain.access import SEED, Permission
-from inbox.domain.errors import Forbidden, LastAdmin, NotFound
-from inbox.domain.trail import SYSTEM_CHAIN
 from inbox.models import AuditEntry, Membership, User
 from inbox.models.sessions import SessionStore
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
+from inbox.rules.errors import Forbidden, LastAdmin, NotFound
+from inbox.rules.people.access import SEED, Permission
 from inbox.selectors.access import permissions_in
 from inbox.selectors.keys import actor_of_superuser
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.domain.suspicion import MOST, findings
+from inbox.rules.text.unicode_spoofing import MOST, findings
 
 SUSPICIOUS = {
     "right-to-left override": "pay \u202etxt.exe",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inbox.domain.errors import InvalidPayload
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_answer, check_schema, is_pattern_checked
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import check_answer, check_schema, is_pattern_checked
 
 AHEAD = "^(?!admin)[a-z]+$"
 

@@ -9,9 +9,10 @@ from django.db import OperationalError, connections
 from inbox import notify, sweeper, webhooks
 from inbox.actions import deliveries
 from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
-from inbox.domain.access import SEED
-from inbox.domain.errors import NotFound
-from inbox.domain.webhooks import (
+from inbox.models import AuditEntry, Delivery, DeliveryAttempt
+from inbox.rules.errors import NotFound
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import (
     LONGEST_FAILING,
     MOST_FAILURES,
     SCHEDULE,
@@ -19,7 +20,6 @@ from inbox.domain.webhooks import (
     Problem,
     sentence_of,
 )
-from inbox.models import AuditEntry, Delivery, DeliveryAttempt
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled
 from tests.receiver import Receiver, is_signed, receiver

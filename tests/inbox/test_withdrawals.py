@@ -13,10 +13,10 @@ from inbox.actions.grace import resume_if_due
 from inbox.actions.members import change_team
 from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain import errors
-from inbox.domain.access import SEED
-from inbox.domain.teamwork import withdrawable_until
 from inbox.models import AuditEntry, Decision, Run, ToolCall
+from inbox.rules import errors
+from inbox.rules.decisions.collaboration import withdrawable_until
+from inbox.rules.people.access import SEED
 from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.inbox.test_decisions import ask_twice_about_one_call

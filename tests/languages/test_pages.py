@@ -25,10 +25,15 @@ from inbox.actions.people import add_member
 from inbox.actions.remotes import record_test, set_remote_agent
 from inbox.actions.views import save_view
 from inbox.actions.webhooks import add_webhook, rotate_secret
-from inbox.domain.access import SEED, Role
-from inbox.domain.filters import Filter
-from inbox.domain.webhooks import DeliveryStatus, DisabledReason, EventType, Problem
 from inbox.models import Delivery, DeliveryAttempt, Endpoint, Membership
+from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.people.access import SEED, Role
+from inbox.rules.webhooks.delivery_rules import (
+    DeliveryStatus,
+    DisabledReason,
+    EventType,
+    Problem,
+)
 from inbox.selectors.teams import team_by_slug
 from tests.languages.crawl import texts_of
 from tests.steps import approve, call_off, deny, open_interrupts, start

@@ -27,7 +27,7 @@ _MAKE_KEYS: Final = """
 import json
 from inbox.actions.keys import make_key
 from inbox.actions.people import ensure_agent, ensure_team
-from inbox.domain.access import SEED, Permission
+from inbox.rules.people.access import SEED, Permission
 keys = {}
 for slug, names in (("ours", ("clerk", "rehearsal")), ("others", ())):
     team = ensure_team(slug=slug, name=slug, actor=SEED)

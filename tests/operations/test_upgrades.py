@@ -9,9 +9,9 @@ import pytest
 from psycopg import sql
 
 from agents.agui.conversation import fingerprint
-from inbox.domain.consent import canonical, digest
-from inbox.domain.signatures import SignedDecision, check_signature
 from inbox.models.decision_keys import decision_keys
+from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.signatures import SignedDecision, check_signature
 from tests.support.postgres import PostgresServer
 from tests.support.processes import manage, scaled_environment
 

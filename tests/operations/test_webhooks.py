@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from inbox.actions.outbox import message
-from inbox.domain.webhooks import SCHEDULE, EventType
+from inbox.rules.webhooks.delivery_rules import SCHEDULE, EventType
 from inbox.webhooks import sign
 from tests.campaigns.client import wait_for
 from tests.support.processes import embedded_environment, manage, start_embedded

@@ -10,10 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbox.actions.runs import accept_run
-from inbox.domain import errors
-from inbox.domain.contract import Entry, Question, fingerprint, is_replay, plan_resume
-from inbox.domain.states import EntryStatus, InterruptStatus
 from inbox.models import Run
+from inbox.rules import errors
+from inbox.rules.runs.contract import (
+    Entry,
+    Question,
+    fingerprint,
+    is_replay,
+    plan_resume,
+)
+from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from tests import steps
 from tests.contract import check_array
 from tests.properties.values import changed, quick, same, scalars, values

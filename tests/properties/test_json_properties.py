@@ -11,10 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.agui import strict_json
-from inbox.domain.consent import VIEW_VERSION, canonical, digest, view_digest
-from inbox.domain.errors import InvalidPayload
-from inbox.domain.schema_work import SchemaRefused
-from inbox.domain.schemas import check_answer, check_schema
+from inbox.rules.decisions.consent import (
+    VIEW_VERSION,
+    canonical,
+    digest,
+    view_digest,
+)
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schemas import check_answer, check_schema
 from tests import steps
 from tests.properties.values import (
     LARGEST,

@@ -36,7 +36,7 @@ def committed_world(transactional_db: None) -> Iterator[World]:
 def erin(committed_world: Any) -> Any:
     """A second reviewer, who answers at the same moment as Bob."""
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     user = add_member(
         team=committed_world.team,

@@ -8,8 +8,8 @@ from inbox import engine
 from inbox.actions import work
 from inbox.actions.recovery import recover_run
 from inbox.actions.runs import accept_run
-from inbox.domain.errors import LeaseLost
 from inbox.models import Run
+from inbox.rules.errors import LeaseLost
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
 

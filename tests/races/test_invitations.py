@@ -9,10 +9,10 @@ from django.db import connection
 from inbox.actions import invitations, joining
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.actions.joining import join_as_new, join_team
-from inbox.domain.access import SEED, Role
-from inbox.domain.errors import InvitationEnded, NotFound
-from inbox.domain.invitations import MOST_OPEN
 from inbox.models import Invitation, Membership
+from inbox.rules.errors import InvitationEnded, NotFound
+from inbox.rules.people.access import SEED, Role
+from inbox.rules.people.invitations import MOST_OPEN
 from tests.inbox.helpers import make_admin
 from tests.races.together import Meeting, at_once, failures, rounds
 

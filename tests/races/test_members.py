@@ -6,9 +6,9 @@ import pytest
 
 from inbox.actions import members
 from inbox.actions.members import change_role, remove_member
-from inbox.domain.access import Role
-from inbox.domain.errors import LastAdmin
 from inbox.models import Membership
+from inbox.rules.errors import LastAdmin
+from inbox.rules.people.access import Role
 from tests.inbox.helpers import make_admin
 from tests.races.together import Meeting, at_once, failures, rounds
 

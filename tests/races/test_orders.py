@@ -8,9 +8,9 @@ from inbox.actions import comments, orders
 from inbox.actions.comments import comment_on
 from inbox.actions.keys import make_key
 from inbox.actions.orders import Once
-from inbox.domain.access import SEED, Permission
-from inbox.domain.errors import IdempotencyConflict
 from inbox.models import ApiKey, Comment
+from inbox.rules.errors import IdempotencyConflict
+from inbox.rules.people.access import SEED, Permission
 from tests.races.together import at_once, failures, rounds
 from tests.steps import open_interrupts, start
 

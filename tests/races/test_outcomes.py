@@ -8,9 +8,9 @@ import pytest
 from inbox import engine
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.runs import accept_run, cancel_run
-from inbox.domain.errors import InterruptExpired, RunEnded
 from inbox.models import Decision, Run
 from inbox.models.clock import database_now
+from inbox.rules.errors import InterruptExpired, RunEnded
 from tests import steps
 from tests.races.together import at_once, failures, rounds
 

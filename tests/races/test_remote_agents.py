@@ -7,9 +7,9 @@ import pytest
 
 from inbox.actions import decisions
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain.access import SEED
-from inbox.domain.errors import AddressTaken, AgentChanged, ViewChanged
 from inbox.models import Decision, Endpoint
+from inbox.rules.errors import AddressTaken, AgentChanged, ViewChanged
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.agents import bridges
 from tests.elsewhere import elsewhere, new_address

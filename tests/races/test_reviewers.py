@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from inbox.domain.errors import AlreadyDecided
 from inbox.models import AuditEntry, Decision, Run
+from inbox.rules.errors import AlreadyDecided
 from tests import steps
 from tests.races.together import at_once, failures, rounds
 
@@ -17,7 +17,7 @@ REVIEWERS = 50
 @pytest.fixture
 def crowd(committed_world):
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     return [
         committed_world.actor(

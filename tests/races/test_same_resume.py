@@ -7,8 +7,8 @@ import pytest
 from agents.rehearsal import ledger
 from inbox import engine
 from inbox.actions.runs import accept_run
-from inbox.domain.gate import Entrance
 from inbox.models import Decision, Run
+from inbox.rules.decisions.gate import Entrance
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
 

@@ -14,8 +14,9 @@ from inbox.actions.grace import resume_if_due
 from inbox.actions.members import change_team
 from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
-from inbox.domain.access import SEED
-from inbox.domain.errors import (
+from inbox.models import Claim, Decision, Run
+from inbox.models.clock import database_now
+from inbox.rules.errors import (
     AlreadyDecided,
     AlreadyResumed,
     Claimed,
@@ -23,8 +24,7 @@ from inbox.domain.errors import (
     RetryRefused,
     ThreadBusy,
 )
-from inbox.models import Claim, Decision, Run
-from inbox.models.clock import database_now
+from inbox.rules.people.access import SEED
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
 

@@ -9,10 +9,10 @@ from django.db import transaction
 from inbox import webhooks
 from inbox.actions.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
 from inbox.actions.webhooks import add_webhook, lock_endpoint
-from inbox.domain.access import SEED
-from inbox.domain.errors import InvalidValue
-from inbox.domain.webhooks import MOST_ENDPOINTS, EventType
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.rules.errors import InvalidValue
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType
 from tests.races.together import Meeting, at_once, failures, rounds
 from tests.steps import approve, open_interrupts, start
 

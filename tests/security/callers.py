@@ -36,8 +36,8 @@ def make_callers(team: Any, others: Any) -> dict[str, Caller]:
     """Let everybody join, sign in and leave again, in whatever database this process uses."""
     from django.utils import timezone
 
-    from inbox.domain.access import Permission, Role
     from inbox.models import ApiKey, Membership, User
+    from inbox.rules.people.access import Permission, Role
 
     people = {
         "stranger": (others, Role.ADMIN),
@@ -70,7 +70,7 @@ def undone(function: Any, *arguments: Any) -> Any:
 def print_callers() -> None:
     """For `manage.py shell`, beside a running demo: the callers of its team as JSON."""
     from inbox.actions.people import ensure_team
-    from inbox.domain.access import SEED
+    from inbox.rules.people.access import SEED
     from inbox.selectors.teams import team_by_slug
 
     callers = make_callers(
@@ -87,7 +87,7 @@ def _join(username: str, team: Any, role: Any) -> str:
     from django.test import Client
 
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED
+    from inbox.rules.people.access import SEED
 
     user = add_member(
         team=team, username=username, full_name="", password="p", role=role, actor=SEED
@@ -99,7 +99,7 @@ def _join(username: str, team: Any, role: Any) -> str:
 
 def _key(team: Any, *scopes: Any) -> Caller:
     from inbox.actions.keys import make_key
-    from inbox.domain.access import SEED
+    from inbox.rules.people.access import SEED
 
     _, token = make_key(team_id=team.pk, name="k", scopes=scopes, actor=SEED)
     return Caller(token=token)

@@ -32,8 +32,8 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.runs import accept_run
     from inbox.actions.views import save_view
     from inbox.actions.webhooks import add_webhook
-    from inbox.domain.access import SEED, Role
-    from inbox.domain.filters import Filter
+    from inbox.rules.decisions.list_filters import Filter
+    from inbox.rules.people.access import SEED, Role
     from tests.steps import request
 
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))

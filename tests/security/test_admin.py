@@ -43,8 +43,8 @@ def seen(things, world, bob):
     from inbox.actions.comments import comment_on
     from inbox.actions.keys import rotate_key
     from inbox.actions.webhooks import rotate_secret
-    from inbox.domain.access import SEED
     from inbox.models import Interrupt
+    from inbox.rules.people.access import SEED
 
     asked = Interrupt.objects.get(pk=things.interrupt_id)
     comment_on(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)

@@ -15,7 +15,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.domain.suspicion import findings
+from inbox.rules.text.unicode_spoofing import findings
 from tests.security.deceptions import ORDINARY, deceptions
 from tests.steps import open_interrupts, start
 from tests.web.conftest import reads_bob

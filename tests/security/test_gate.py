@@ -6,10 +6,10 @@ import pytest
 
 from inbox.actions.decisions import Answer, admit, decide, record_answers
 from inbox.actions.locking import lock_thread
-from inbox.domain import errors
-from inbox.domain.gate import CHECKS, Check, Entrance
-from inbox.domain.masks import MASK
-from inbox.domain.states import EntryStatus
+from inbox.rules import errors
+from inbox.rules.decisions.gate import CHECKS, Check, Entrance
+from inbox.rules.runs.states import EntryStatus
+from inbox.rules.schema.secrets import MASK
 from inbox.selectors.asked_interrupts import question
 from tests.security.test_answer_matrix import CONDITIONS, DECIDED, NAMES_EDITS, NO_EDITS, scene
 from tests.steps import APPROVE, entry, open_interrupts, start

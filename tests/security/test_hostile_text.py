@@ -17,7 +17,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.domain.shown import json_text, visible
+from inbox.rules.text.safe_text import json_text, visible
 from tests.steps import answer, open_interrupts, start
 from tests.web.conftest import reads_bob
 

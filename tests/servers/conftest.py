@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 from tests.servers.running import FRAMEWORKS, Desk
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inbox.domain.access import SEED
 from inbox.engine.agents import try_connection
+from inbox.rules.people.access import SEED
 from tests.servers.running import GOOGLE, LANGGRAPH
 
 

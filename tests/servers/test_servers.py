@@ -6,8 +6,8 @@ import pytest
 
 from inbox import engine, sweeper
 from inbox.actions.runs import accept_run
-from inbox.domain.contract import Entry
-from inbox.domain.errors import (
+from inbox.models import Run, ToolCall
+from inbox.rules.errors import (
     AlreadyDecided,
     InterruptExpired,
     InvalidPayload,
@@ -15,8 +15,8 @@ from inbox.domain.errors import (
     PendingInterrupts,
     UnknownInterrupt,
 )
-from inbox.domain.states import EntryStatus
-from inbox.models import Run, ToolCall
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving
 from tests.servers.running import FRAMEWORKS

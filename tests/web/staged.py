@@ -91,7 +91,7 @@ def main() -> None:
     register()
 
     from inbox.actions.people import ensure_agent, ensure_team
-    from inbox.domain.access import SEED
+    from inbox.rules.people.access import SEED
 
     call_command("migrate", verbosity=0, interactive=False)
     team = ensure_team(slug="demo", name="Demo", actor=SEED)

@@ -8,9 +8,9 @@ from django.test import Client
 
 from inbox.actions.people import add_member
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain.access import SEED, Role
 from inbox.models import Endpoint, Membership
 from inbox.models.sealed import unseal
+from inbox.rules.people.access import SEED, Role
 from tests.elsewhere import REFUSAL, elsewhere
 from tests.web.pages import Reader, input_value, words
 

@@ -9,8 +9,8 @@ from inbox import append_only
 from inbox.actions.claims import claim_interrupt
 from inbox.actions.comments import comment_on
 from inbox.actions.erasure import erase_thread
-from inbox.domain.access import SEED
 from inbox.models import AuditEntry, ToolCall
+from inbox.rules.people.access import SEED
 from inbox.selectors import calls, latest
 from tests.audit.conftest import kept
 from tests.steps import approve, deny, open_interrupts, resumed_run, start

@@ -55,7 +55,7 @@ def invited(site: Site, data: Path) -> str:
     """The address of an invitation to ida@elsewhere.example."""
     code = (
         "from inbox.actions.invitations import invite; from inbox.models import Team;"
-        "from inbox.domain.access import SEED, Role;"
+        "from inbox.rules.people.access import SEED, Role;"
         "team = Team.objects.get(slug='demo');"
         "print(invite(team_id=team.pk, email='ida@elsewhere.example', role=Role.REVIEWER,"
         " actor=SEED, site='')[1])"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inbox.domain.masks import MASK
-from inbox.domain.proposals import proposal_of
+from inbox.rules.runs.proposals import proposal_of
+from inbox.rules.schema.secrets import MASK
 from inbox.web.facts import facts_of
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from inbox.domain.errors import InvalidValue
-from inbox.domain.headings import check_headings, heading_of
 from inbox.models import Interrupt, Team
+from inbox.rules.errors import InvalidValue
+from inbox.rules.runs.headings import check_headings, heading_of
 from tests.elsewhere import elsewhere
 from tests.inbox.test_engine import about, asking, proposed
 from tests.inbox.test_remote_agents import refunds

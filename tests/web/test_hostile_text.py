@@ -18,8 +18,8 @@ from ag_ui.core import (
 )
 
 from agents.agui.interrupts import approval_schema
-from inbox.domain.shown import json_text, visible
-from inbox.domain.suspicion import findings
+from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.unicode_spoofing import findings
 from tests.steps import open_interrupts, reread, start
 from tests.web.pages import decision_form, sent, words
 

@@ -9,8 +9,8 @@ from django.core import mail
 from django.test import Client
 
 from inbox.actions.invitations import invite, withdraw_invitation
-from inbox.domain.access import SEED, Role
 from inbox.models import AuditEntry, Invitation, Membership, User
+from inbox.rules.people.access import SEED, Role
 from tests.web.pages import words
 from tests.web.test_agents import ana, err, reads_ana
 

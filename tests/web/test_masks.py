@@ -5,8 +5,8 @@ import json
 import pytest
 from django.test import Client
 
-from inbox.domain.masks import MASK
 from inbox.models import AuditEntry, ToolCall
+from inbox.rules.schema.secrets import MASK
 from tests.api.test_rest import Caller
 from tests.inbox.helpers import audited
 from tests.inbox.test_engine import about, asking, finished, proposed
@@ -124,7 +124,7 @@ def test_no_page_shows_a_secret_after_the_decision(done, who, request):
 
 def test_rest_masks_for_people_and_for_machines_that_only_read(done, reads_alice, reads_bob, world):
     from inbox.actions.keys import make_key
-    from inbox.domain.access import SEED, Permission
+    from inbox.rules.people.access import SEED, Permission
 
     _, token = make_key(team_id=world.team.pk, name="reads", scopes={Permission.READ}, actor=SEED)
 
@@ -239,7 +239,7 @@ def test_switching_between_the_tabs_carries_no_secret_in_the_page(login, reads_b
 
 
 def test_a_mask_is_refused_as_a_value_whoever_sends_it(login, bob):
-    from inbox.domain.errors import InvalidPayload
+    from inbox.rules.errors import InvalidPayload
 
     with pytest.raises(InvalidPayload, match="mask"):
         approve(login, bob, editedArgs={**ARGS, "password": MASK})

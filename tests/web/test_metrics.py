@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from inbox.domain.metrics import Counts, days_until, times_of
 from inbox.models import Interrupt, ToolCall
+from inbox.rules.decisions.metrics import Counts, days_until, times_of
 from inbox.selectors import metrics
 from inbox.selectors.metrics import metrics_for
 from tests.steps import approve, deny, open_interrupts, reread, resumed_run, start
@@ -22,7 +22,7 @@ def last_days(count):
 @pytest.fixture
 def five(world, bob):
     """Two calls approved, one of them with changes, one rejected, one expired, one that waits."""
-    from inbox.domain.states import Verdict
+    from inbox.rules.runs.states import Verdict
 
     def ask():
         (asked,) = open_interrupts(start(world, "rehearse:tool_call"))

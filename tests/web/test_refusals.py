@@ -238,7 +238,7 @@ def test_my_own_page_says_that_it_was_me(ask, bob, reads_bob):
 
 def _another_reviewer(world):
     from inbox.actions.people import add_member
-    from inbox.domain.access import SEED, Role
+    from inbox.rules.people.access import SEED, Role
 
     dora = add_member(
         team=world.team,

@@ -5,7 +5,7 @@ import pytest
 
 from agents import registry
 from inbox.actions.people import ensure_agent
-from inbox.domain.access import SEED
+from inbox.rules.people.access import SEED
 from tests.forms.browser import Page
 from tests.steps import open_interrupts, start
 from tests.web.pages import decision_form, words

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from inbox.actions.sightings import record_sighting
-from inbox.domain.errors import Forbidden, NotFound, ViewChanged
 from inbox.models import AuditEntry
+from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.inbox.test_decisions import ask_twice_about_one_call
 from tests.steps import approve, open_interrupts, reread, start
 from tests.web.pages import words

@@ -12,9 +12,9 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.addresses import address_of
-from inbox.domain.trail import SYSTEM_CHAIN
 from inbox.models import AuditEntry, User
 from inbox.models.sessions import stored_key
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.selectors.standing import live_sessions
 from inbox.web import lockout
 from tests.support.valkey import ValkeyServer

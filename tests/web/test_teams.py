@@ -5,8 +5,8 @@ import re
 import pytest
 
 from inbox.actions.keys import make_key, revoke_key
-from inbox.domain.access import SEED, Permission
 from inbox.models import ApiKey, Membership, Team
+from inbox.rules.people.access import SEED, Permission
 from inbox.selectors.keys import actor_of_key
 from inbox.web.teams import PERMISSIONS, ROLES
 from tests.steps import reread

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from inbox.actions.decisions import decide
-from inbox.domain.errors import MaskedNotSeen
-from inbox.domain.gate import Entrance
-from inbox.domain.states import EntryStatus
 from inbox.models import Decision
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import MaskedNotSeen
+from inbox.rules.runs.states import EntryStatus
 from tests.api.test_rest import Caller
 from tests.inbox.helpers import audited
 from tests.inbox.test_engine import about, asking, proposed

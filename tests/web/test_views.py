@@ -7,10 +7,10 @@ import pytest
 
 from inbox.actions.people import add_member
 from inbox.actions.views import MOST_VIEWS, delete_view, save_view, share_view
-from inbox.domain import errors
-from inbox.domain.access import SEED, Role
-from inbox.domain.filters import Filter, State
 from inbox.models import AuditEntry, SavedView
+from inbox.rules import errors
+from inbox.rules.decisions.list_filters import Filter, State
+from inbox.rules.people.access import SEED, Role
 from inbox.selectors.views import views_for
 from tests.security.test_hostile_text import PAYLOADS, Markup
 from tests.web.pages import words

@@ -6,9 +6,9 @@ import pytest
 
 from inbox import webhooks
 from inbox.actions.webhooks import add_webhook, change_webhook
-from inbox.domain.access import SEED
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.sealed import unseal
+from inbox.rules.people.access import SEED
 from tests.receiver import receiver
 from tests.steps import start
 from tests.web.pages import words

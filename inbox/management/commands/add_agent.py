@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.domain.errors import Refusal
 from inbox.management.teams import give_agent
+from inbox.rules.errors import Refusal
 
 
 class Command(BaseCommand):

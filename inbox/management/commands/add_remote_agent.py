@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.remotes import set_remote_agent
-from inbox.domain.access import SEED
-from inbox.domain.errors import Refusal
 from inbox.management.teams import team_of
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED
 
 
 class Command(BaseCommand):

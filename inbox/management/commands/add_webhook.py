@@ -6,10 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.webhooks import add_webhook
-from inbox.domain.access import SEED
-from inbox.domain.errors import Refusal
-from inbox.domain.webhooks import EventType
 from inbox.management.teams import team_of
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import EventType
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox import seal
 from inbox.actions.sealing import NotOurLog
-from inbox.domain.access import Actor, ActorKind
+from inbox.rules.people.access import Actor, ActorKind
 
 
 class Command(BaseCommand):

@@ -12,7 +12,13 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError
 
 from inbox import seal
-from inbox.domain.verifier import EXIT, UNREADABLE, Key, notes_in, verify_export
+from inbox.rules.audit.verifier import (
+    EXIT,
+    UNREADABLE,
+    Key,
+    notes_in,
+    verify_export,
+)
 from inbox.seal import verification
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people import add_member
-from inbox.domain.access import SEED, Role
-from inbox.domain.errors import Refusal
 from inbox.management.teams import give_agent, team_of
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED, Role
 
 
 class Command(BaseCommand):

@@ -7,8 +7,8 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.erasure import erase_thread
-from inbox.domain.access import SEED
-from inbox.domain.errors import Refusal
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.accounts import reset_factors
-from inbox.domain.access import SEED
-from inbox.domain.errors import Refusal
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.members import change_team
-from inbox.domain.access import SEED
-from inbox.domain.errors import Refusal
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import SEED
 from inbox.selectors.teams import team_by_slug
 
 

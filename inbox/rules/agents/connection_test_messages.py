@@ -1,0 +1,66 @@
+"""What the test of a connection found, in a sentence that says what to do next."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from agents.adapters.reports import SECONDS, Found
+from inbox.rules.text.messages import Sentence
+
+
+def sentence_of(report: Mapping[str, Any]) -> Sentence:
+    """Say what a report of `agents.adapters.reports` means."""
+    found = Found(report["found"])
+    if found is Found.WRONG_STATUS:
+        return _of_status(report["status"])
+    if found is Found.WRONG_TYPE:
+        return Sentence(
+            "It answers, with {type} instead of server-sent events: the URL may be that of a page.",
+            type=report["content_type"] or "?",
+        )
+    if found is Found.ADDRESS_REFUSED:
+        return Sentence(
+            "{host} leads into a private network, where no agent is reached unless "
+            "SIGNOFF_PRIVATE_AGENT_HOSTS names it.",
+            host=report["host"],
+        )
+    if found is Found.UNKNOWN_HOST:
+        return Sentence("No name server knows {host}.", host=report["host"])
+    return _PLAIN[found]
+
+
+_PLAIN = {
+    Found.AGENT: Sentence("The agent answers."),
+    Found.UNREACHABLE: Sentence("Nobody takes the connection: is the agent running, on that port?"),
+    Found.TLS_FAILED: Sentence("There is no secure connection: its certificate is refused."),
+    Found.TIMED_OUT: Sentence("There was no answer within {count} seconds.", count=int(SECONDS)),
+    Found.COMPRESSED: Sentence("It compresses its answer, which it was not asked to."),
+    Found.NO_EVENT: Sentence("It sends events, and they are none of AG-UI."),
+    Found.BROKE_OFF: Sentence("The connection was cut before anything was said."),
+    Found.HEADERS_UNREADABLE: Sentence(
+        "Its headers cannot be read any more, as the secret key is another one: give them anew."
+    ),
+}
+
+
+def _of_status(status: int) -> Sentence:
+    if status in (401, 403):
+        return Sentence(
+            "It lets nobody in with these headers (status {status}): change them.", status=status
+        )
+    if status in (404, 405):
+        return Sentence(
+            "There is a server, and no agent at this URL (status {status}).", status=status
+        )
+    if status in (400, 422):
+        return Sentence(
+            "It refuses the input of the test (status {status}), as an agent may that is older "
+            "than AG-UI 1.0.",
+            status=status,
+        )
+    if 300 <= status < 400:
+        return Sentence(
+            "It leads to another address (status {status}), where nobody is followed: give that "
+            "one.",
+            status=status,
+        )
+    return Sentence("It answers with an error (status {status}).", status=status)

@@ -1,0 +1,155 @@
+"""Which remote agents there can be: their names, where they are, and what is sent to them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from agents.adapters.addresses import AddressRefused, Fault, check_url
+from inbox.rules.errors import InvalidValue
+from inbox.rules.text.messages import Sentence
+
+#: What stands before the id of an agent's row, where others have a name of the registry.
+REMOTE = "remote:"
+MOST_HEADERS, LONGEST_VALUE, LONGEST_URL, LONGEST_DESCRIPTION = 20, 4_000, 2_000, 200
+#: What can be sent as the value of a header.
+VALUE = r"^[!-~](?:[ -~]*[!-~])?\Z"
+#: They belong to the connection or to the protocol.
+_OURS = frozenset(
+    {
+        *("host", "connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
+        *("content-length", "content-type", "content-encoding", "accept", "accept-encoding"),
+        "proxy-authorization",
+    }
+)
+_SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_PORTS = {"http": 80, "https": 443}
+_URLS = {
+    Fault.NO_URL: Sentence("This is no URL."),
+    Fault.SCHEME: Sentence("The URL has to begin with http:// or https:// and a host."),
+    Fault.CREDENTIALS: Sentence("Put credentials into headers: a URL is shown and logged."),
+    Fault.CHARACTERS: Sentence("The URL has characters that have to be encoded."),
+}
+
+
+def is_remote(implementation: str) -> bool:
+    """Whether an agent runs elsewhere."""
+    return implementation.startswith(REMOTE)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is stored of a remote agent; None for headers that cannot be read any more."""
+
+    url: str
+    headers: Mapping[str, str] | None
+
+
+def plan_headers(
+    *,
+    slug: str,
+    url: str,
+    description: str,
+    headers: Mapping[str, str | None] | None,
+    kept: Kept | None,
+) -> dict[str, str]:
+    """
+    Return the headers that an agent is to be kept with, which may be one that is kept already.
+
+    None for a value, or for all headers, means those that are kept. They stay where they were
+    meant to go: another scheme, host or port gets none of them, only what is given anew.
+
+    Raises:
+        InvalidValue: with all `problems` by field, those of headers by name; no message repeats a
+            value.
+    """
+    problems: dict[str, Any] = {}
+    if not _SLUG.fullmatch(slug):
+        text = Sentence("A name has up to 50 letters, digits, - and _, and nothing else.")
+        problems["name"] = [text]
+    if len(description) > LONGEST_DESCRIPTION:
+        text = Sentence("A description has up to {count} characters.", count=LONGEST_DESCRIPTION)
+        problems["description"] = [text]
+    if (wrong := _wrong_url(url)) is not None:
+        problems["url"] = [wrong]
+    wanted = dict.fromkeys((kept and kept.headers) or {}) if headers is None else headers
+    if headers is None and kept is not None and kept.headers is None:
+        problems["headers"] = {"": [_UNREADABLE]}
+    has_moved = kept is not None and wrong is None and _origin(url) != _origin(kept.url)
+    planned, by_name = _with_values(wanted, kept, has_moved=has_moved)
+    if by_name:
+        problems["headers"] = {name: [text] for name, text in by_name.items()}
+    if problems:
+        raise InvalidValue(_first(problems), problems=problems)
+    return planned
+
+
+_UNREADABLE = Sentence("What is kept cannot be read any more: the secret key is another one.")
+
+
+def _with_values(
+    wanted: Mapping[str, str | None], kept: Kept | None, *, has_moved: bool
+) -> tuple[dict[str, str], dict[str, Sentence]]:
+    """The headers with their values, and what is wrong with which."""
+    stored = (kept and kept.headers) or {}
+    values = {name.lower(): value for name, value in stored.items()}
+    planned: dict[str, str] = {}
+    problems: dict[str, Sentence] = {}
+    for name, given in wanted.items():
+        value = values.get(name.lower()) if given is None else given
+        wrong = _wrong_name(name, planned)
+        if wrong is None and given is None and has_moved:
+            wrong = Sentence(
+                "What is kept of {name} does not go to the new place: give its value again, or "
+                "leave the header out.",
+                name=name,
+            )
+        if wrong is None and value is None:
+            is_lost = kept is not None and kept.headers is None
+            wrong = (
+                _UNREADABLE if is_lost else Sentence("Give the header {name} a value.", name=name)
+            )
+        if wrong is None and (len(value or "") > LONGEST_VALUE or not re.match(VALUE, value or "")):
+            wrong = Sentence("The value of the header {name} cannot be sent.", name=name)
+        if wrong is not None:
+            problems[name] = wrong
+        elif value is not None:
+            planned[name] = value
+    if len(wanted) > MOST_HEADERS:
+        problems[""] = Sentence("At most {count} headers can be kept.", count=MOST_HEADERS)
+    return planned, problems
+
+
+def _wrong_url(url: str) -> Sentence | None:
+    if len(url) > LONGEST_URL:
+        return Sentence("A URL has up to {count} characters.", count=LONGEST_URL)
+    try:
+        check_url(url)
+    except AddressRefused as refused:
+        return _URLS[refused.fault]
+    return None
+
+
+def _wrong_name(name: str, others: Mapping[str, str]) -> Sentence | None:
+    if not _NAME.fullmatch(name):
+        return Sentence("{name} is no name of a header.", name=repr(name[:40]))
+    if name.lower() in _OURS:
+        return Sentence("The header {name} is not for you to set.", name=name)
+    if name.lower() in {other.lower() for other in others}:
+        return Sentence("The header {name} is there twice.", name=name)
+    return None
+
+
+def _origin(url: str) -> tuple[str, str, int]:
+    parts = urlsplit(url)
+    port = parts.port or _PORTS[parts.scheme]
+    return parts.scheme, (parts.hostname or "").lower(), port
+
+
+def _first(problems: Any) -> Any:
+    """The first sentence in nested problems."""
+    while not isinstance(problems, str):
+        problems = next(iter(problems.values() if isinstance(problems, dict) else problems))
+    return problems

@@ -1,0 +1,139 @@
+"""The interrupts that may be answered together with others, without a page of their own."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from inbox.rules import errors
+from inbox.rules.decisions.similarity import leaves_of
+from inbox.rules.runs.states import Reason
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.schemas import APPROVAL
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.messages import Sentence
+from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.unicode_spoofing import findings_of
+
+#: A longer value is read on the page of its request: a table of requests cannot show it whole.
+LONGEST_VALUE = 1_000
+MOST_VALUES = 40
+#: The place of the metadata among the values of an interrupt; no argument has it.
+METADATA = ""
+
+
+@dataclass(frozen=True)
+class BulkCandidate:
+    """An interrupt as far as these rules look at it; all texts are JSON as stored."""
+
+    reason: str
+    tool: str  #: "" if it is about no tool call
+    args: str | None  #: as proposed when the interrupt was opened
+    approved_args: str | None  #: as they stand now
+    body: str  #: the AG-UI Interrupt
+    key: str  #: the same for the same texts only
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        asked: dict[str, Any] = json.loads(self.body)
+        return asked
+
+    @cached_property
+    def arguments(self) -> Any:
+        return json.loads(self.args) if self.args else {}
+
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Return everything that differs from request to request, by its place."""
+        return values_of(self.arguments, self.asked.get("metadata"))
+
+
+def check_bulk(candidate: BulkCandidate, *, sees_secrets: bool) -> None:
+    """
+    Raise unless the interrupt may be answered together with others.
+
+    Raises:
+        NotInBulk.
+    """
+    obstacle = bulk_obstacle(candidate, sees_secrets=sees_secrets)
+    if obstacle is not None:
+        raise errors.NotInBulk(obstacle)
+
+
+def bulk_obstacle(candidate: BulkCandidate, *, sees_secrets: bool = False) -> Sentence | None:
+    """
+    Return why the interrupt has to be looked at by itself, or None.
+
+    `sees_secrets` says that nothing is masked for whoever answers.
+    """
+    for applies, obstacle in _OBSTACLES:
+        if applies(candidate) and not (sees_secrets and applies is _is_masked):
+            return obstacle
+    return None
+
+
+def values_of(args: Any, metadata: Any) -> dict[str, Any]:
+    """Return the leaves of the arguments by their places, and the metadata if there is some."""
+    leaves = leaves_of(args)
+    return {**leaves, METADATA: metadata} if metadata else leaves
+
+
+def text_of(value: Any) -> str:
+    """Return a text as it reads, anything else as JSON; a text that looks like JSON is quoted."""
+    if isinstance(value, str) and not _reads_as_json(value):
+        return visible(value)
+    return json_text(value)
+
+
+def _reads_as_json(text: str) -> bool:
+    if not text.strip():
+        return True
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return text.startswith('"')
+    return True
+
+
+def _asks_for_more(candidate: BulkCandidate) -> bool:
+    if candidate.reason != Reason.TOOL_CALL or not candidate.tool:
+        return True
+    schema = candidate.asked.get("responseSchema") or APPROVAL
+    required = schema.get("required", ()) if isinstance(schema, dict) else ()
+    return not set(required) <= {"approved"}
+
+
+def _deceives(candidate: BulkCandidate) -> bool:
+    shown = [candidate.tool, candidate.arguments, candidate.asked]
+    return bool(findings_of(f"bulk {candidate.key}", lambda: shown))
+
+
+def _is_masked(candidate: BulkCandidate) -> bool:
+    secrets = secrets_of_arguments(candidate.body)
+    beside = candidate.asked.get("metadata")
+    return bool(secrets.places(candidate.arguments) or NAMES.places(beside))
+
+
+def _is_long(candidate: BulkCandidate) -> bool:
+    values = candidate.values
+    message = candidate.asked.get("message") or ""
+    texts = [message, *map(text_of, values.values()), *values]
+    return len(values) > MOST_VALUES or any(len(text) > LONGEST_VALUE for text in texts)
+
+
+def _is_changed(candidate: BulkCandidate) -> bool:
+    return candidate.approved_args != candidate.args
+
+
+#: In the order in which they are reported.
+_OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], Sentence], ...] = (
+    (_asks_for_more, Sentence("This asks for more than yes or no.")),
+    (_deceives, Sentence("Some characters of this deceive: look at it by itself.")),
+    (_is_masked, Sentence("Some of this is masked: look at it by itself.")),
+    (_is_long, Sentence("Not everything fits here: open it to read all of it.")),
+    (
+        _is_changed,
+        Sentence("Another answer has changed these arguments: look at it by itself."),
+    ),
+)

@@ -1,0 +1,207 @@
+"""What a list shows and in which order, as it stands in an address."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from enum import StrEnum
+from urllib.parse import parse_qsl, urlencode
+from uuid import UUID
+
+from inbox.rules.errors import InvalidValue
+from inbox.rules.text.messages import Sentence
+
+#: What expires sooner than this is expiring: amber in every list.
+SOON = timedelta(minutes=10)
+#: As long as the longest tool name; agents and teams have shorter ones.
+LONGEST_NAME = 200
+LONGEST_SEARCH = 200
+LONGEST_QUERY = 8_000
+LONGEST_VIEW_NAME = 60
+MOST_WORDS = 10
+
+
+class State(StrEnum):
+    """Which interrupts are listed."""
+
+    OPEN = "open"  #: those that wait
+    DECIDED = "decided"  #: those that are closed, however that came
+    EXPIRED = "expired"  #: closed by the system, too late for an answer
+    CANCELLED = "cancelled"  #: closed without an answer
+    ALL = "all"
+
+
+class Sort(StrEnum):
+    DUE = "due"  #: the soonest to expire first, then the oldest; only what is open expires
+    NEW = "new"  #: the latest first: closed where all are closed, else asked
+    OLD = "old"  #: the other way round
+
+
+@dataclass(frozen=True)
+class Filter:
+    """
+    What a list shows; every field narrows it further.
+
+    Texts are compared as they are, `text` word by word wherever a request has words.
+    """
+
+    state: State = State.OPEN
+    agent: str = ""  #: its slug
+    tool: str = ""
+    reason: str = ""
+    team: str = ""  #: its slug
+    mine: bool = False  #: claimed by whoever looks, or decided by them
+    expiring: bool = False
+    text: str = ""
+    sort: Sort = Sort.DUE
+
+    def __post_init__(self) -> None:
+        if self.sort is Sort.DUE and not self.is_open:
+            object.__setattr__(self, "sort", Sort.NEW)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state is State.OPEN
+
+    @property
+    def is_closed(self) -> bool:
+        return self.state not in (State.OPEN, State.ALL)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves anything out of the list of its kind."""
+        return self != replace(Filter(state=self.kind), sort=self.sort)
+
+    @property
+    def kind(self) -> State:
+        """The list that it narrows: what waits, or what is decided."""
+        return State.DECIDED if self.is_closed else State.OPEN
+
+    @property
+    def words(self) -> list[str]:
+        """What must occur, each of them: in the spelling of the stored search text."""
+        return self.text.casefold().split()[:MOST_WORDS]
+
+    def without(self, name: str) -> "Filter":
+        """The filter with one of its fields as it is in an address that does not name it."""
+        if name == "state":
+            return replace(self, state=self.kind)
+        return replace(self, **{name: getattr(Filter(state=self.state), name)})
+
+    def to_query(self) -> str:
+        """The filter as a query, without what its list has anyway; "" for the whole list."""
+        whole = Filter(state=self.kind)
+        pairs = [
+            (parameter, "1" if value is True else str(value))
+            for parameter, name in _PARAMETERS.items()
+            if (value := getattr(self, name)) != getattr(whole, name)
+        ]
+        return urlencode(pairs)
+
+    def to_whole_query(self) -> str:
+        """The filter as a query that means the same at every address: its state is always named."""
+        rest = self.to_query()
+        if "state=" not in rest:
+            rest = "&".join(part for part in (urlencode({"state": self.state}), rest) if part)
+        return rest
+
+    @classmethod
+    def from_text(cls, query: str) -> "Filter":
+        """Read a filter from the text of a query, which may be anything."""
+        return cls.from_query(dict(parse_qsl(query[:LONGEST_QUERY])))[0]
+
+    @classmethod
+    def from_query(
+        cls, query: Mapping[str, str], *, state: State = State.OPEN
+    ) -> "tuple[Filter, list[str]]":
+        """
+        Read a filter, and the names of those parameters that make no sense and are ignored.
+
+        `state` is that of the list at this address. Parameters with other names are others'.
+        """
+        read = Reader(query)
+        found = cls(
+            state=State(read.one_of("state", State, state)),
+            agent=read.name("agent"),
+            tool=read.name("tool"),
+            reason=read.name("reason"),
+            team=read.name("team"),
+            mine=read.flag("mine"),
+            expiring=read.flag("expiring"),
+            text=read.search("q"),
+            sort=Sort(read.one_of("sort", Sort, Sort.DUE)),
+        )
+        return found, read.ignored
+
+
+def check_view_name(name: str) -> None:
+    """Raise InvalidValue unless a view may have this name."""
+    if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
+        raise InvalidValue(
+            Sentence(
+                "The name of a view has 1 to {most} characters, all of them visible.",
+                most=LONGEST_VIEW_NAME,
+            )
+        )
+
+
+_PARAMETERS = {
+    **{name: name for name in ("state", "agent", "tool", "reason", "team", "mine", "expiring")},
+    "q": "text",
+    "sort": "sort",
+}
+
+
+class Reader:
+    """Reads parameters one by one, and notes which made no sense."""
+
+    def __init__(self, query: Mapping[str, str]) -> None:
+        self._query = query
+        self.ignored: list[str] = []
+
+    def one_of(self, name: str, known: type[StrEnum], default: str) -> str:
+        value = self._query.get(name, "")
+        if value in set(known):
+            return value
+        self._note(name, value)
+        return default
+
+    def name(self, name: str) -> str:
+        value = self._query.get(name, "").strip()
+        if len(value) <= LONGEST_NAME and "\0" not in value:
+            return value
+        self._note(name, value)
+        return ""
+
+    def id(self, name: str) -> UUID | None:
+        value = self._query.get(name, "").strip()
+        try:
+            return UUID(value) if value else None
+        except ValueError:
+            self._note(name, value)
+            return None
+
+    def flag(self, name: str) -> bool:
+        value = self._query.get(name, "")
+        if value not in ("", "1"):
+            self._note(name, value)
+        return value == "1"
+
+    def day(self, name: str) -> date | None:
+        value = self._query.get(name, "").strip()
+        try:
+            return date.fromisoformat(value) if value else None
+        except ValueError:
+            self._note(name, value)
+            return None
+
+    def search(self, name: str) -> str:
+        """What is too long is cut, and said to be."""
+        value = " ".join(self._query.get(name, "").replace("\0", " ").split())
+        if len(value) <= LONGEST_SEARCH and len(value.split()) <= MOST_WORDS:
+            return value
+        self._note(name, value)
+        return " ".join(value[:LONGEST_SEARCH].split()[:MOST_WORDS])
+
+    def _note(self, name: str, value: str) -> None:
+        if value:
+            self.ignored.append(name)

@@ -1,0 +1,35 @@
+"""Approving what is masked: it has to be revealed first, or approved explicitly without that."""
+
+from collections.abc import Collection
+from typing import Any
+
+from inbox.rules.errors import MaskedNotSeen
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus
+from inbox.rules.text.messages import Sentence
+
+#: What a decision consents to, by the names of `inbox.selectors.veils.veiled_in_interrupt`.
+CONSENTED = ("request", "arguments")
+
+
+def needs_sight(entry: Entry) -> bool:
+    """Whether an answer consents to what was asked: a denial or a cancellation does not."""
+    return entry.status is EntryStatus.RESOLVED and not _is_denial(entry.payload)
+
+
+def check_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
+    """
+    Raise unless all that is masked was revealed, or is approved explicitly without that.
+
+    Raises:
+        MaskedNotSeen: `detail` has the sets that were not revealed.
+    """
+    if unseen_sets and not unseen:
+        raise MaskedNotSeen(
+            Sentence("Some of this is masked. Reveal it, or approve it explicitly without seeing."),
+            masked=sorted(unseen_sets),
+        )
+
+
+def _is_denial(payload: Any) -> bool:
+    return payload is False or (isinstance(payload, dict) and payload.get("approved") is False)

@@ -1,0 +1,127 @@
+"""Keys of machines: what one may be given, how long it works, and what an agent's never does."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
+
+MOST_KEYS, LONGEST_NAME = 100, 80
+#: What a form suggests, and the longest that a key with an end may be made for.
+USUAL_DAYS, MOST_DAYS = 90, 3_650
+#: How long the token before goes on working beside a new one.
+USUAL_OVERLAP_HOURS, MOST_OVERLAP_HOURS = 24, 7 * 24
+#: A key that ends within this time is pointed out.
+ENDS_SOON = timedelta(days=14)
+#: All that the key of an agent may do: it asks, and never answers itself.
+OF_AN_AGENT = frozenset({Permission.READ, Permission.RUN})
+
+
+class KeyState(StrEnum):
+    """How a key stands, as people are told."""
+
+    WORKING = "working"
+    UNUSED = "unused"  #: works, and nobody has ever used it
+    ENDING = "ending"  #: works, for some days more
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+def permissions_of_key(scopes: Iterable[str], *, of_agent: bool) -> frozenset[Permission]:
+    """What a key may do, whatever its row says."""
+    given = frozenset(Permission(scope) for scope in scopes)
+    return given & OF_AN_AGENT if of_agent else given
+
+
+def check_is_no_agent(actor: Actor) -> None:
+    """
+    Raise unless an answer may come from this actor: no agent approves what an agent asks.
+
+    Raises:
+        Forbidden.
+    """
+    if actor.agent_id is not None:
+        raise errors.Forbidden(Sentence("The key of an agent never decides."))
+
+
+def check_key(
+    *,
+    name: str,
+    scopes: Collection[Permission],
+    days: int | None,
+    of_agent: bool,
+    may_give: Collection[Permission],
+) -> None:
+    """
+    Raise unless a key can be made like this; `may_give` is what its maker may do.
+
+    Raises:
+        InvalidValue: with all `problems` by field.
+        MoreThanOwn: it would be allowed more than its maker.
+    """
+    problems: dict[str, list[Sentence]] = {}
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        problems["name"] = [
+            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+        ]
+    if not scopes:
+        problems["scopes"] = [Sentence("Choose what the key may do.")]
+    elif of_agent and not set(scopes) <= OF_AN_AGENT:
+        problems["scopes"] = [Sentence("The key of an agent may read and run, and nothing else.")]
+    if days is not None and not 1 <= days <= MOST_DAYS:
+        problems["expires_in_days"] = [
+            Sentence("A key works for 1 to {most} days, or for ever.", most=MOST_DAYS)
+        ]
+    if problems:
+        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
+    check_within_own(scopes=scopes, may_give=may_give)
+
+
+def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Permission]) -> None:
+    """Raise MoreThanOwn unless whoever gives these scopes has all of them."""
+    beyond = [scope.value for scope in Permission if scope in scopes and scope not in may_give]
+    if beyond:
+        raise errors.MoreThanOwn(
+            Sentence(
+                "Nobody gives a key more than they may do: {beyond}.", beyond=", ".join(beyond)
+            ),
+            beyond=beyond,
+        )
+
+
+def check_end(*, expires_at: datetime | None, maker_ends_at: datetime | None) -> None:
+    """Raise MoreThanOwn if a key made by another key would outlive it."""
+    if maker_ends_at is not None and (expires_at is None or expires_at > maker_ends_at):
+        raise errors.MoreThanOwn(
+            Sentence("A key gives none that works longer than itself."), beyond=["expires_in_days"]
+        )
+
+
+def check_overlap(hours: int) -> None:
+    """Raise InvalidValue unless the token before may go on for so many hours."""
+    if not 0 <= hours <= MOST_OVERLAP_HOURS:
+        text = Sentence("The token before works on for 0 to {most} hours.", most=MOST_OVERLAP_HOURS)
+        raise errors.InvalidValue(text, problems={"overlap_hours": [text]})
+
+
+def is_working(*, revoked_at: datetime | None, expires_at: datetime | None, now: datetime) -> bool:
+    return revoked_at is None and (expires_at is None or now < expires_at)
+
+
+def state_of_key(
+    *,
+    revoked_at: datetime | None,
+    expires_at: datetime | None,
+    last_used_at: datetime | None,
+    now: datetime,
+) -> KeyState:
+    """How a key stands; what is about to end is more urgent than what was never used."""
+    if revoked_at is not None:
+        return KeyState.REVOKED
+    if expires_at is not None and now >= expires_at:
+        return KeyState.EXPIRED
+    if expires_at is not None and expires_at - now <= ENDS_SOON:
+        return KeyState.ENDING
+    return KeyState.UNUSED if last_used_at is None else KeyState.WORKING

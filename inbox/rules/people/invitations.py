@@ -1,0 +1,70 @@
+"""Invitations to a team: how long they count, and how each of them stands."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from inbox.rules import errors
+from inbox.rules.text.messages import Sentence
+
+#: How many a team may have that nobody has accepted or withdrawn.
+MOST_OPEN = 50
+LIFE = timedelta(days=7)
+LONGEST_EMAIL = 254
+
+
+class MailState(StrEnum):
+    """What became of the mail with the link."""
+
+    NONE = "none"  #: this site sends no mail: the link was shown, to be passed on
+    SENDING = "sending"  #: on its way, or lost with the process that sent it
+    SENT = "sent"  #: a mail server has taken it
+    FAILED = "failed"
+
+
+class InvitationState(StrEnum):
+    """How an invitation stands."""
+
+    OPEN = "open"
+    EXPIRED = "expired"
+    ACCEPTED = "accepted"
+    WITHDRAWN = "withdrawn"
+
+
+_ENDED = {
+    InvitationState.EXPIRED: Sentence("This invitation has expired: ask for another one."),
+    InvitationState.ACCEPTED: Sentence("This invitation was used already."),
+    InvitationState.WITHDRAWN: Sentence("This invitation was withdrawn."),
+}
+
+
+def state_of_invitation(
+    *,
+    accepted_at: datetime | None,
+    withdrawn_at: datetime | None,
+    expires_at: datetime,
+    now: datetime,
+) -> InvitationState:
+    if accepted_at is not None:
+        return InvitationState.ACCEPTED
+    if withdrawn_at is not None:
+        return InvitationState.WITHDRAWN
+    return InvitationState.EXPIRED if now >= expires_at else InvitationState.OPEN
+
+
+def check_is_open(state: InvitationState) -> None:
+    """Raise InvitationEnded unless somebody may still accept it."""
+    if state is not InvitationState.OPEN:
+        raise errors.InvitationEnded(_ENDED[state])
+
+
+def check_can_be_sent(state: InvitationState) -> None:
+    """Raise InvitationEnded unless it may get a new link, which one that has expired may."""
+    if state is not InvitationState.EXPIRED:
+        check_is_open(state)
+
+
+def check_room(open_count: int) -> None:
+    """Raise InvalidValue if a team has as many invitations as it may have."""
+    if open_count >= MOST_OPEN:
+        text = Sentence("A team has up to {count} open invitations: withdraw one.", count=MOST_OPEN)
+        raise errors.InvalidValue(text, problems={"email": [text]})

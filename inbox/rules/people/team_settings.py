@@ -1,0 +1,44 @@
+"""The settings of a team that its administrators change, and what each may be."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inbox.rules import errors
+from inbox.rules.decisions.collaboration import (
+    MOST_EXECUTION_HOURS,
+    check_grace,
+    check_request_expiry,
+)
+from inbox.rules.runs.headings import check_headings
+from inbox.rules.text.messages import Sentence
+
+
+def check_execution_hours(hours: int) -> None:
+    """Raise InvalidValue unless approvals of a team may lapse after so many hours."""
+    if not 1 <= hours <= MOST_EXECUTION_HOURS:
+        raise errors.InvalidValue(
+            Sentence("Approvals lapse after 1 to {most} hours.", most=MOST_EXECUTION_HOURS)
+        )
+
+
+def _check_nothing(_: bool) -> None:
+    """Either value of a switch is allowed."""
+
+
+#: Each setting by the name of its column, with what raises InvalidValue for a wrong value.
+SETTINGS: Mapping[str, Callable[[Any], None]] = {
+    "grace_seconds": check_grace,
+    "request_expiry_hours": check_request_expiry,
+    "execute_within_hours": check_execution_hours,
+    "requires_view_digest": _check_nothing,
+    "inbox_only": _check_nothing,
+    "names_deciders": _check_nothing,
+    "headings": check_headings,
+}
+SWITCHES = ("requires_view_digest", "inbox_only", "names_deciders")
+
+
+def check_settings(changes: Mapping[str, Any]) -> None:
+    """Raise InvalidValue unless a team may have these settings."""
+    for name, value in changes.items():
+        SETTINGS[name](value)

@@ -1,0 +1,45 @@
+"""Teams and who belongs to them: what a team is called, and who may not leave it."""
+
+import re
+from collections.abc import Collection
+
+from inbox.rules import errors
+from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
+from inbox.rules.people.api_keys import check_within_own
+from inbox.rules.text.messages import Sentence
+
+LONGEST_NAME, LONGEST_SLUG = 80, 50
+#: What stands for a team in addresses, of up to LONGEST_SLUG characters.
+SLUG = r"^[a-z0-9][a-z0-9_-]*\Z"
+
+
+def check_team(*, name: str | None, slug: str | None = None) -> None:
+    """Raise InvalidValue unless a team may be called that; None is what does not change."""
+    problems: dict[str, list[Sentence]] = {}
+    if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
+        problems["name"] = [
+            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+        ]
+    if slug is not None and not (len(slug) <= LONGEST_SLUG and re.match(SLUG, slug)):
+        problems["slug"] = [
+            Sentence(
+                "An address is made of small letters, digits, - and _: {most} at most.",
+                most=LONGEST_SLUG,
+            )
+        ]
+    if problems:
+        raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
+
+
+def check_role_given(*, role: Role, before: Role | None, may_give: Collection[Permission]) -> None:
+    """Raise MoreThanOwn if somebody would get a permission that whoever gives it has not."""
+    had = ROLE_PERMISSIONS[before] if before else frozenset()
+    check_within_own(scopes=ROLE_PERMISSIONS[role] - had, may_give=may_give)
+
+
+def check_admin_stays(*, before: Role, after: Role | None, other_admins: int) -> None:
+    """Raise LastAdmin if a team would be left without an administrator who is active."""
+    if before is Role.ADMIN and after is not Role.ADMIN and not other_admins:
+        raise errors.LastAdmin(
+            Sentence("The last administrator of a team stays: make somebody else one first.")
+        )

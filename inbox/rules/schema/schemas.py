@@ -1,0 +1,292 @@
+"""The gate every agent-written JSON Schema passes, and the check of an answer against it."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jsonschema_rs
+
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.errors import InvalidPayload
+from inbox.rules.schema.schema_cost import (
+    MAX_VISITS,
+    SchemaRefused,
+    check_work,
+    resolve,
+)
+from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
+from inbox.rules.schema.secrets import Secrets
+from inbox.rules.text.messages import Sentence
+
+__all__ = [
+    "APPROVAL",
+    "Fault",
+    "check_answer",
+    "check_schema",
+    "find_faults",
+    "is_pattern_checked",
+    "member_schema",
+    "named_members",
+]
+
+MAX_BYTES = 64 * 1024
+MAX_NODES = 2_000
+MAX_DEPTH = 24
+MAX_PROBLEMS = 20
+#: Characters that the errors of one value may copy in the worst case.
+MAX_COPIED = 32 * 1024 * 1024
+TOO_LARGE_TO_SAY = Sentence("It does not fit the schema, and is too large to say where.")
+#: What an approval looks like where the agent did not say: only a boolean approves.
+APPROVAL: dict[str, Any] = {
+    "type": "object",
+    "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["approved"],
+}
+#: What an answer looks like where the agent did not say, by reason (AG-UI, reason taxonomy).
+DEFAULT_SCHEMAS: dict[str, dict[str, Any]] = {
+    "tool_call": APPROVAL,
+    "confirmation": {"type": "boolean"},
+}
+#: An agent's own approval schema is checked together with this: `"true"` and 1 never approve.
+APPROVAL_FLOOR: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "approved": {"type": "boolean"},
+        "editedArgs": {"type": "object"},
+        "reason": {"type": ["string", "null"]},
+    },
+    "required": ["approved"],
+}
+
+
+def check_schema(schema: Mapping[str, Any]) -> None:
+    """
+    Raise SchemaRefused unless answers can be checked against this schema safely.
+
+    References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
+    linear-time engine or not at all, and the work for one value is bounded.
+    """
+    try:
+        text = _text(schema)
+    except ValueError as error:
+        raise SchemaRefused(str(error)) from error
+    _check_text(text)
+
+
+@lru_cache(maxsize=512)
+def _check_text(text: str) -> None:
+    schema = json.loads(text)
+    if len(text) > MAX_BYTES:
+        raise SchemaRefused(f"the schema is larger than {MAX_BYTES // 1024} KiB")
+    for count, (depth, node) in enumerate(_nodes(schema)):
+        if count >= MAX_NODES:
+            raise SchemaRefused(f"the schema has more than {MAX_NODES} parts")
+        if depth > MAX_DEPTH:
+            raise SchemaRefused(f"the schema is nested deeper than {MAX_DEPTH}")
+        if isinstance(node, Mapping):
+            _check_references(node)
+    _validator(text)
+    check_work(schema)
+    check_work(without_unchecked_patterns(schema))
+
+
+def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+    """
+    The schema of one property as a document of its own; None if there is none to stand alone.
+
+    References go on meaning what they meant: definitions come along, and a property that refers to
+    another place of the document cannot be taken out of it. The whole answer is checked anyway.
+    """
+    properties = (schema or {}).get("properties")
+    member = properties.get(name) if isinstance(properties, Mapping) else None
+    if schema is None or not isinstance(member, Mapping):
+        return None
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    alone = {**member, **shared}
+    try:
+        check_schema(alone)
+    except SchemaRefused:
+        return None
+    return alone
+
+
+def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
+    """
+    The properties that a schema names for an object, in its branches and references too.
+
+    A property that has the schema `false` is named to forbid it, and is left out.
+    """
+    return frozenset() if schema is None else _named_members(_text(schema))
+
+
+@lru_cache(maxsize=512)
+def _named_members(text: str) -> frozenset[str]:
+    root = json.loads(text)
+    named: set[str] = set()
+    seen: set[int] = set()
+    parts: list[Any] = [root]
+    while parts:
+        part = parts.pop()
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        properties = part.get("properties")
+        if isinstance(properties, dict):
+            named |= {name for name, member in properties.items() if member is not False}
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            parts += part[keyword] if isinstance(part.get(keyword), list) else ()
+        parts += [part.get("then"), part.get("else")]
+        if isinstance(reference := part.get("$ref"), str):
+            parts.append(resolve(root, reference))
+    return frozenset(named)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way in which a value does not fit its schema."""
+
+    path: tuple[str | int, ...]
+    keyword: str
+    detail: Mapping[str, Any]
+    message: str
+    branches: tuple[tuple["Fault", ...], ...] = ()  #: of `oneOf` and `anyOf`, in their order
+
+
+def find_faults(*, schema: Mapping[str, Any], value: Any) -> list[Fault]:
+    """The first faults of a value, with what each branch of a choice says against it."""
+    errors = _errors(schema, value)
+    if errors is None:
+        return [Fault((), "size", {}, TOO_LARGE_TO_SAY)]
+    return [_fault(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
+
+
+def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
+    """
+    What the validator has against a value; None if finding out where would cost too much.
+
+    Each error keeps a copy of the part that it is about, those inside of `anyOf` too: 900 branches
+    against two megabytes are gigabytes, where the answer "no" costs nothing.
+    """
+    text = _text(schema)
+    validator = _validator(text)
+    if validator.is_valid(value):
+        return ()
+    if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
+        return None
+    found: Iterable[Any] = validator.iter_errors(value)
+    return found
+
+
+@lru_cache(maxsize=512)
+def _visits(text: str) -> int:
+    try:
+        return check_work(json.loads(text))
+    except SchemaRefused:  # one that never passed the gate
+        return MAX_VISITS
+
+
+def _fault(error: Any) -> Fault:
+    detail = error.kind.as_dict()
+    branches = detail.pop("context", ())
+    return Fault(
+        path=tuple(error.instance_path),
+        keyword=error.kind.name,
+        detail=detail,
+        message=error.message[:300],
+        branches=tuple(
+            tuple(_fault(inner) for inner in branch[:MAX_PROBLEMS]) for branch in branches
+        ),
+    )
+
+
+def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any) -> None:
+    """
+    Raise InvalidPayload unless the payload of a resolved entry answers the question.
+
+    The error's `problems` are pairs of JSON pointer and sentence. A tool call is only ever approved
+    by a boolean, whatever the agent's schema says: a schema must not turn a denial into consent.
+    """
+    problems: list[tuple[str, str]] = []
+    if reason == "tool_call":
+        problems += problems_of(APPROVAL_FLOOR, payload)
+    if schema is not None:
+        problems += [found for found in problems_of(schema, payload) if found not in problems]
+    if problems:
+        pointer, text = problems[0]
+        what = f"{pointer or 'the answer'}: {text}"
+        raise InvalidPayload(
+            Sentence("The answer does not fit what was asked: {what}", what=what),
+            problems=[{"pointer": where, "message": what} for where, what in problems],
+        )
+
+
+def problems_of(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+    """What is wrong with a value, as pairs of JSON pointer and sentence; empty if it fits."""
+    errors = _errors(schema, payload)
+    if errors is None:
+        return [("", TOO_LARGE_TO_SAY)]
+    found = []
+    places = Secrets(schema).places(payload) if errors else frozenset()
+    for error in errors:
+        pointer = "".join(f"/{part}" for part in error.instance_path)
+        found.append((pointer, _told(error, places)))
+        if len(found) == MAX_PROBLEMS:
+            break
+    return found
+
+
+def _told(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
+    """What the validator says; about a secret, or what holds one, without its words: they quote."""
+    path = tuple(error.instance_path)
+    if any(place[: len(path)] == path[: len(place)] for place in places):
+        return f"does not fit `{error.kind.name}`"
+    return str(error.message[:300])
+
+
+@lru_cache(maxsize=512)
+def _validator(text: str) -> Any:
+    try:
+        return jsonschema_rs.Draft202012Validator(
+            json.dumps(without_unchecked_patterns(json.loads(text))),
+            pattern_options=LINEAR,
+            validate_formats=True,
+            retriever=_refuse_retrieval,
+        )
+    except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
+        raise SchemaRefused(f"not a usable JSON Schema: {str(error)[:300]}") from error
+
+
+def _refuse_retrieval(uri: str) -> Any:
+    raise ValueError(f"reference to another document: {uri[:100]}")
+
+
+def _text(schema: Mapping[str, Any]) -> str:
+    return canonical(dict(schema))
+
+
+def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
+    """Every value of the document with its depth, without recursion."""
+    stack = [(0, schema)]
+    while stack:
+        depth, node = stack.pop()
+        yield depth, node
+        if isinstance(node, Mapping):
+            stack += [(depth + 1, child) for child in node.values()]
+        elif isinstance(node, list):
+            stack += [(depth + 1, child) for child in node]
+
+
+#: Anchors and percent-encoding name the same places in ways that the work gate does not follow.
+_POINTER = re.compile(r"#(/[^%]*)?")
+
+
+def _check_references(node: Mapping[str, Any]) -> None:
+    for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
+        target = node.get(keyword)
+        if isinstance(target, str) and not _POINTER.fullmatch(target):
+            raise SchemaRefused(f"{keyword} is no plain `#/...` inside the schema: {target[:100]}")
+    if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
+        raise SchemaRefused("$id is not allowed: the schema is its own only document")
