@@ -37,9 +37,9 @@ from inbox.models import (  # noqa: E402
     User,
 )
 from inbox.models.clock import database_now  # noqa: E402
+from inbox.queries.people.api_keys import actor_of_user  # noqa: E402
 from inbox.rules.decisions.consent import canonical, digest  # noqa: E402
 from inbox.rules.people.access import SEED, Role, agent_actor  # noqa: E402
-from inbox.selectors.keys import actor_of_user  # noqa: E402
 
 _MODELS = (Thread, Run, ToolCall, Interrupt, Decision, AuditEntry, AuditPayload)
 #: What copies have in common with the rows that they are copies of.

@@ -16,7 +16,7 @@ from inbox.actions.grace import resume_if_due
 from inbox.actions.outbox import warn_of_expiry
 from inbox.actions.purging import purge
 from inbox.actions.recovery import recover_run
-from inbox.selectors import sweep as found
+from inbox.queries.runs import overdue as found
 from inbox.timers import Timer
 
 log = structlog.get_logger(__name__)

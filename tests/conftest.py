@@ -23,7 +23,7 @@ class World:
     key: str
 
     def actor(self, user: Any) -> Any:
-        from inbox.selectors.keys import actor_of_user
+        from inbox.queries.people.api_keys import actor_of_user
 
         return actor_of_user(user)
 
@@ -145,7 +145,7 @@ def vera(world: World) -> Any:
 @pytest.fixture
 def robot(world: World) -> Any:
     """A machine of the team that may run, read and decide."""
-    from inbox.selectors.keys import actor_of_key
+    from inbox.queries.people.api_keys import actor_of_key
 
     return actor_of_key(world.key)
 

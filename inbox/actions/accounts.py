@@ -12,10 +12,10 @@ from inbox.actions import audit
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.queries.people.accounts import person_called
 from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, ActorKind
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.accounts import person_called
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from inbox.actions.calls import save_calls
 from inbox.models import Decision, Interrupt, ToolCall
+from inbox.queries.runs.interrupt_states import entry_of
 from inbox.rules.decisions.consent import canonical
 from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import EntryStatus, Reason, ToolCallState
 from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
-from inbox.selectors.asked_interrupts import entry_of
 
 _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
 

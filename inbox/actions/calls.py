@@ -9,11 +9,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from inbox.actions import audit
 from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.queries.decisions.verified_decisions import check_approval
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
-from inbox.selectors.verified_decisions import check_approval
 
 
 class ProposedCall(NamedTuple):

@@ -11,11 +11,11 @@ from inbox.actions.decisions import refuse_if_closed
 from inbox.actions.locking import lock_thread
 from inbox.actions.refusals import refusals_written_down
 from inbox.models import Claim, Interrupt, Thread
+from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_not_claimed
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require_person
 
 
 def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False) -> Claim:

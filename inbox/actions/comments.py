@@ -9,10 +9,10 @@ from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.actions.orders import Once, made_before
 from inbox.models import Comment, Interrupt
+from inbox.queries.people.access import require_person
 from inbox.rules.decisions.collaboration import check_comment
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import require_person
 
 
 @transaction.atomic(durable=True)

@@ -17,6 +17,9 @@ from inbox.actions.questions import queue_resume_if_complete
 from inbox.actions.refusals import refusals_written_down
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.people.access import require_current
+from inbox.queries.runs.interrupt_states import entry_of, question
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
@@ -43,9 +46,6 @@ from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.schema.secrets import check_no_masks, texts_in
 from inbox.rules.text.messages import Sentence
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.access import require_current
-from inbox.selectors.asked_interrupts import entry_of, question
-from inbox.selectors.veils import unseen_sets
 
 CLOSED_BY = {
     EntryStatus.RESOLVED: InterruptStatus.RESOLVED,

@@ -13,6 +13,8 @@ from inbox.actions.outbox import message
 from inbox.actions.webhooks import lock_endpoint, record
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.clock import database_now
+from inbox.queries.people.access import require
+from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
 from inbox.rules.people.access import COURIER, Actor, Permission
 from inbox.rules.text.messages import Sentence
@@ -23,8 +25,6 @@ from inbox.rules.webhooks.delivery_rules import (
     Outcome,
     plan_after_failure,
 )
-from inbox.selectors.access import require
-from inbox.selectors.sweep import old_deliveries
 
 #: Longer than any attempt takes.
 LEASE = timedelta(seconds=60)

@@ -10,10 +10,10 @@ from inbox.actions import audit
 from inbox.actions.locking import lock_team, lock_thread
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.clock import database_now
+from inbox.queries.people.access import require
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import RETENTION, Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require
 
 ERASED = "audit.erased"
 LONGEST_DAYS = 36_500

@@ -8,11 +8,11 @@ from inbox.actions.decisions import Answer, admit, record_answers
 from inbox.actions.locking import lock_thread
 from inbox.actions.questions import queue_resume_if_complete
 from inbox.models import Interrupt
+from inbox.queries.runs.interrupt_states import question
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import EXPIRY
 from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
-from inbox.selectors.asked_interrupts import question
 
 
 @transaction.atomic(durable=True)

@@ -9,9 +9,9 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.actions.locking import lock_team, lock_thread
 from inbox.models.clock import database_now
+from inbox.queries.people.access import require
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import require
 
 
 @transaction.atomic(durable=True)

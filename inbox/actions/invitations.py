@@ -17,6 +17,9 @@ from inbox.actions.locking import lock_team
 from inbox.actions.orders import Once, made_before
 from inbox.models import Invitation
 from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in
+from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.invitations import state_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission, Role
 from inbox.rules.people.invitations import (
@@ -30,9 +33,6 @@ from inbox.rules.people.invitations import (
 )
 from inbox.rules.people.teams import check_role_given
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in
-from inbox.selectors.invitations import state_of
-from inbox.selectors.tokens import key_digest
 
 _RESENDS = parse("5/hour")
 

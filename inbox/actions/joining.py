@@ -9,13 +9,13 @@ from django.db import IntegrityError, transaction
 from inbox.actions import audit
 from inbox.models import Invitation, Membership, Team, User
 from inbox.models.clock import database_now
+from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.people.invitations import open_invitation, state_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, ActorKind, Role
 from inbox.rules.people.invitations import InvitationState, MailState, check_is_open
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.invitations import open_invitation, state_of
-from inbox.selectors.keys import actor_of_user
-from inbox.selectors.tokens import key_digest
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150

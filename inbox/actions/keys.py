@@ -14,6 +14,8 @@ from inbox.actions.locking import lock_team
 from inbox.actions.orders import Once, made_before
 from inbox.models import Agent, ApiKey
 from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in, require
+from inbox.queries.people.api_key_tokens import key_digest
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.api_keys import (
@@ -26,8 +28,6 @@ from inbox.rules.people.api_keys import (
     is_working,
 )
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, require
-from inbox.selectors.tokens import key_digest
 
 KEY_PREFIX = "so_"
 _PREFIX_SHOWN = 9

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from inbox.models import Team, Thread
 from inbox.models.clock import database_now
+from inbox.queries.people.access import require
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import require
 
 
 def lock_thread(

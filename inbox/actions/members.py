@@ -9,6 +9,7 @@ from inbox.actions import audit
 from inbox.actions.locking import lock_team
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
+from inbox.queries.people.access import may_make_teams, permissions_in
 from inbox.rules import errors
 from inbox.rules.people.access import (
     Actor,
@@ -19,7 +20,6 @@ from inbox.rules.people.access import (
 from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import may_make_teams, permissions_in
 
 _LARGEST_ID = 2**63 - 1
 

@@ -10,12 +10,12 @@ from inbox import notify
 from inbox.actions import audit
 from inbox.actions.endings import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.queries.decisions.verified_decisions import check_decisions
+from inbox.queries.runs.interrupt_states import load_questions
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE, ActorKind
 from inbox.rules.runs.contract import Entry, plan_resume
 from inbox.rules.runs.states import InterruptStatus, RunStatus
-from inbox.selectors.asked_interrupts import load_questions
-from inbox.selectors.verified_decisions import check_decisions
 
 
 def queue_resume_if_complete(

@@ -23,9 +23,9 @@ from inbox.actions.endings import close_run
 from inbox.actions.locking import lock_thread
 from inbox.actions.work import Hold, lock_held
 from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.rules.people.access import SWEEPER, agent_actor
 from inbox.rules.runs.states import Reason, RunStatus
-from inbox.selectors.agents import endpoint_digest_of
 
 MAX_ATTEMPTS = 3
 

@@ -12,6 +12,7 @@ from inbox.actions.locking import lock_thread
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import (
     REMOTE,
     Kept,
@@ -23,7 +24,6 @@ from inbox.rules.errors import AddressTaken, AgentChanged
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require
 
 
 class Placed(NamedTuple):

@@ -9,10 +9,10 @@ from uuid6 import uuid7
 from inbox.actions.calls import save_calls
 from inbox.models import Interrupt, ToolCall
 from inbox.models.clock import database_now
+from inbox.queries.runs.interrupt_states import AskedInterrupt
 from inbox.rules import errors
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.asked_interrupts import AskedInterrupt
 
 _MAY_RUN = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
 

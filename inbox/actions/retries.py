@@ -16,13 +16,13 @@ from inbox.actions.refusals import refusals_written_down
 from inbox.actions.repeats import approved_calls, plan_repeats
 from inbox.actions.runs import Accepted, latest_run, new_external_id
 from inbox.models import Run, Thread, ToolCall
+from inbox.queries.agents.agents import endpoint_digest_of
+from inbox.queries.people.access import permissions_in, require_current
+from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, require_current
-from inbox.selectors.agents import endpoint_digest_of
-from inbox.selectors.lineage import Lineage, lineage_of
 
 
 def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:

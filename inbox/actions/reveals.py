@@ -8,10 +8,10 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.models import AuditEntry, Decision, Interrupt, ToolCall, Unmasking
+from inbox.queries.decisions.masked_values import Veiled, veiled_in_call, veiled_in_interrupt
+from inbox.queries.people.access import require_person
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import require_person
-from inbox.selectors.veils import Veiled, veiled_in_call, veiled_in_interrupt
 
 #: So many places are named in the trail, and of each so much.
 _MOST_PLACES, _LONGEST_PLACE = 100, 200

@@ -29,6 +29,8 @@ from inbox.actions.refusals import (
 )
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
+from inbox.queries.people.access import require, require_current
+from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical, digest
 from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
@@ -41,8 +43,6 @@ from inbox.rules.runs.states import (
     RunStatus,
 )
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require, require_current
-from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
+from inbox.queries.audit import trail
+from inbox.queries.audit.merkle_nodes import has_right_blocks, leaves_of
 from inbox.rules.audit.merkle import (
     BLOCK,
     Frontier,
@@ -17,8 +19,6 @@ from inbox.rules.audit.merkle import (
 )
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, read_checkpoint
 from inbox.rules.people.access import SWEEPER, Actor
-from inbox.selectors import trail
-from inbox.selectors.tree import has_right_blocks, leaves_of
 
 AT_ONCE = 20_000
 SINK_AT_ONCE = 20

@@ -7,10 +7,10 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.actions.locking import lock_thread
 from inbox.models import Interrupt, Sighting
+from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require_person
 
 
 @transaction.atomic(durable=True)

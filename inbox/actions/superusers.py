@@ -9,10 +9,10 @@ from inbox.actions import audit
 from inbox.actions.accounts import end_sessions
 from inbox.models import User
 from inbox.models.clock import database_now
+from inbox.queries.people.access import may_make_teams
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import may_make_teams
 
 
 @transaction.atomic(durable=True)

@@ -7,11 +7,11 @@ from django.db import transaction
 from inbox.actions import audit
 from inbox.models import SavedView
 from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in, require, teams_of
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import Filter, check_view_name
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, require, teams_of
 
 MOST_VIEWS = 50
 

@@ -18,6 +18,7 @@ from inbox.actions.orders import Once, made_before
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
 from inbox.models.sealed import seal
+from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
@@ -28,7 +29,6 @@ from inbox.rules.webhooks.delivery_rules import (
     DisabledReason,
     check_endpoint,
 )
-from inbox.selectors.access import require
 
 
 @transaction.atomic(durable=True)

@@ -10,13 +10,13 @@ from inbox.actions.approvals import unapply_answer
 from inbox.actions.locking import lock_thread
 from inbox.actions.refusals import refusals_written_down
 from inbox.models import Decision, Interrupt
+from inbox.queries.agents.agents import endpoint_digest_of
+from inbox.queries.people.access import require_current
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import check_withdrawal
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require_current
-from inbox.selectors.agents import endpoint_digest_of
 
 
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:

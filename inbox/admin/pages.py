@@ -18,11 +18,11 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from inbox.admin.site import site
+from inbox.queries.people.api_keys import actor_of_superuser
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.keys import actor_of_superuser
 from inbox.web.saying import say
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from inbox.actions import keys, members, remotes, webhooks
 from inbox.admin.pages import ActionForm, ChangedByActions, column
 from inbox.admin.site import site
 from inbox.models import Agent, ApiKey, Membership, Team, WebhookEndpoint
+from inbox.queries.agents.agents import header_names_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.people.access import Actor, Permission, Role
 from inbox.rules.people.api_keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
 from inbox.rules.webhooks.delivery_rules import EventType
-from inbox.selectors.agents import header_names_of
 
 _TEAMS = Team.objects.order_by("name", "pk")
 _SCOPES = [(one.value, one.value) for one in Permission]

@@ -18,10 +18,10 @@ from inbox.api.parsers import json_body
 from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, only, stream
 from inbox.db_threads import in_db_thread
+from inbox.queries.agents import agents
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors import agents
 
 DIALECT = query(
     "dialect",

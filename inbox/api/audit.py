@@ -14,15 +14,15 @@ from inbox.api.lists import NUMBER_CURSOR, Window, refuse_ignored
 from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
 from inbox.db_threads import in_turns
+from inbox.queries.audit.audit_entries import entries_for
+from inbox.queries.audit.tool_calls import calls_for
+from inbox.queries.decisions.masked_values import asked_in
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter, EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.rules.errors import InvalidValue, NotFound, NotSealed
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import Verdict
-from inbox.selectors.calls import calls_for
-from inbox.selectors.entries import entries_for
-from inbox.selectors.veils import asked_in
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
 _DAY = {"type": "string", "format": "date"}

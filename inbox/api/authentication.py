@@ -11,9 +11,9 @@ from rest_framework.request import Request
 
 from inbox import rates
 from inbox.addresses import address_of
+from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import Forbidden, Unauthenticated
 from inbox.rules.people.access import Actor
-from inbox.selectors.keys import actor_of_key, actor_of_user
 
 _WHAT_TO_DO = "Send `Authorization: Bearer <API key>`, or sign in."
 

@@ -16,11 +16,11 @@ from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, stream
 from inbox.db_threads import in_db_thread
 from inbox.feed import follow
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.runs.events import read_events
+from inbox.queries.runs.threads import thread_for
 from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Permission
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.events import read_events
-from inbox.selectors.threads import thread_for
 
 PAGE, PAGE_BYTES = 1_000, 4 * 1024 * 1024
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}

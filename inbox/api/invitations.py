@@ -15,6 +15,8 @@ from inbox.api.fields import EmailField
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
+from inbox.queries.people.invitations import invitations_for
+from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidValue,
@@ -23,8 +25,6 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import Permission, Role
-from inbox.selectors.invitations import invitations_for
-from inbox.selectors.teams import team_for
 
 
 class InvitationInput(serializers.Serializer[Any]):

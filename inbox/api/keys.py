@@ -15,6 +15,8 @@ from inbox.api.fields import SLUG, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
+from inbox.queries.people import api_keys
+from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidValue,
@@ -30,8 +32,6 @@ from inbox.rules.people.api_keys import (
     USUAL_DAYS,
     USUAL_OVERLAP_HOURS,
 )
-from inbox.selectors import keys
-from inbox.selectors.teams import team_for
 
 _SCOPES = [permission.value for permission in Permission]
 
@@ -70,7 +70,7 @@ class TeamKeys(Caller, APIView):
     def get(self, request: Request, team: str) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         team_id = team_for(actor, team).pk
-        rows = keys.some_keys_for(actor, team_id, limit=window.one_more, after=window.after_id)
+        rows = api_keys.some_keys_for(actor, team_id, limit=window.one_more, after=window.after_id)
         return window.page(rows, key_json)
 
     @operation(
@@ -110,7 +110,7 @@ class KeyDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, key_id: UUID) -> Response:
-        return Response(key_json(keys.key_for(self.actor(request), key_id)))
+        return Response(key_json(api_keys.key_for(self.actor(request), key_id)))
 
 
 class KeyRotate(Caller, APIView):

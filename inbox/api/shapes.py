@@ -8,6 +8,10 @@ from agents.agui.conversation import is_from_client
 from inbox.actions.bulk import Result
 from inbox.api import answers
 from inbox.api.errors import body_of
+from inbox.queries.agents.agents import Place
+from inbox.queries.decisions.interrupts import InterruptDetail
+from inbox.queries.decisions.masked_values import asked_by_call
+from inbox.queries.runs.threads import Hydration
 from inbox.rules.agents.connection_test_messages import sentence_of
 from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.people.access import Actor, sees_secrets
@@ -20,10 +24,6 @@ from inbox.rules.schema.mask_agui import (
     secrets_of_arguments,
 )
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
-from inbox.selectors.agents import Place
-from inbox.selectors.interrupts import InterruptDetail
-from inbox.selectors.threads import Hydration
-from inbox.selectors.veils import asked_by_call
 
 
 def agent_json(agent: Any, place: Place) -> answers.Agent:

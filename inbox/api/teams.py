@@ -14,6 +14,8 @@ from inbox.api.fields import Flag, Line, Text, Whole
 from inbox.api.inputs import checked
 from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
 from inbox.api.resources import Caller
+from inbox.queries.people import members
+from inbox.queries.people.teams import team_for
 from inbox.rules.decisions.collaboration import (
     LONGEST_EXPIRY_HOURS,
     LONGEST_GRACE_SECONDS,
@@ -30,8 +32,6 @@ from inbox.rules.people.access import Permission, Role
 from inbox.rules.people.team_settings import SETTINGS
 from inbox.rules.people.teams import LONGEST_NAME, LONGEST_SLUG
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
-from inbox.selectors import members
-from inbox.selectors.teams import team_for
 
 
 class TeamInput(serializers.Serializer[Any]):

@@ -22,6 +22,7 @@ from inbox.api.inputs import (
 )
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
+from inbox.queries.decisions import collaboration, interrupts
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import (
     AlreadyDecided,
@@ -33,7 +34,6 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import EntryStatus
-from inbox.selectors import interrupts, teamwork
 
 
 class InterruptWithdraw(Caller, APIView):
@@ -98,7 +98,7 @@ class InterruptComments(Caller, APIView):
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         row = interrupts.interrupt_for(self.actor(request), interrupt_id)
         window = Window.of(request.query_params)
-        found = teamwork.some_comments_on(row, limit=window.one_more, after=window.after_id)
+        found = collaboration.some_comments_on(row, limit=window.one_more, after=window.after_id)
         return window.page(found, shapes.comment_json)
 
     @operation(

@@ -13,12 +13,12 @@ from inbox.api.answers import AuditEntry, Message, Page, Run, ThreadState, ToolC
 from inbox.api.description import operation, page_parameters
 from inbox.api.lists import NUMBER_CURSOR, Window
 from inbox.api.resources import Caller
+from inbox.queries.decisions.masked_values import about_entry, asked_in
+from inbox.queries.runs import thread_children, threads
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Permission
 from inbox.rules.schema.mask_agui import masked_detail, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
-from inbox.selectors import parts, threads
-from inbox.selectors.veils import about_entry, asked_in
 
 
 class ThreadMessages(Caller):
@@ -69,7 +69,9 @@ class ThreadToolCalls(Caller):
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
-        found = parts.some_tool_calls_of(thread, limit=window.one_more, after=window.after_id)
+        found = thread_children.some_tool_calls_of(
+            thread, limit=window.one_more, after=window.after_id
+        )
         whole = self.sees_secrets(request)
         return window.page(found, lambda call: tool_call_json(call, whole=whole))
 
@@ -105,7 +107,9 @@ class ThreadAudit(Caller):
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
-        found = parts.some_entries_of(thread, limit=window.one_more, after=window.after_number)
+        found = thread_children.some_entries_of(
+            thread, limit=window.one_more, after=window.after_number
+        )
         asked = None if self.sees_secrets(request) else asked_in(found)
         return window.page(found, lambda entry: entry_json(entry, asked), lambda entry: entry.seq)
 

@@ -35,6 +35,9 @@ from inbox.api.lists import SLUG, Window, refuse_ignored
 from inbox.api.resources import Caller, idempotency_key, made
 from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
 from inbox.engine.agents import try_connection
+from inbox.queries.agents import agents
+from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.queries.runs import threads
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import (
     LONGEST_NAME,
@@ -68,7 +71,6 @@ from inbox.rules.errors import (
 from inbox.rules.people.access import Permission, sees_secrets
 from inbox.rules.runs.states import EntryStatus, RunStatus
 from inbox.rules.schema.secrets import NAMES
-from inbox.selectors import agents, interrupts, lists, threads
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
 _WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
@@ -346,7 +348,7 @@ class Interrupts(Caller, APIView):
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         after = window.after_id
-        found = lists.whole_list_for(
+        found = inbox_lists.whole_list_for(
             actor,
             _filter(request),
             now=timezone.now(),

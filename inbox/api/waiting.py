@@ -16,10 +16,10 @@ from inbox.api.authentication import actor_of_request
 from inbox.api.streaming_app import Receive, Send, read_body, until_disconnected
 from inbox.db_threads import in_db_thread
 from inbox.feed import follow_run
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, Refusal
 from inbox.rules.runs.states import ACTIVE_RUN
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.threads import run_for
 
 LONGEST_WAIT_SECONDS = 30
 

@@ -23,6 +23,7 @@ from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
 from inbox.api.fields import SLUG, Flag, Text, url_field
 from inbox.api.lists import Window
 from inbox.api.resources import Caller, made
+from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import (
     IdempotencyConflict,
     InvalidInput,
@@ -38,7 +39,6 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     sentence_of,
 )
-from inbox.selectors import webhooks
 
 
 def _events(**more: Any) -> serializers.ListField:
@@ -81,7 +81,7 @@ class Webhooks(Caller, APIView):
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
-        found = webhooks.some_webhooks_for(
+        found = endpoints.some_webhooks_for(
             self.actor(request), limit=window.one_more, after=window.after_id
         )
         return window.page(found, webhook_json)
@@ -100,7 +100,7 @@ class Webhooks(Caller, APIView):
         body = WebhookInput(data=request.data)
         body.is_valid(raise_exception=True)
         given, actor, once = _given(body), self.actor(request), self.once(request)
-        team_id = webhooks.team_for_webhook(actor, given.pop("team"))
+        team_id = endpoints.team_for_webhook(actor, given.pop("team"))
         row, secret = add_webhook(team_id=team_id, actor=actor, once=once, **given)
         answer = {**webhook_json(row), "secret": secret or None}
         return made(answer, replayed=once.is_replayed(row))
@@ -118,8 +118,8 @@ class WebhookDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
-        row = webhooks.webhook_for(self.actor(request), webhook_id)
-        return Response({**webhook_json(row), **webhooks.undelivered_counts(row)})
+        row = endpoints.webhook_for(self.actor(request), webhook_id)
+        return Response({**webhook_json(row), **endpoints.undelivered_counts(row)})
 
     @operation(
         "changeWebhook",
@@ -212,9 +212,9 @@ class WebhookDeliveries(Caller, APIView):
         parameters=[_STATUS],
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
-        row = webhooks.webhook_for(self.actor(request), webhook_id)
+        row = endpoints.webhook_for(self.actor(request), webhook_id)
         window = Window.of(request.query_params)
-        found = webhooks.deliveries_of(
+        found = endpoints.deliveries_of(
             row,
             limit=window.one_more,
             status=_status(request.query_params.get("status", "")),

@@ -38,13 +38,14 @@ from inbox.door.dialects import (
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
+from inbox.queries.agents import agents
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.runs import threads
+from inbox.queries.runs.delivered_interrupts import Asked, asked_in
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import ContractRefusal, Forbidden, InvalidInput
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import RunStatus
-from inbox.selectors import agents, threads
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.questions import Asked, asked_in
 
 _MESSAGES = TypeAdapter(list[Message])
 

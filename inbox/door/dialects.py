@@ -19,13 +19,13 @@ from inbox.actions.decisions import decide
 from inbox.actions.runs import RunRequest
 from inbox.feed import Row
 from inbox.models import Agent
+from inbox.queries.runs.delivered_interrupts import Asked, asked_on, delivered_to
 from inbox.rules import errors
 from inbox.rules.decisions.edits import flat_edits
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import EntryStatus, Reason
-from inbox.selectors.questions import Asked, asked_on, delivered_to
 
 
 def dialect_of(name: str) -> Dialect:

@@ -14,6 +14,7 @@ from inbox.actions.work import Hold, claim_run, fail_unstarted_run
 from inbox.engine.agents import find, locate
 from inbox.engine.driver import Driver
 from inbox.models import Agent, Run
+from inbox.queries.runs.run_assignment import implementation_of, load_assignment
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import (
     InvalidValue,
@@ -23,7 +24,6 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.schemas import problems_of
-from inbox.selectors.work import implementation_of, load_assignment
 
 log = structlog.get_logger(__name__)
 

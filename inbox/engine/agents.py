@@ -15,12 +15,12 @@ from agents.adapters.reports import Found, Report, human_in_the_loop
 from agents.port import Agent
 from inbox.actions.remotes import record_test
 from inbox.models.sealed import Unreadable
+from inbox.queries.agents.agents import Elsewhere, agent_for, endpoint_of
+from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotRemote, TooManyTests
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import require
-from inbox.selectors.agents import Elsewhere, agent_for, endpoint_of
 
 #: A test keeps a thread that pages need as well, for seconds: there are a dozen of them.
 _AT_ONCE = 2

@@ -22,6 +22,7 @@ from inbox.actions.release import release_run
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
 from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
+from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.errors import (
     PUBLIC_MESSAGES,
     ArgumentsDiffer,
@@ -32,7 +33,6 @@ from inbox.rules.errors import (
     WorkerLost,
 )
 from inbox.rules.runs.states import RunStatus
-from inbox.selectors.work import Assignment
 
 #: How long the driver waits for a silent agent before it looks around, in seconds.
 PATIENCE_SECONDS = 0.5

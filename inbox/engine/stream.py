@@ -16,11 +16,11 @@ from agents.sdk.expiry import expiry_after
 from inbox.actions.calls import ProposedCall
 from inbox.actions.log import Frame, frame
 from inbox.actions.work import Batch
+from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.decisions.consent import canonical, written_text
 from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
 from inbox.rules.schema.schema_cost import SchemaRefused
 from inbox.rules.schema.schemas import check_schema
-from inbox.selectors.work import Assignment
 
 MAX_EVENTS = 10_000
 MAX_EVENT_CHARACTERS = 1024 * 1024

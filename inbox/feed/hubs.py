@@ -15,7 +15,7 @@ from inbox.feed.pages import Page
 from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
 from inbox.notify import GROUP, PRESENCE_GROUP, rings
-from inbox.selectors.standing import standings_of
+from inbox.queries.people.live_access import standings_of
 
 log = structlog.get_logger(__name__)
 

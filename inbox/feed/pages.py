@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from inbox.selectors.standing import Reader, Standing
+from inbox.queries.people.live_access import Reader, Standing
 
 _MOST_THREADS = 100
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from inbox.db_threads import in_db_thread
-from inbox.selectors.events import read_events
+from inbox.queries.runs.events import read_events
 
 #: What heals a lost ring: nobody waits longer than this before looking.
 SAFETY_POLL_SECONDS = 2.0

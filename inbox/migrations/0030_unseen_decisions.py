@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('view_digest', models.CharField(max_length=64)),
-                ('what', models.CharField(help_text='as inbox.selectors.veils names it', max_length=20)),
+                ('what', models.CharField(help_text='as inbox.queries.decisions.masked_values names it', max_length=20)),
                 ('at', models.DateTimeField()),
                 ('interrupt', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='inbox.interrupt')),
                 ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),

@@ -36,7 +36,9 @@ class Unmasking(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     view_digest = models.CharField(max_length=64)
-    what = models.CharField(max_length=20, help_text="as inbox.selectors.veils names it")
+    what = models.CharField(
+        max_length=20, help_text="as inbox.queries.decisions.masked_values names it"
+    )
     at = models.DateTimeField()
 
     class Meta:

@@ -13,6 +13,7 @@ from agents.agui import strict_json
 from inbox import door, rates
 from inbox.addresses import household_of
 from inbox.db_threads import in_db_thread
+from inbox.queries.people.api_keys import check_is_known_still
 from inbox.realtime.callers import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
@@ -24,7 +25,6 @@ from inbox.realtime.callers import (
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
-from inbox.selectors.keys import check_is_known_still
 
 log = structlog.get_logger(__name__)
 

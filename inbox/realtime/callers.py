@@ -11,9 +11,9 @@ from django.core.handlers.asgi import ASGIRequest
 from inbox import rates
 from inbox.addresses import address_of
 from inbox.db_threads import in_db_thread
+from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import RateLimited, Refusal, Unauthenticated
 from inbox.rules.people.access import Actor
-from inbox.selectors.keys import actor_of_key, actor_of_user
 
 log = structlog.get_logger(__name__)
 

@@ -14,6 +14,10 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from inbox.db_threads import in_db_thread
 from inbox.feed import Looking, Page, follow, look_at, open_page
+from inbox.queries.decisions.interrupts import interrupt_for
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.live_access import Reader, standings_of
+from inbox.queries.runs.threads import thread_for
 from inbox.realtime.callers import (
     CLOSE_BAD_INPUT,
     CLOSE_FORBIDDEN,
@@ -26,10 +30,6 @@ from inbox.realtime.callers import (
 from inbox.realtime.here import read_here
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.interrupts import interrupt_for
-from inbox.selectors.standing import Reader, standings_of
-from inbox.selectors.threads import thread_for
 
 #: A page that says nonsense this often has lost its mind, or is none.
 MOST_NONSENSE = 5

@@ -8,6 +8,8 @@ from typing import Any
 
 from inbox.actions.exports import record_export
 from inbox.models import AuditCheckpoint, AuditEntry
+from inbox.queries.audit import trail
+from inbox.queries.audit.audit_entries import entries_of, whose_trail
 from inbox.rules.audit.audit_entry import moment, read_body
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format, as_cell, check_number
@@ -16,8 +18,6 @@ from inbox.rules.people.access import Actor
 from inbox.rules.text.messages import Sentence
 from inbox.seal.keys import existing_key
 from inbox.seal.log import checkpoint_of, export_part
-from inbox.selectors import trail
-from inbox.selectors.entries import entries_of, whose_trail
 
 _KINDS = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
 _CHUNK_BYTES = 65_536

@@ -11,10 +11,10 @@ from django.db.models import Max
 from inbox.actions.sealing import NotOurLog, has_sound_blocks
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.queries.audit import trail
+from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.verifier import UNREADABLE, Key, Verifier
 from inbox.seal.reconciliation import add_differences
-from inbox.selectors import trail
-from inbox.selectors.erased import with_erasures
 
 Report = dict[str, Any]
 

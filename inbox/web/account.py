@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions import accounts
+from inbox.queries.people.accounts import account_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor
-from inbox.selectors.accounts import account_of
 from inbox.web.accounts import Refusing
 from inbox.web.pages import page, show
 from inbox.web.saying import say

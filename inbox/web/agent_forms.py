@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.remotes import set_remote_agent
+from inbox.queries.agents import agents
+from inbox.queries.people.access import memberships_of
 from inbox.rules import errors
 from inbox.rules.agents.remote_agents import MOST_HEADERS
 from inbox.rules.people.access import NEEDS, Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors import agents
-from inbox.selectors.access import memberships_of
 from inbox.web.agents import list_of
 from inbox.web.pages import page, show
 from inbox.web.saying import say

@@ -11,13 +11,13 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.engine.agents import try_connection
+from inbox.queries.agents import agents
+from inbox.queries.agents.agents import Place
+from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import sentence_of
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import visible
-from inbox.selectors import agents
-from inbox.selectors.access import permissions_in, teams_of
-from inbox.selectors.agents import Place
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
+from inbox.queries.audit import tool_calls
+from inbox.queries.people.members import standings_in
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import Verdict
 from inbox.rules.text.safe_text import visible
-from inbox.selectors import calls
-from inbox.selectors.members import standings_in
 from inbox.web.audit_badge import badge_for
 from inbox.web.audit_rows import VERDICTS, call_row
 from inbox.web.filters import Chip, Option, Select
@@ -39,11 +39,11 @@ _SYSTEM = [("system:expiry", gettext_noop("Expiry"))]
 @page
 def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     wanted, ignored = CallFilter.from_query(request.GET.dict())
-    named = calls.calls_called(actor, wanted.text, wanted.call_id) if wanted.text else []
+    named = tool_calls.calls_called(actor, wanted.text, wanted.call_id) if wanted.text else []
     if len(named) == 1:
         # Whoever has the id of a call wants that call.
         return HttpResponseRedirect(reverse("audit_call", args=named))
-    found = calls.calls_for(actor, wanted, limit=_PAGE, after=_cursor(request))
+    found = tool_calls.calls_for(actor, wanted, limit=_PAGE, after=_cursor(request))
     names, chosen = _names(actor), wanted.to_query()
     context = {
         "rows": [call_row(call, list(call.interrupts.all())) for call in found.rows],
@@ -73,8 +73,8 @@ def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
 
 def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
     """What can be chosen: values with their names."""
-    agents, teams = calls.agents_and_teams(actor)
-    deciders = calls.deciders_for(actor) + [(ident, gettext(name)) for ident, name in _SYSTEM]
+    agents, teams = tool_calls.agents_and_teams(actor)
+    deciders = tool_calls.deciders_for(actor) + [(ident, gettext(name)) for ident, name in _SYSTEM]
     return {
         "by": [(ident, visible(name)) for ident, name in deciders],
         "decision": [

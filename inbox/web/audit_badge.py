@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from inbox.queries.audit.verification_runs import Checked, Place, last_check
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.checks import Checked, Place, last_check
 from inbox.web.findings import say_place, say_problem
 
 

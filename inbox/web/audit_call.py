@@ -11,14 +11,15 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from inbox.queries.audit import tool_calls
+from inbox.queries.audit.audit_entries import may_export
+from inbox.queries.decisions.masked_values import asked_in, last_start, veiled_in_call
+from inbox.queries.runs import thread_children, threads
 from inbox.rules.audit.trail_consistency import Shown, disagreements
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES, Secrets
 from inbox.rules.text.safe_text import visible
-from inbox.selectors import calls, parts, threads
-from inbox.selectors.entries import may_export
-from inbox.selectors.veils import asked_in, last_start, veiled_in_call
 from inbox.web.audit_badge import badge_for
 from inbox.web.audit_rows import call_row, entry_rows, written
 from inbox.web.changes import ShownChange, shown_changes
@@ -44,7 +45,7 @@ class Arguments:
 @require_safe
 @page
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
-    known = calls.call_known(actor, call_id)
+    known = tool_calls.call_known(actor, call_id)
     row = known.call
     veiled = veiled_in_call(row, known.interrupts, known.compared)
     url = reverse("reveal_call", args=[row.pk])
@@ -68,7 +69,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
             {"id": one.pk, "title": visible(one.title), "is_open": one.closed_at is None}
             for one in known.interrupts
         ],
-        "is_long": len(known.entries) == calls.ENTRIES,
+        "is_long": len(known.entries) == tool_calls.ENTRIES,
         "compared": 0 if known.is_all else len(known.compared),
     }
     return show(request, actor, "audit_call.html", context, section="audit")
@@ -81,7 +82,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
     thread = threads.thread_for(actor, thread_id)
     after = request.GET.get("after", "")
     place = int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else 0
-    found = parts.some_entries_of(thread, limit=_ENTRIES + 1, after=place)
+    found = thread_children.some_entries_of(thread, limit=_ENTRIES + 1, after=place)
     context = {
         "history": thread,
         "title": visible(thread.title) or gettext("Untitled thread"),
@@ -101,7 +102,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
 
 
 def _sets(
-    row: Any, known: calls.Known, secrets: Secrets, reveals: Mapping[str, Reveal]
+    row: Any, known: tool_calls.Known, secrets: Secrets, reveals: Mapping[str, Reveal]
 ) -> list[Arguments]:
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")

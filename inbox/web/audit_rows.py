@@ -10,13 +10,13 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.queries.decisions.masked_values import about_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import Written, is_as_written
 from inbox.rules.runs.states import ToolCallState, Verdict
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import json_text, visible
-from inbox.selectors.veils import about_entry
 from inbox.web.activity import Line, lines_of
 
 VERDICTS = {

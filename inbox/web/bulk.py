@@ -11,13 +11,13 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.bulk import Result, decide_many, withdraw_many
+from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER, review_for, similar_for
+from inbox.queries.decisions.collaboration import withdrawable_by
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Forbidden, NotFound
 from inbox.rules.people.access import NEEDS, Actor, Permission
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.reviews import MOST_TOGETHER, review_for, similar_for
-from inbox.selectors.teamwork import withdrawable_by
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
 from inbox.web.reviews import Group, groups_of

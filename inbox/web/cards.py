@@ -12,14 +12,14 @@ from django.utils.translation import gettext
 
 from inbox.actions.runs import last_try
 from inbox.forms import ABSENT
+from inbox.queries.decisions.interrupts import InterruptDetail
+from inbox.queries.decisions.masked_values import veiled_in_interrupt
 from inbox.rules.decisions.value_diff import MOST
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import is_long, json_text, visible
 from inbox.rules.text.unicode_spoofing import Finding
-from inbox.selectors.interrupts import InterruptDetail
-from inbox.selectors.veils import veiled_in_interrupt
 from inbox.web.activity import Line, lines_of
 from inbox.web.changes import ShownChange, shown_changes
 from inbox.web.conversation import Said

@@ -9,11 +9,11 @@ from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions import decide
 from inbox.actions.refusals import refusals_written_down
+from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view
 from inbox.rules.people.access import NEEDS, Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.selectors.interrupts import InterruptDetail, detail_for
 from inbox.web.answers import AnswerWrong, read_answer
 from inbox.web.cards import Card, Refused
 from inbox.web.lists import card_of, next_address, show_interrupt

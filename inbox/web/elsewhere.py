@@ -19,9 +19,9 @@ from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
 from inbox.actions.joining import join_from_elsewhere
+from inbox.queries.people.accounts import person_with_address
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Role
-from inbox.selectors.accounts import person_with_address
 
 log = structlog.get_logger(__name__)
 

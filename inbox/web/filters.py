@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.queries.decisions.inbox_lists import Choices
 from inbox.rules.decisions.list_filters import Filter, Sort, State
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.lists import Choices
 
 STATES = {
     State.OPEN: gettext_noop("Pending"),

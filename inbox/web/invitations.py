@@ -10,13 +10,13 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
+from inbox.queries.people.members import standing_in
+from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.invitations import invitations_for, state_of, team_of_invitation
-from inbox.selectors.members import standing_in
-from inbox.selectors.teams import team_for
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 from inbox.web.teams import ROLES, frame_of

@@ -18,11 +18,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.joining import join_as_new, join_team
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.people.invitations import open_invitation, team_joined
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.invitations import open_invitation, team_joined
-from inbox.selectors.keys import actor_of_user
 from inbox.web.pages import page
 from inbox.web.saying import say
 from inbox.web.teams import ROLES

@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from inbox.queries.agents.agents import agents_for
+from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
+from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
+from inbox.queries.people.access import decides_somewhere
 from inbox.rules.decisions.list_filters import Filter, State
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
-from inbox.selectors.access import decides_somewhere
-from inbox.selectors.agents import agents_for
-from inbox.selectors.interrupts import detail_for, interrupt_for, progress_of
-from inbox.selectors.lists import choices_for, list_for, similar_count
 from inbox.web.cards import Card
 from inbox.web.filters import Asked, asked_of, is_spelled_out, selects_of
 from inbox.web.pages import bounded, is_fragment, page, show

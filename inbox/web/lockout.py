@@ -12,7 +12,7 @@ from limits import parse
 
 from inbox import rates
 from inbox.addresses import address_of, household_of
-from inbox.selectors.accounts import person_called
+from inbox.queries.people.accounts import person_called
 
 log = structlog.get_logger(__name__)
 

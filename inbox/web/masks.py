@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext, gettext_noop
 
+from inbox.queries.decisions.masked_values import Veiled
 from inbox.rules.schema.secrets import Path
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.veils import Veiled
 
 TITLES = {
     "request": gettext_noop("What the agent says beside"),

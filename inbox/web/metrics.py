@@ -12,6 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from inbox.queries.audit.tool_calls import agents_and_teams
+from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
+from inbox.queries.decisions.metrics import metrics_for
 from inbox.rules.decisions.metrics import (
     DEFAULT_DAYS,
     WINDOWS,
@@ -21,9 +24,6 @@ from inbox.rules.decisions.metrics import (
 )
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.calls import agents_and_teams
-from inbox.selectors.lists import COUNT_UP_TO
-from inbox.selectors.metrics import metrics_for
 from inbox.web.audit_rows import span
 from inbox.web.filters import Option, Select
 from inbox.web.pages import bounded, page, show

@@ -16,12 +16,12 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 
+from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor
 from inbox.rules.people.avatars import hue, initials
-from inbox.selectors.keys import actor_of_user
-from inbox.selectors.lists import COUNT_UP_TO, counts_for
-from inbox.selectors.webhooks import troubled_webhooks_in
 from inbox.web.saying import say
 from inbox.web.toasts import DONE, toast_of
 from inbox.web.viewlinks import links_of

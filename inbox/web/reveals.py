@@ -8,10 +8,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from inbox.actions.reveals import reveal_in_call, reveal_in_interrupt
+from inbox.queries.decisions.interrupts import interrupt_for
+from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import pretty
-from inbox.selectors.interrupts import interrupt_for
-from inbox.selectors.veils import unseen_sets
 from inbox.web.masks import TITLES
 from inbox.web.pages import page, show
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.queries.decisions.collaboration import claim_on
 from inbox.rules.decisions.bulk import (
     LONGEST_VALUE,
     METADATA,
@@ -23,7 +24,6 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Numbered, plain_masks
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.teamwork import claim_on
 from inbox.web.rows import urgency
 from inbox.web.saying import say
 from inbox.web.verdicts import verdict_of

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext
 
+from inbox.queries.decisions.collaboration import claim_on
 from inbox.rules.decisions.list_filters import SOON
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.teamwork import claim_on
 from inbox.web.verdicts import verdict_of
 
 #: What is amber before it expires is red in the end.

@@ -13,12 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox import engine
 from inbox.actions.runs import RunRequest, idempotency_digest
 from inbox.forms import ABSENT, Form, Problem, build_form
+from inbox.queries.agents import agents
+from inbox.queries.runs import threads
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
 from inbox.rules.text.safe_text import json_text, visible
-from inbox.selectors import agents, threads
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 from inbox.web.story import RUN_STATES

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 
 from inbox.forms import ABSENT, Form, build_form, members_of, root_of
+from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.decisions.consent import canonical
 from inbox.rules.decisions.edits import offers_edits
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
@@ -18,7 +19,6 @@ from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
 from inbox.rules.text.safe_text import is_long, json_text, visible
 from inbox.rules.text.unicode_spoofing import Finding, findings, findings_of
-from inbox.selectors.interrupts import InterruptDetail
 from inbox.web.conversation import Conversation
 
 #: What the page asks for with buttons and the note instead of with a field.

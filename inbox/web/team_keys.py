@@ -13,6 +13,10 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
+from inbox.queries.agents.agents import agents_for
+from inbox.queries.people.access import require
+from inbox.queries.people.api_keys import key_for, keys_for
+from inbox.queries.people.members import standing_in
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.api_keys import (
@@ -22,10 +26,6 @@ from inbox.rules.people.api_keys import (
     state_of_key,
 )
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.access import require
-from inbox.selectors.agents import agents_for
-from inbox.selectors.keys import key_for, keys_for
-from inbox.selectors.members import standing_in
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 from inbox.web.teams import PERMISSIONS, frame_of

@@ -10,6 +10,14 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.members import change_role, change_team, remove_member
+from inbox.queries.people.api_keys import working_keys_of
+from inbox.queries.people.members import (
+    Standing,
+    members_of,
+    standing_in,
+    standings_in,
+)
+from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
@@ -21,9 +29,6 @@ from inbox.rules.people.avatars import hue, initials
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import Sentence
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.keys import working_keys_of
-from inbox.selectors.members import Standing, members_of, standing_in, standings_in
-from inbox.selectors.teams import team_for
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 

@@ -16,11 +16,11 @@ from inbox.actions.comments import comment_on
 from inbox.actions.runs import cancel_run
 from inbox.actions.sightings import record_sighting
 from inbox.actions.withdrawals import withdraw_decision
+from inbox.queries.runs.threads import run_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import State
 from inbox.rules.people.access import Actor
-from inbox.selectors.threads import run_for
 from inbox.web.filters import asked_of
 from inbox.web.lists import card_of, show_interrupt
 from inbox.web.pages import is_fragment, page

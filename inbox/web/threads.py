@@ -8,11 +8,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+from inbox.queries.decisions import interrupts
+from inbox.queries.people.access import permissions_in
+from inbox.queries.runs import threads
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import json_text, visible
-from inbox.selectors import interrupts, threads
-from inbox.selectors.access import permissions_in
 from inbox.web.pages import page, show
 from inbox.web.story import story_of
 

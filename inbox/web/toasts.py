@@ -8,10 +8,10 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.urls import reverse
 
+from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.interrupts import detail_for
 from inbox.web.verdicts import verdict_of
 
 #: The parameter of an address that names the interrupt which was decided.

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
+from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.people.avatars import hue, initials
 from inbox.rules.text.safe_text import visible
-from inbox.selectors.interrupts import InterruptDetail
 
 
 @dataclass(frozen=True)

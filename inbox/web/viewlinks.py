@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from inbox.queries.decisions.saved_views import views_for
 from inbox.rules.decisions.list_filters import Filter
 from inbox.rules.people.access import Actor
-from inbox.selectors.views import views_for
 from inbox.web.filters import Asked, list_url
 
 

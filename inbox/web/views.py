@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from inbox.actions.views import delete_view, save_view, share_view
+from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import Filter
 from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Actor
-from inbox.selectors.teams import team_by_slug
 from inbox.web.filters import list_before, list_url
 from inbox.web.pages import page, show
 from inbox.web.saying import say

@@ -11,10 +11,10 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.webhooks import add_webhook, change_webhook
+from inbox.queries.people.access import memberships_of
+from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors import webhooks
-from inbox.selectors.access import memberships_of
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 from inbox.web.webhooks import EVENTS, list_of, show_webhook
@@ -42,7 +42,7 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Add a webhook and show its secret: in this answer and in no other."""
     typed = _read(request)
     try:
-        team_id = webhooks.team_for_webhook(actor, typed.team)
+        team_id = endpoints.team_for_webhook(actor, typed.team)
         row, secret = add_webhook(
             team_id=team_id,
             url=typed.url,
@@ -58,7 +58,7 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_safe
 @page
 def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    row = webhooks.webhook_for(actor, webhook_id)
+    row = endpoints.webhook_for(actor, webhook_id)
     typed = Typed(url=row.url, description=row.description, events=row.event_types)
     return _show(request, actor, typed, row)
 
@@ -66,7 +66,7 @@ def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpRes
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    row = webhooks.webhook_for(actor, webhook_id)
+    row = endpoints.webhook_for(actor, webhook_id)
     typed = _read(request)
     try:
         change_webhook(

@@ -11,6 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions import deliveries
 from inbox.actions.webhooks import change_webhook, remove_webhook, rotate_secret
+from inbox.queries.people.access import teams_of
+from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import Forbidden, WebhookDisabled
 from inbox.rules.people.access import NEEDS, Actor, Permission
 from inbox.rules.text.safe_text import visible
@@ -20,8 +22,6 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     sentence_of,
 )
-from inbox.selectors import webhooks
-from inbox.selectors.access import teams_of
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 
@@ -87,7 +87,7 @@ def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResp
     def send(**_of: Any) -> None:
         deliveries.send_again(message_id=message_id, actor=actor)
 
-    return _done(request, actor, webhooks.webhook_of(actor, message_id).pk, send)
+    return _done(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
 
 
 @require_POST
@@ -122,8 +122,8 @@ def show_webhook(
     status: int = 200,
 ) -> HttpResponse:
     """The page of a webhook; `secret` is shown this once, `notice` says what was not done."""
-    row = webhooks.webhook_for(actor, webhook_id)
-    found = webhooks.deliveries_of(row, limit=PAGE + 1, after=_before(request))
+    row = endpoints.webhook_for(actor, webhook_id)
+    found = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
     context = {
         "hook": row,
         "description": visible(row.description),
@@ -131,7 +131,7 @@ def show_webhook(
         "why_off": gettext(_WHY_OFF[DisabledReason(row.disabled_reason)])
         if row.disabled_reason
         else "",
-        "counts": webhooks.undelivered_counts(row),
+        "counts": endpoints.undelivered_counts(row),
         "sent": [_sent(one) for one in found[:PAGE]],
         "older": found[PAGE - 1].message_id if len(found) > PAGE else None,
         "secret": secret,
@@ -150,7 +150,7 @@ def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
     """
     if not teams_of(actor, Permission.ADMIN):
         raise Forbidden(NEEDS[Permission.ADMIN])
-    return {"hooks": webhooks.webhooks_for(actor), "current": current}
+    return {"hooks": endpoints.webhooks_for(actor), "current": current}
 
 
 def _done(request: HttpRequest, actor: Actor, webhook_id: UUID, action: Any) -> HttpResponse:

@@ -16,8 +16,8 @@ from agents.examples import desk
 from agents.examples.langgraph_refund_approval import refund_approval
 from inbox import engine
 from inbox.models import Memory, Run, ToolCall
+from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
-from inbox.selectors.interrupts import detail_for
 from inbox.web.sheets import Sheet
 from tests import steps
 from tests.adapters.graphs import (

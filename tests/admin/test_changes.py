@@ -12,8 +12,8 @@ from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
 from inbox.models.sealed import unseal
+from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED
-from inbox.selectors.keys import actor_of_key
 from tests.admin.forms import opened, path, press, press_surely
 from tests.steps import reread
 from tests.web.pages import words

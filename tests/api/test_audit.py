@@ -15,13 +15,14 @@ from inbox.actions.keys import make_key
 from inbox.actions.people import ensure_agent
 from inbox.actions.webhooks import add_webhook
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
+from inbox.queries.audit import trail
+from inbox.queries.decisions import merge_pages
 from inbox.rules.audit import export_formats as rules
 from inbox.rules.audit import verifier as script
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.seal import exports as exporting
-from inbox.selectors import latest, trail
 from tests import steps
 from tests.api.test_lists import pages, read, whole_key
 from tests.api.test_rest import Caller, key_with
@@ -99,7 +100,7 @@ def test_a_page_of_entries_goes_on_behind_the_last(log, admin):
 
 
 def test_a_search_without_an_index_is_bounded_and_goes_on(log, reader, monkeypatch):
-    monkeypatch.setattr(latest, "LOOKED_AT", 10)
+    monkeypatch.setattr(merge_pages, "LOOKED_AT", 10)
     first = read(reader, "/api/audit", q="unheard-of")
     assert (first["results"], first["next_after"] is None) == ([], False)
 
@@ -126,7 +127,7 @@ def test_what_the_team_does_with_itself_is_for_administrators(log, world, reader
 
 
 def test_nobody_finds_what_is_not_theirs(log, world, key_with):
-    from inbox.selectors.teams import team_by_slug
+    from inbox.queries.people.teams import team_by_slug
 
     stranger = key_with("read", team=team_by_slug("others"))
     other = ensure_agent(
@@ -220,7 +221,7 @@ def test_tool_calls_are_found_as_on_their_page(log, reader, world, bob, monkeypa
     assert whole == all_of(reader, "/api/tool-calls", by=bob.user_id, decision="approved")
     assert all_of(reader, "/api/tool-calls", decision="none") == []
 
-    monkeypatch.setattr(latest, "LOOKED_AT", 2)
+    monkeypatch.setattr(merge_pages, "LOOKED_AT", 2)
     assert whole == all_of(reader, "/api/tool-calls", q=whole[0]["tool"])
 
 
@@ -324,7 +325,7 @@ def test_only_who_reads_and_administers_exports(log, kept, key_with, admin):
 
 
 def test_a_stranger_exports_nothing(log, kept, key_with):
-    from inbox.selectors.teams import team_by_slug
+    from inbox.queries.people.teams import team_by_slug
 
     stranger = key_with("read", "admin", team=team_by_slug("others"))
 

@@ -299,7 +299,7 @@ def test_a_revoked_key_is_no_key(api, world):
 
 
 def test_what_belongs_to_another_team_does_not_exist(world, key_with):
-    from inbox.selectors.teams import team_by_slug
+    from inbox.queries.people.teams import team_by_slug
 
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)

@@ -72,7 +72,7 @@ def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) ->
 
     Returns a list that grows by one with each part that is read: two are the whole log.
     """
-    from inbox.selectors import trail
+    from inbox.queries.audit import trail
 
     original, parts = trail.lines_of, []
 

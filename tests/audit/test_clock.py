@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from inbox import seal, sweeper
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf, clock
-from inbox.selectors.sweep import seal_is_due
+from inbox.queries.runs.overdue import seal_is_due
 from tests import steps
 from tests.audit.logs import verify
 

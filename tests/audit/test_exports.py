@@ -11,10 +11,10 @@ from inbox.actions.erasure import erase_thread
 from inbox.actions.sealing import rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.queries.audit import trail
 from inbox.rules.audit import verifier as script
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, signed_export
 from inbox.rules.people.access import RETENTION, SEED
-from inbox.selectors import trail
 from tests import steps
 
 

@@ -202,7 +202,7 @@ def _foreign_interrupt(product):
         "team = ensure_team(slug='far', name='Far', actor=SEED);"
         "agent = ensure_agent(team=team, slug='far-rehearsal', implementation='rehearsal',"
         "description='', actor=SEED);"
-        "from inbox.actions.keys import *; from inbox.selectors.keys import *;"
+        "from inbox.actions.keys import *; from inbox.queries.people.api_keys import *;"
         "_, token = make_key(team_id=team.pk, name='k', scopes={*Permission}, actor=SEED);"
         "key = actor_of_key(token);"
         "run = start(None, 'rehearse:tool_call', agent=agent, actor=key);"

@@ -8,13 +8,13 @@ from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.expiry import expire_interrupts
 from inbox.actions.runs import accept_run
 from inbox.models import AuditEntry, Claim
+from inbox.queries.decisions.collaboration import claim_on, count_claimed
+from inbox.queries.decisions.inbox_lists import list_for
+from inbox.queries.decisions.interrupts import detail_for
+from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE
 from inbox.rules.decisions.list_filters import Filter
-from inbox.selectors.interrupts import detail_for
-from inbox.selectors.keys import actor_of_key
-from inbox.selectors.lists import list_for
-from inbox.selectors.teamwork import claim_on, count_claimed
 from tests import steps
 from tests.steps import approve, call_off, open_interrupts, start
 
@@ -258,7 +258,7 @@ def test_what_i_have_taken_is_counted_up_to_a_bound(world, bob, dora, monkeypatc
         claim(interrupt, bob)
 
     assert (count_claimed(bob), count_claimed(dora)) == (3, 0)
-    monkeypatch.setattr("inbox.selectors.teamwork.CLAIMED_UP_TO", 2)
+    monkeypatch.setattr("inbox.queries.decisions.collaboration.CLAIMED_UP_TO", 2)
     assert count_claimed(bob) == 2
 
 

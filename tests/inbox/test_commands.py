@@ -8,7 +8,7 @@ from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
 from inbox.models import AuditEntry, Membership
-from inbox.selectors.keys import actor_of_key
+from inbox.queries.people.api_keys import actor_of_key
 from tests.steps import start
 
 

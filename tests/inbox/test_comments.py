@@ -8,8 +8,8 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from inbox.actions.comments import comment_on
 from inbox.models import AuditEntry, Comment
+from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
-from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.steps import approve, open_interrupts, start
 
@@ -104,7 +104,7 @@ def test_the_database_refuses_an_empty_comment(asked, bob):
 
 
 def test_a_long_talk_shows_its_end(asked, bob, monkeypatch):
-    monkeypatch.setattr("inbox.selectors.teamwork._COMMENTS", 2)
+    monkeypatch.setattr("inbox.queries.decisions.collaboration._COMMENTS", 2)
     for text in ("one", "two", "three"):
         say(asked, bob, text)
 

@@ -18,6 +18,7 @@ from inbox.actions.remotes import set_remote_agent
 from inbox.engine import agents as engine_agents
 from inbox.engine.agents import try_connection
 from inbox.models import AuditEntry, Endpoint
+from inbox.queries.agents.agents import agent_for, place_of
 from inbox.rules.errors import (
     AddressTaken,
     AgentChanged,
@@ -28,7 +29,6 @@ from inbox.rules.errors import (
     TooManyTests,
 )
 from inbox.rules.people.access import SEED
-from inbox.selectors.agents import agent_for, place_of
 from tests.elsewhere import REFUSAL, elsewhere
 
 __all__ = ["elsewhere"]

@@ -10,10 +10,10 @@ from agents.port import Effect, ToolRefused
 from inbox.actions.decisions import decide
 from inbox.actions.runs import accept_run
 from inbox.models import Decision, Run
+from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.runs.states import EntryStatus
-from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.inbox.test_engine import about, asking, finished, proposed
 from tests.steps import APPROVE, approve, call_off, deny, open_interrupts, start

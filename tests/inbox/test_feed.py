@@ -10,7 +10,7 @@ from inbox import feed
 from inbox.feed import Row, follow, tails
 from inbox.feed.hubs import Hub, hub
 from inbox.models import Event
-from inbox.selectors.events import read_events
+from inbox.queries.runs.events import read_events
 from tests.steps import start
 
 THREAD = uuid4()

@@ -2,7 +2,7 @@
 
 from inbox.actions.runs import accept_run
 from inbox.models import Thread
-from inbox.selectors.threads import hydration_of
+from inbox.queries.runs.threads import hydration_of
 from tests import steps
 
 

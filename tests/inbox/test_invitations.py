@@ -12,6 +12,8 @@ from inbox.actions.invitations import invite, resend_invitation, withdraw_invita
 from inbox.actions.joining import join_as_new, join_from_elsewhere, join_team
 from inbox.actions.keys import make_key
 from inbox.models import Invitation, Membership, Team, User
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.queries.people.invitations import invitations_for, open_invitation
 from inbox.rules.errors import (
     AlreadyMember,
     EmailTaken,
@@ -24,8 +26,6 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import SEED, Permission, Role
 from inbox.rules.people.invitations import MOST_OPEN
-from inbox.selectors.invitations import invitations_for, open_invitation
-from inbox.selectors.keys import actor_of_key
 from tests.inbox.helpers import audited, make_admin
 
 SITE = "https://signoff.example.com/"

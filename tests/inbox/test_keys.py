@@ -11,6 +11,15 @@ from inbox.actions import key_use
 from inbox.actions.keys import make_key, revoke_key, rotate_key
 from inbox.models import ApiKey, AuditEntry, Decision
 from inbox.models.clock import database_now
+from inbox.queries.decisions.inbox_lists import whole_list_for
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.queries.runs.threads import (
+    run_for,
+    runs_for,
+    thread_for,
+    threads_for,
+)
 from inbox.rules.errors import (
     Forbidden,
     InvalidValue,
@@ -20,10 +29,6 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people import api_keys as rules
 from inbox.rules.people.access import SEED, Permission
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.keys import actor_of_key
-from inbox.selectors.lists import whole_list_for
-from inbox.selectors.threads import run_for, runs_for, thread_for, threads_for
 from tests.inbox.helpers import audited, make_admin
 from tests.steps import approve, open_interrupts, request, start
 
@@ -91,7 +96,7 @@ def test_what_makes_no_key_is_said_by_field(world, wrong, field):
 
 
 def test_the_agent_of_another_team_gets_no_key_here(world):
-    from inbox.selectors.teams import team_by_slug
+    from inbox.queries.people.teams import team_by_slug
 
     with pytest.raises(InvalidValue):
         make_key(
@@ -261,8 +266,8 @@ def test_the_key_of_an_agent_runs_and_reads_that_agent(world, own):
 def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own, as_agent):
     from inbox.actions.people import ensure_agent
     from inbox.actions.runs import accept_run, cancel_run
-    from inbox.selectors.agents import agent_for, agents_for
-    from inbox.selectors.interrupts import detail_for
+    from inbox.queries.agents.agents import agent_for, agents_for
+    from inbox.queries.decisions.interrupts import detail_for
 
     other = ensure_agent(
         team=world.team, slug="other", implementation="rehearsal", description="", actor=SEED
@@ -293,8 +298,8 @@ def _everything():
 
 
 def test_the_key_of_an_agent_has_nothing_of_its_team(world, own):
-    from inbox.selectors.teams import team_for
-    from inbox.selectors.webhooks import webhooks_for
+    from inbox.queries.people.teams import team_for
+    from inbox.queries.webhooks.endpoints import webhooks_for
 
     with pytest.raises(NotFound):
         team_for(own, "tests")

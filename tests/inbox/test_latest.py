@@ -11,11 +11,11 @@ from inbox.actions.comments import comment_on
 from inbox.actions.deliveries import send_test
 from inbox.actions.webhooks import add_webhook
 from inbox.models import Run
+from inbox.queries.decisions.collaboration import some_comments_on
+from inbox.queries.runs.threads import runs_for, threads_for
+from inbox.queries.webhooks.endpoints import deliveries_of
 from inbox.rules.people.access import SEED
 from inbox.rules.runs.states import RunStatus
-from inbox.selectors.teamwork import some_comments_on
-from inbox.selectors.threads import runs_for, threads_for
-from inbox.selectors.webhooks import deliveries_of
 from tests.inbox.test_lists import explain
 from tests.steps import open_interrupts, start
 

@@ -11,10 +11,16 @@ from django.utils import timezone
 
 from inbox.actions.people import add_member, ensure_agent, ensure_team
 from inbox.models import Claim, Interrupt, Membership
+from inbox.queries.decisions import inbox_lists
+from inbox.queries.decisions.inbox_lists import (
+    COUNT_UP_TO,
+    choices_for,
+    counts_for,
+    list_for,
+    similar_count,
+)
 from inbox.rules.decisions.list_filters import Filter, Sort, State
 from inbox.rules.people.access import SEED, Role
-from inbox.selectors import lists
-from inbox.selectors.lists import COUNT_UP_TO, choices_for, counts_for, list_for, similar_count
 from tests.steps import approve, call_off, deny, open_interrupts, start
 
 
@@ -193,7 +199,7 @@ def test_search_looks_at_so_many_rows_and_goes_on_from_there(
         search_text="needle"
     )
     whole = listed(dora, state=state, sort=sort, text="needle")
-    monkeypatch.setattr(lists, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", looked_at)
 
     pages = searched(dora, state=state, sort=sort, text="needle")
 
@@ -202,7 +208,7 @@ def test_search_looks_at_so_many_rows_and_goes_on_from_there(
 
 
 def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(asked, bob, monkeypatch):
-    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
 
     assert searched(bob, text="nowhere") == [([], True), ([], True), ([], False)]
 

@@ -5,6 +5,9 @@ import pytest
 from inbox.actions.keys import make_key
 from inbox.actions.members import change_role, change_team, make_team, remove_member
 from inbox.models import Membership, Team
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.queries.people.members import members_of, standing_in, standings_in
 from inbox.rules.errors import (
     AddressTaken,
     Forbidden,
@@ -14,9 +17,6 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import SEED, Permission, Role
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.keys import actor_of_key
-from inbox.selectors.members import members_of, standing_in, standings_in
 from tests.inbox.helpers import audited, make_admin
 
 

@@ -12,9 +12,9 @@ from inbox.actions.runs import accept_run, cancel_run
 from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.queries.people.teams import team_by_slug
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
-from inbox.selectors.teams import team_by_slug
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving, queued_resume
 from tests.steps import approve, call_off, deny, open_interrupts, request, start

@@ -8,9 +8,9 @@ import pytest
 
 from inbox import notify
 from inbox.feed import Looking, Page, hubs, look_at, open_page, presence
+from inbox.queries.people.live_access import Reader, Standing
 from inbox.realtime.here import read_here
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.selectors.standing import Reader, Standing
 
 OURS, THEIRS = str(uuid4()), str(uuid4())
 THIS, THAT = Looking(str(uuid4()), OURS), Looking(str(uuid4()), OURS)

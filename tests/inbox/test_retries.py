@@ -378,8 +378,8 @@ def test_a_stranger_retries_nothing(failed, carol):
 
 def test_a_key_needs_the_scope_to_run(world, failed):
     from inbox.actions.keys import make_key
+    from inbox.queries.people.api_keys import actor_of_key
     from inbox.rules.people.access import SEED, Permission
-    from inbox.selectors.keys import actor_of_key
 
     scopes = {Permission.READ, Permission.DECIDE}
     _, token = make_key(team_id=world.team.pk, name="k", scopes=scopes, actor=SEED)

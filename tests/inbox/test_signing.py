@@ -3,9 +3,9 @@
 import pytest
 from django.test import Client
 
+from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.people.auth_methods import method_of
-from inbox.selectors.access import is_allowed_still
-from inbox.selectors.keys import actor_of_user
 
 PASSWORD = {"method": "password", "username": "bob"}
 TOTP = {"method": "mfa", "type": "totp", "id": 1}

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from inbox.models import ApiKey
 from inbox.models.sessions import stored_key
-from inbox.selectors.standing import Reader, Standing, standings_of
+from inbox.queries.people.live_access import Reader, Standing, standings_of
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ from inbox.actions.members import change_team
 from inbox.actions.superusers import set_active, set_superuser
 from inbox.models import AuditEntry, Membership, User
 from inbox.models.sessions import SessionStore
+from inbox.queries.people.access import permissions_in
+from inbox.queries.people.api_keys import actor_of_superuser
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.errors import Forbidden, LastAdmin, NotFound
 from inbox.rules.people.access import SEED, Permission
-from inbox.selectors.access import permissions_in
-from inbox.selectors.keys import actor_of_superuser
 
 
 @pytest.fixture

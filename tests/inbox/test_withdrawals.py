@@ -14,10 +14,10 @@ from inbox.actions.members import change_team
 from inbox.actions.runs import accept_run
 from inbox.actions.withdrawals import withdraw_decision
 from inbox.models import AuditEntry, Decision, Run, ToolCall
+from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import withdrawable_until
 from inbox.rules.people.access import SEED
-from inbox.selectors.interrupts import detail_for
 from tests import steps
 from tests.inbox.test_decisions import ask_twice_about_one_call
 from tests.inbox.test_engine import about, asking, finished, proposed

@@ -26,6 +26,7 @@ from inbox.actions.remotes import record_test, set_remote_agent
 from inbox.actions.views import save_view
 from inbox.actions.webhooks import add_webhook, rotate_secret
 from inbox.models import Delivery, DeliveryAttempt, Endpoint, Membership
+from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import Filter
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.webhooks.delivery_rules import (
@@ -34,7 +35,6 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     Problem,
 )
-from inbox.selectors.teams import team_by_slug
 from tests.languages.crawl import texts_of
 from tests.steps import approve, call_off, deny, open_interrupts, start
 from tests.support import texts

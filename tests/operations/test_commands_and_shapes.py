@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from inbox.config.logs import LOGGING_CONFIGURATION
 from inbox.management.demo import PEOPLE, ensure_demo
 from inbox.models import Run, User
-from inbox.selectors.keys import actor_of_key
+from inbox.queries.people.api_keys import actor_of_key
 from tests.support.processes import REPOSITORY, embedded_environment
 
 POSTGRES = "postgres://somebody:secret@db.example/signoff"

@@ -122,7 +122,7 @@ def _plan_again(run, meeting):
 
     from inbox.actions.locking import lock_thread
     from inbox.actions.questions import queue_resume_if_complete
-    from inbox.selectors.asked_interrupts import load_questions
+    from inbox.queries.runs.interrupt_states import load_questions
 
     with transaction.atomic():
         thread, now = lock_thread(run.thread_id)

@@ -8,7 +8,7 @@ from inbox.actions import superusers
 from inbox.actions.superusers import set_active
 from inbox.models import AuditEntry, User
 from inbox.models.sessions import SessionStore
-from inbox.selectors.keys import actor_of_superuser
+from inbox.queries.people.api_keys import actor_of_superuser
 from tests.races.together import at_once, failures, rounds
 
 

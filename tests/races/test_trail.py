@@ -11,13 +11,13 @@ from inbox.actions.runs import accept_run
 from inbox.actions.sightings import record_sighting
 from inbox.actions.views import save_view, share_view
 from inbox.models import AuditEntry, Membership, RefusalCount, User
+from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import Filter
 from inbox.rules.errors import ContractRefusal, ViewChanged
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.runs.states import EntryStatus
-from inbox.selectors.keys import actor_of_user
 from tests import steps
 from tests.audit.logs import keep_in, verify
 from tests.races.together import at_once, failures

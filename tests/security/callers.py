@@ -70,8 +70,8 @@ def undone(function: Any, *arguments: Any) -> Any:
 def print_callers() -> None:
     """For `manage.py shell`, beside a running demo: the callers of its team as JSON."""
     from inbox.actions.people import ensure_team
+    from inbox.queries.people.teams import team_by_slug
     from inbox.rules.people.access import SEED
-    from inbox.selectors.teams import team_by_slug
 
     callers = make_callers(
         team_by_slug("demo"), ensure_team(slug="others", name="Others", actor=SEED)

@@ -4,7 +4,7 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 
-from inbox.selectors.teams import team_by_slug
+from inbox.queries.people.teams import team_by_slug
 from tests.audit.logs import keep_in
 from tests.described import _only_described_answers
 from tests.doors.conftest import product

@@ -18,10 +18,10 @@ from inbox.actions.expiry import expire_interrupts
 from inbox.actions.people import add_member
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
 from inbox.models.clock import database_now
+from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED, Role
-from inbox.selectors.keys import actor_of_key, actor_of_user
 from tests.steps import approve, open_interrupts, reread, start
 
 APPROVED: dict[str, Any] = {"approved": True}

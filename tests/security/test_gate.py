@@ -6,11 +6,11 @@ import pytest
 
 from inbox.actions.decisions import Answer, admit, decide, record_answers
 from inbox.actions.locking import lock_thread
+from inbox.queries.runs.interrupt_states import question
 from inbox.rules import errors
 from inbox.rules.decisions.gate import CHECKS, Check, Entrance
 from inbox.rules.runs.states import EntryStatus
 from inbox.rules.schema.secrets import MASK
-from inbox.selectors.asked_interrupts import question
 from tests.security.test_answer_matrix import CONDITIONS, DECIDED, NAMES_EDITS, NO_EDITS, scene
 from tests.steps import APPROVE, entry, open_interrupts, start
 

@@ -16,7 +16,7 @@ from ag_ui.core import (
 )
 
 from inbox.actions.claims import claim_interrupt
-from inbox.selectors.reviews import MOST_TOGETHER
+from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER
 from tests.steps import approve, open_interrupts, reread, resumed_run, start
 from tests.web.pages import words
 from tests.web.test_lists import expire_in, listed

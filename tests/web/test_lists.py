@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from inbox.selectors import lists
+from inbox.queries.decisions import inbox_lists
 from tests.steps import approve, call_off, deny, open_interrupts, start
 from tests.web.pages import words
 
@@ -109,7 +109,7 @@ def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
     start(world, "rehearse:tool_call")
     for _ in range(2):
         start(world, "rehearse:confirmation")
-    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
 
     first = reads_bob.get("/?sort=new&q=invoice")
 
@@ -126,7 +126,7 @@ def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkey
     start(world, "rehearse:tool_call")
     for _ in range(2):
         start(world, "rehearse:confirmation")
-    monkeypatch.setattr(lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
 
     first = reads_bob.get("/api/interrupts?sort=new&q=invoice").json()
     second = reads_bob.get(f"/api/interrupts?sort=new&q=invoice&after={first['next_after']}").json()

@@ -7,9 +7,9 @@ from uuid import UUID
 import pytest
 
 from inbox.models import Interrupt, ToolCall
+from inbox.queries.decisions import metrics
+from inbox.queries.decisions.metrics import metrics_for
 from inbox.rules.decisions.metrics import Counts, days_until, times_of
-from inbox.selectors import metrics
-from inbox.selectors.metrics import metrics_for
 from tests.steps import approve, deny, open_interrupts, reread, resumed_run, start
 from tests.web.pages import words
 

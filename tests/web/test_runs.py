@@ -12,7 +12,7 @@ from tests.web.pages import decision_form, words
 
 
 def runs_of(world):
-    from inbox.selectors.threads import runs_for
+    from inbox.queries.runs.threads import runs_for
 
     return runs_for(world.actor(world.alice))
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from inbox.addresses import address_of
 from inbox.models import AuditEntry, User
 from inbox.models.sessions import stored_key
+from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
-from inbox.selectors.standing import live_sessions
 from inbox.web import lockout
 from tests.support.valkey import ValkeyServer
 from tests.web.pages import words

@@ -6,8 +6,8 @@ import pytest
 
 from inbox.actions.keys import make_key, revoke_key
 from inbox.models import ApiKey, Membership, Team
+from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED, Permission
-from inbox.selectors.keys import actor_of_key
 from inbox.web.teams import PERMISSIONS, ROLES
 from tests.steps import reread
 from tests.web.pages import words

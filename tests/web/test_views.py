@@ -8,10 +8,10 @@ import pytest
 from inbox.actions.people import add_member
 from inbox.actions.views import MOST_VIEWS, delete_view, save_view, share_view
 from inbox.models import AuditEntry, SavedView
+from inbox.queries.decisions.saved_views import views_for
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import Filter, State
 from inbox.rules.people.access import SEED, Role
-from inbox.selectors.views import views_for
 from tests.security.test_hostile_text import PAYLOADS, Markup
 from tests.web.pages import words
 
@@ -119,7 +119,7 @@ def test_whoever_left_the_team_loses_its_views(world, bob, dora):
 
 
 def test_machines_keep_no_views(world):
-    from inbox.selectors.keys import actor_of_key
+    from inbox.queries.people.api_keys import actor_of_key
 
     with pytest.raises(errors.Forbidden):
         save(actor_of_key(world.key))

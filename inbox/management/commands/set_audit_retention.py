@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.erasure import set_retention
+from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED
-from inbox.selectors.teams import team_by_slug
 
 
 class Command(BaseCommand):

@@ -8,7 +8,7 @@ from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import EntryStatus
 from inbox.rules.text.messages import Sentence
 
-#: What a decision consents to, by the names of `inbox.selectors.veils.veiled_in_interrupt`.
+#: What a decision consents to, as `queries.decisions.masked_values.veiled_in_interrupt` names it.
 CONSENTED = ("request", "arguments")
 
 

@@ -8,6 +8,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from inbox.models import ApiKey, Membership, Team, User
+from inbox.queries.people.api_key_tokens import is_taken, working
+from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import (
     NEEDS,
@@ -18,8 +20,6 @@ from inbox.rules.people.access import (
     Role,
 )
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.standing import live_sessions
-from inbox.selectors.tokens import is_taken, working
 
 
 def permissions_in(

@@ -3,10 +3,10 @@
 from uuid import UUID
 
 from inbox.models import Team
+from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules.errors import Forbidden, InvalidValue, NotFound
 from inbox.rules.people.access import NEEDS, Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, teams_of
 
 
 def team_by_slug(slug: str) -> Team | None:

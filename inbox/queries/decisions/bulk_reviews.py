@@ -7,10 +7,10 @@ from uuid import UUID
 from django.db.models import Prefetch
 
 from inbox.models import Decision, Interrupt
+from inbox.queries.decisions.inbox_lists import similar_to
+from inbox.queries.people.access import require, teams_of
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import require, teams_of
-from inbox.selectors.lists import similar_to
 
 #: As many as a person can go through on one page.
 MOST_TOGETHER = 50

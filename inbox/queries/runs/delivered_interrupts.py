@@ -8,11 +8,11 @@ from uuid import UUID
 
 from inbox.actions.asking import as_sent
 from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
+from inbox.queries.people.access import require
+from inbox.queries.runs.interrupt_states import load_questions
 from inbox.rules.errors import UnknownInterrupt, ViewChanged
 from inbox.rules.people.access import Actor, Permission, actor_key
 from inbox.rules.runs.contract import Entry
-from inbox.selectors.access import require
-from inbox.selectors.asked_interrupts import load_questions
 
 
 @dataclass(frozen=True)

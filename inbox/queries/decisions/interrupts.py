@@ -12,13 +12,13 @@ from django.db.models import Count, Prefetch, Q
 from inbox.models import AuditEntry, Claim, Comment, Decision, Interrupt, Sighting, Thread
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
+from inbox.queries.decisions.collaboration import claim_on, comments_on, withdrawable_by
+from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.queries.people.access import permissions_in, require
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.schema.schemas import DEFAULT_SCHEMAS
-from inbox.selectors.access import permissions_in, require
-from inbox.selectors.teamwork import claim_on, comments_on, withdrawable_by
-from inbox.selectors.veils import unseen_sets
 
 #: A run may ask a thousand questions; a page lists the first of them and counts the rest.
 SIBLINGS_LISTED = 30

@@ -8,6 +8,7 @@ from uuid import UUID
 from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.queries.runs.interrupt_states import AskedInterrupt
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest, view_digest, without_ours
 from inbox.rules.decisions.signatures import check_signature
@@ -18,7 +19,6 @@ from inbox.rules.runs.states import (
     ToolCallState,
 )
 from inbox.rules.runs.tool_call_outcome import is_approval
-from inbox.selectors.asked_interrupts import AskedInterrupt
 
 _CLOSED_AS = {
     InterruptStatus.RESOLVED: EntryStatus.RESOLVED,

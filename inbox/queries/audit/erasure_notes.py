@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from inbox.models import AuditEntry
-from inbox.selectors.trail import lines_of
+from inbox.queries.audit.trail import lines_of
 
 Line = dict[str, Any]
 

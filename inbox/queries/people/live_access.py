@@ -7,13 +7,13 @@ from django.contrib.sessions.models import Session
 from django.utils import timezone
 
 from inbox.models import Membership
+from inbox.queries.people.api_key_tokens import working
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
     Actor,
     Permission,
     Role,
 )
-from inbox.selectors.tokens import working
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from django.db.models import QuerySet
 
 from inbox.models import Agent, Endpoint
 from inbox.models.sealed import Unreadable, unseal
+from inbox.queries.people.access import permissions_in, within_reach
+from inbox.queries.people.teams import team_to_change
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import endpoint_digest
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, within_reach
-from inbox.selectors.teams import team_to_change
 
 
 def agents_for(actor: Actor, permission: Permission = Permission.READ) -> Sequence[Agent]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from django.db.models import Q
 
 from inbox.models import SavedView
+from inbox.queries.people.access import teams_of
 from inbox.rules.people.access import Actor, Permission
-from inbox.selectors.access import teams_of
 
 _LISTED = 50
 

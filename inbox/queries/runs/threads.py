@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.runs import latest_run
 from inbox.models import Agent, Event, Run, Thread, ToolCall
+from inbox.queries.decisions.merge_pages import latest
+from inbox.queries.people.access import reach_of, require, within_reach
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
-from inbox.selectors.access import reach_of, require, within_reach
-from inbox.selectors.latest import latest
 
 #: What is read only where it is needed: each of these may be megabytes.
 _HEAVY_OF_THREADS = ("messages", "state", "client_messages")

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from inbox.models import AuditCheck, Thread
 from inbox.models.clock import database_now
+from inbox.queries.people.access import teams_of, within_reach
 from inbox.rules.people.access import Actor
-from inbox.selectors.access import teams_of, within_reach
 
 #: What is older says nothing of the trail as it is: verifications are made every few minutes.
 STALE_AFTER = timedelta(hours=1)

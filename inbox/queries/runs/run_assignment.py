@@ -16,11 +16,11 @@ from inbox.actions.endings import committed_events, conversation_before
 from inbox.actions.questions import wire_entries
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
+from inbox.queries.runs.interrupt_states import AskedInterrupt
+from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
-from inbox.selectors.asked_interrupts import AskedInterrupt
-from inbox.selectors.lineage import Lineage, lineage_of
 
 
 @dataclass(frozen=True)

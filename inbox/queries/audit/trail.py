@@ -9,8 +9,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.queries.audit.merkle_nodes import Paths
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN, moment
-from inbox.selectors.tree import Paths
 
 _REPEATED = ("chain", "seq", "action", "at", "team", "thread", "run", "interrupt", "tool_call")
 _FIELDS = (

@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 
 from inbox.models import Interrupt, Team, ToolCall
+from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
+from inbox.queries.people.access import reach_of
 from inbox.rules.audit.audit_filters import first_id_after, first_id_of
 from inbox.rules.decisions.metrics import Counts, Times, times_of
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
-from inbox.selectors.access import reach_of
-from inbox.selectors.lists import COUNT_UP_TO
 
 #: So many calls are counted, the latest, and so many answers timed, whatever the days hold.
 MOST_CALLS = 200_000

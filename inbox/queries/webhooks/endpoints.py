@@ -6,12 +6,12 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.models import Delivery, WebhookEndpoint
+from inbox.queries.people.access import require, teams_of
+from inbox.queries.people.teams import team_to_change
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import Sentence
 from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
-from inbox.selectors.access import require, teams_of
-from inbox.selectors.teams import team_to_change
 
 #: As many as anybody looks at: an endpoint that was away for long has more.
 COUNT_UP_TO = 1_000

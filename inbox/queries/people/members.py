@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from inbox.models import Membership, Team
+from inbox.queries.people.access import (
+    memberships_of,
+    permissions_in,
+    require,
+    teams_of,
+)
+from inbox.queries.people.teams import team_for
 from inbox.rules.people.access import (
     ROLE_PERMISSIONS,
     Actor,
@@ -12,8 +19,6 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
-from inbox.selectors.access import memberships_of, permissions_in, require, teams_of
-from inbox.selectors.teams import team_for
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,20 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from inbox.models import AuditEntry, Team, Thread
+from inbox.queries.decisions.masked_values import about_entry, asked_in
+from inbox.queries.decisions.merge_pages import search
+from inbox.queries.people.access import (
+    permissions_in,
+    reach_of,
+    require,
+    teams_of,
+)
+from inbox.queries.people.teams import team_to_change
+from inbox.queries.runs.threads import thread_for
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.text.messages import Sentence
-from inbox.selectors.access import permissions_in, reach_of, require, teams_of
-from inbox.selectors.latest import search
-from inbox.selectors.teams import team_to_change
-from inbox.selectors.threads import thread_for
-from inbox.selectors.veils import about_entry, asked_in
 
 
 @dataclass(frozen=True)

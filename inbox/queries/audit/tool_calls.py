@@ -9,6 +9,10 @@ from uuid import UUID
 from django.db.models import Prefetch, Q, QuerySet
 
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
+from inbox.queries.decisions.inbox_lists import NAMES_UP_TO
+from inbox.queries.decisions.merge_pages import search
+from inbox.queries.people.access import permissions_in, reach_of, require
+from inbox.queries.people.members import standings_in
 from inbox.rules.audit.audit_filters import (
     UNDECIDED,
     CallFilter,
@@ -19,10 +23,6 @@ from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
-from inbox.selectors.access import permissions_in, reach_of, require
-from inbox.selectors.latest import search
-from inbox.selectors.lists import NAMES_UP_TO
-from inbox.selectors.members import standings_in
 
 #: The entries about one call that its page shows; the history of the thread has all.
 ENTRIES = 200

@@ -12,11 +12,16 @@ from inbox.actions.key_use import note_refusal, note_use
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
 from inbox.models.sessions import SessionStore, stored_key
+from inbox.queries.people.access import require
+from inbox.queries.people.api_key_tokens import (
+    is_taken,
+    key_digest,
+    key_with,
+    working,
+)
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.people.auth_methods import method_of
-from inbox.selectors.access import require
-from inbox.selectors.tokens import is_taken, key_digest, key_with, working
 
 
 def actor_of_key(token: str) -> Actor | None:

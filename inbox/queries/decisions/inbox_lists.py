@@ -14,6 +14,8 @@ from django.db import connection
 from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
+from inbox.queries.decisions.collaboration import count_claimed
+from inbox.queries.people.access import memberships_of, reach_of
 from inbox.rules.decisions.list_filters import (
     SOON,
     Filter,
@@ -22,8 +24,6 @@ from inbox.rules.decisions.list_filters import (
 )
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.selectors.access import memberships_of, reach_of
-from inbox.selectors.teamwork import count_claimed
 
 #: A badge needs no more than this, and counting everything would scan it.
 COUNT_UP_TO = 100

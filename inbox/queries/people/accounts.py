@@ -9,9 +9,9 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 
 from inbox.models import User
+from inbox.queries.people.live_access import live_sessions
 from inbox.rules.people.access import Actor
 from inbox.rules.people.user_agent import device_of
-from inbox.selectors.standing import live_sessions
 
 
 @dataclass(frozen=True)

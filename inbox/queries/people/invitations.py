@@ -6,6 +6,8 @@ from uuid import UUID
 
 from inbox.models import Invitation, Team
 from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in, require
+from inbox.queries.people.api_key_tokens import key_digest
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.invitations import (
@@ -14,8 +16,6 @@ from inbox.rules.people.invitations import (
     check_is_open,
     state_of_invitation,
 )
-from inbox.selectors.access import permissions_in, require
-from inbox.selectors.tokens import key_digest
 
 
 def invitations_for(

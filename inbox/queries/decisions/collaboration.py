@@ -7,10 +7,10 @@ from uuid import UUID
 from inbox.models import Claim, Comment, Decision, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.interrupts import NEVER
+from inbox.queries.people.access import teams_of
 from inbox.rules.decisions.collaboration import withdrawable_until
 from inbox.rules.errors import AlreadyResumed
 from inbox.rules.people.access import Actor
-from inbox.selectors.access import teams_of
 
 CLAIMED_UP_TO = 100
 _COMMENTS = 100

@@ -9,9 +9,9 @@ from ag_ui.core import BaseEvent
 
 from inbox.actions.endings import committed_events
 from inbox.models import Interrupt, Run, Thread
+from inbox.queries.decisions.verified_decisions import check_set
+from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
 from inbox.rules.runs.states import Reason, ToolCallState
-from inbox.selectors.asked_interrupts import AskedInterrupt, is_ours, load_questions
-from inbox.selectors.verified_decisions import check_set
 
 
 @dataclass
