@@ -24,8 +24,8 @@ from django.test import Client  # noqa: E402
 
 from bench.figures import spread  # noqa: E402
 from bench.fill import store  # noqa: E402
-from inbox.actions import audit  # noqa: E402
-from inbox.actions.people import add_member, ensure_agent, ensure_team  # noqa: E402
+from inbox.actions.audit import audit_trail  # noqa: E402
+from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team  # noqa: E402
 from inbox.models import (  # noqa: E402
     AuditEntry,
     AuditPayload,
@@ -104,7 +104,7 @@ def _store(agents: Any, numbers: range, reviewer: Any) -> int:
         unique_fields=["id"],
     )
     drafts = [draft for row in rows for draft in _drafts(row, reviewer, now)]
-    audit.record_all(drafts)
+    audit_trail.record_all(drafts)
     return len(drafts)
 
 
@@ -145,18 +145,20 @@ def _name(model: Any) -> str:
 def _drafts(row: Any, reviewer: Any, now: Any) -> Iterator[Any]:
     call, agent = row.tool_call, agent_actor(row.agent_id)
     about = {"now": now, "thread": row.thread, "run": row.run, "tool_call": call}
-    asked = {**about, "interrupt": row, "digests": audit.digests_of(row)}
-    yield audit.entry(action="interrupt.opened", actor=agent, title=row.title, **asked)
-    yield audit.entry(action="interrupt.claimed", actor=reviewer, **{**asked, "digests": None})
-    yield audit.entry(
+    asked = {**about, "interrupt": row, "digests": audit_trail.digests_of(row)}
+    yield audit_trail.entry(action="interrupt.opened", actor=agent, title=row.title, **asked)
+    yield audit_trail.entry(
+        action="interrupt.claimed", actor=reviewer, **{**asked, "digests": None}
+    )
+    yield audit_trail.entry(
         action="interrupt.resolved", actor=reviewer, payload={"approved": True}, **asked
     )
     given = {"executed": digest(call.approved_args)}
-    yield audit.entry(
+    yield audit_trail.entry(
         action="tool.started", actor=agent, digests=given, args=call.approved_args, **about
     )
     result = {"result": digest(call.result)}
-    yield audit.entry(
+    yield audit_trail.entry(
         action="tool.settled", actor=agent, digests=result, result=call.result, **about
     )
 

@@ -111,7 +111,7 @@ class _Stage:
         from django.core.management import call_command  # noqa: PLC0415
 
         from agents import registry  # noqa: PLC0415
-        from inbox.actions.people import ensure_agent, ensure_team  # noqa: PLC0415
+        from inbox.actions.people.provisioning import ensure_agent, ensure_team  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         call_command("migrate", verbosity=0, interactive=False)
@@ -125,7 +125,7 @@ class _Stage:
     def run(self, effect: str, order: str) -> float:
         """Drive one run, and return the seconds from its claim to its end."""
         from inbox import engine  # noqa: PLC0415
-        from inbox.actions.runs import RunRequest, accept_run, new_external_id  # noqa: PLC0415
+        from inbox.actions.runs.start_run import RunRequest, accept_run, new_external_id  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         message = {"id": "m", "role": "user", "content": f"{effect}/{order}"}

@@ -95,7 +95,7 @@ class _Stage:
     def verify(self, entries: int) -> dict[str, float]:
         """Fill the trail up to so many entries, and verify it."""
         from inbox import seal  # noqa: PLC0415
-        from inbox.actions import audit  # noqa: PLC0415
+        from inbox.actions.audit import audit_trail  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
         from inbox.models.clock import database_now  # noqa: PLC0415
         from inbox.queries.audit import trail  # noqa: PLC0415
@@ -109,7 +109,7 @@ class _Stage:
             "now": database_now(),
         }
         while AuditEntry.objects.count() < entries:
-            self._record([audit.entry(**what, number=number) for number in range(5_000)])
+            self._record([audit_trail.entry(**what, number=number) for number in range(5_000)])
         seal.seal()
         begun = time.perf_counter()
         verifier = Verifier(Key(seal.signing_key().verifier))
@@ -125,10 +125,10 @@ class _Stage:
     def _record(self, drafts: list[Any]) -> None:
         from django.db import transaction  # noqa: PLC0415
 
-        from inbox.actions import audit  # noqa: PLC0415
+        from inbox.actions.audit import audit_trail  # noqa: PLC0415
 
         with transaction.atomic():
-            audit.record_all(drafts)
+            audit_trail.record_all(drafts)
 
     def _ask(self) -> list[Any]:
         from tests import steps  # noqa: PLC0415
@@ -150,9 +150,9 @@ class _Stage:
 @contextmanager
 def _without_trail() -> Iterator[None]:
     with (
-        mock.patch("inbox.actions.audit.record_all"),
-        mock.patch("inbox.actions.audit.entry"),
-        mock.patch("inbox.actions.audit.record"),
+        mock.patch("inbox.actions.audit.audit_trail.record_all"),
+        mock.patch("inbox.actions.audit.audit_trail.entry"),
+        mock.patch("inbox.actions.audit.audit_trail.record"),
     ):
         yield
 

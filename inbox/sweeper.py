@@ -9,13 +9,13 @@ import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, notify, seal
-from inbox.actions.deliveries import forget_old
-from inbox.actions.erasure import erase_old
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.grace import resume_if_due
-from inbox.actions.outbox import warn_of_expiry
-from inbox.actions.purging import purge
-from inbox.actions.recovery import recover_run
+from inbox.actions.audit.erasure import erase_old
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.people.sign_in_cleanup import purge
+from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.webhooks.deliveries import forget_old
+from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.queries.runs import overdue as found
 from inbox.timers import Timer
 

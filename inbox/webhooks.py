@@ -17,8 +17,8 @@ from standardwebhooks import Webhook
 from agents.adapters import addresses, exchange
 from agents.adapters.addresses import AddressRefused, find_target
 from inbox import notify
-from inbox.actions.deliveries import Taken, record_attempt, take_delivery
-from inbox.actions.webhooks import is_ours
+from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
+from inbox.actions.webhooks.endpoints import is_ours
 from inbox.models.sealed import Unreadable, unseal
 from inbox.rules.webhooks.delivery_rules import ANSWER_BYTES, Outcome, Problem
 

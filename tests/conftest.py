@@ -30,8 +30,8 @@ class World:
 
 def make_world() -> World:
     """Build the world through actions; works in any database."""
-    from inbox.actions.keys import make_key
-    from inbox.actions.people import add_member, ensure_agent, ensure_team
+    from inbox.actions.people.api_keys import make_key
+    from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
     from inbox.rules.people.access import SEED, Permission, Role
 
     team = ensure_team(slug="tests", name="Tests", actor=SEED)
@@ -111,7 +111,7 @@ def carol(world: World) -> Any:
 @pytest.fixture
 def dora(world: World) -> Any:
     """A second reviewer in Bob's team."""
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     user = add_member(
@@ -128,7 +128,7 @@ def dora(world: World) -> Any:
 @pytest.fixture
 def vera(world: World) -> Any:
     """A second viewer in Alice's team: she may start runs, and not decide."""
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     user = add_member(
@@ -153,7 +153,7 @@ def robot(world: World) -> Any:
 @pytest.fixture
 def as_agent(world: World) -> Callable[..., Any]:
     """Put a scripted list of events behind an address: `as_agent(events)` returns the agent row."""
-    from inbox.actions.people import ensure_agent
+    from inbox.actions.people.provisioning import ensure_agent
     from inbox.rules.people.access import SEED
 
     def install(play: Any, *, restartable: bool = True) -> Any:

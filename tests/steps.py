@@ -5,8 +5,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from inbox import engine
-from inbox.actions.decisions import decide
-from inbox.actions.runs import Accepted, RunRequest, accept_run
+from inbox.actions.decisions.decide import decide
+from inbox.actions.runs.start_run import Accepted, RunRequest, accept_run
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import EntryStatus

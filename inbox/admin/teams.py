@@ -8,7 +8,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from inbox.actions import keys, members, remotes, webhooks
+from inbox.actions.agents import remote_agents
+from inbox.actions.people import api_keys, members
+from inbox.actions.webhooks import endpoints
 from inbox.admin.pages import ActionForm, ChangedByActions, column
 from inbox.admin.site import site
 from inbox.models import Agent, ApiKey, Membership, Team, WebhookEndpoint
@@ -131,11 +133,13 @@ class AgentPage(ChangedByActions):
     def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
         team = given.pop("team")
         given["headers"] = given["headers"] or {}
-        placed = remotes.set_remote_agent(team_id=team.pk, actor=actor, must_be_new=True, **given)
+        placed = remote_agents.set_remote_agent(
+            team_id=team.pk, actor=actor, must_be_new=True, **given
+        )
         return placed.agent.pk, ""
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
-        remotes.set_remote_agent(
+        remote_agents.set_remote_agent(
             team_id=row.team_id,
             slug=row.slug,
             url=form.changed.get("url", row.endpoint.url),
@@ -197,7 +201,7 @@ class KeyPage(ChangedByActions):
         return ("team", "name", "scopes", "days", "of_agent", *self.readonly_fields)
 
     def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
-        key, token = keys.make_key(
+        key, token = api_keys.make_key(
             team_id=given["team"].pk,
             name=given["name"],
             scopes={Permission(one) for one in given["scopes"]},
@@ -209,11 +213,11 @@ class KeyPage(ChangedByActions):
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         if button == "_revoke":
-            keys.revoke_key(key_id=row.pk, actor=actor)
+            api_keys.revoke_key(key_id=row.pk, actor=actor)
         if button != "_rotate":
             return ""
         hours = form.cleaned_data["overlap_hours"]
-        return keys.rotate_key(key_id=row.pk, actor=actor, overlap_hours=hours)[1]
+        return api_keys.rotate_key(key_id=row.pk, actor=actor, overlap_hours=hours)[1]
 
 
 class WebhookForm(ActionForm):
@@ -262,14 +266,14 @@ class WebhookPage(ChangedByActions):
 
     def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
         team = given.pop("team")
-        endpoint, secret = webhooks.add_webhook(team_id=team.pk, actor=actor, **given)
+        endpoint, secret = endpoints.add_webhook(team_id=team.pk, actor=actor, **given)
         return endpoint.pk, secret
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         if button == "_rotate":
-            return webhooks.rotate_secret(endpoint_id=row.pk, actor=actor)[1]
+            return endpoints.rotate_secret(endpoint_id=row.pk, actor=actor)[1]
         if button == "_remove":
-            webhooks.remove_webhook(endpoint_id=row.pk, actor=actor)
+            endpoints.remove_webhook(endpoint_id=row.pk, actor=actor)
         else:
-            webhooks.change_webhook(endpoint_id=row.pk, actor=actor, **form.changed)
+            endpoints.change_webhook(endpoint_id=row.pk, actor=actor, **form.changed)
         return ""

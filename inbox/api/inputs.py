@@ -6,8 +6,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from typing_extensions import TypedDict
 
-from inbox.actions.bulk import MOST_AT_ONCE
-from inbox.actions.runs import RunRequest
+from inbox.actions.decisions.bulk import MOST_AT_ONCE
+from inbox.actions.runs.start_run import RunRequest
 from inbox.api.fields import SLUG, Flag, Id, Text, Whole, url_field
 from inbox.door.inputs import ID_CHARACTERS
 from inbox.rules.agents.remote_agents import (

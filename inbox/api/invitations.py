@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.api.answers import Invitation, InvitationWithLink, Page
 from inbox.api.description import IDEMPOTENCY_KEY, operation
 from inbox.api.fields import EmailField

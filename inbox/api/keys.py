@@ -8,7 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
+from inbox.actions.people.api_keys import (
+    UNCHANGED,
+    make_key,
+    revoke_key,
+    rotate_key,
+)
 from inbox.api.answers import Key, KeyWithToken, MadeKey, Page
 from inbox.api.description import IDEMPOTENCY_KEY, operation
 from inbox.api.fields import SLUG, Line, Text, Whole

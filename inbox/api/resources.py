@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions.orders import Once
+from inbox.actions.idempotency import Once
 from inbox.api.lists import chosen
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, sees_secrets

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from agents.agui.conversation import is_from_client
-from inbox.actions.bulk import Result
+from inbox.actions.decisions.bulk import Result
 from inbox.api import answers
 from inbox.api.errors import body_of
 from inbox.queries.agents.agents import Place

@@ -7,7 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions.members import change_role, change_team, make_team, remove_member
+from inbox.actions.people.members import (
+    change_role,
+    change_team,
+    make_team,
+    remove_member,
+)
 from inbox.api.answers import Member, Page, Team
 from inbox.api.description import operation, page_parameters
 from inbox.api.fields import Flag, Line, Text, Whole

@@ -6,10 +6,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions import bulk
-from inbox.actions.claims import claim_interrupt, release_claim
-from inbox.actions.comments import comment_on
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.decisions import bulk
+from inbox.actions.decisions.claims import claim_interrupt, release_claim
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.api import shapes
 from inbox.api.answers import Claim, Comment, Decision, Listed, Page, Result
 from inbox.api.description import IDEMPOTENCY_KEY, operation

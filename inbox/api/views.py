@@ -10,9 +10,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inbox import engine
-from inbox.actions.decisions import decide
-from inbox.actions.remotes import set_remote_agent
-from inbox.actions.runs import cancel_run, idempotency_digest, new_external_id
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.decisions.decide import decide
+from inbox.actions.runs.start_run import cancel_run, idempotency_digest, new_external_id
 from inbox.api import shapes
 from inbox.api.answers import (
     AcceptedRun,

@@ -8,8 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions import deliveries
-from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
+from inbox.actions.webhooks import deliveries
+from inbox.actions.webhooks.endpoints import (
+    add_webhook,
+    change_webhook,
+    remove_webhook,
+    rotate_secret,
+)
 from inbox.api.answers import (
     Count,
     Delivery,

@@ -24,8 +24,8 @@ from agents.agui import strict_json, wire
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import take_answer
 from inbox import engine
-from inbox.actions.delivered_outcomes import record_delivered_outcome
-from inbox.actions.runs import RunRequest
+from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
+from inbox.actions.runs.start_run import RunRequest
 from inbox.db_threads import in_db_thread
 from inbox.door.dialects import (
     asked_again,

@@ -15,8 +15,8 @@ from agents.agui.old_clients import (
     canonical_answer,
     with_edits,
 )
-from inbox.actions.decisions import decide
-from inbox.actions.runs import RunRequest
+from inbox.actions.decisions.decide import decide
+from inbox.actions.runs.start_run import RunRequest
 from inbox.feed import Row
 from inbox.models import Agent
 from inbox.queries.runs.delivered_interrupts import Asked, asked_on, delivered_to

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from agents.agui.bounds import check_bounds
 from agents.agui.errors import ProtocolViolation
-from inbox.actions.runs import RunRequest
+from inbox.actions.runs.start_run import RunRequest
 from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.errors import InvalidInput, InvalidValue
 from inbox.rules.runs.contract import Entry

@@ -8,9 +8,9 @@ import structlog
 from django.db import InterfaceError, OperationalError
 
 from agents import port, registry
-from inbox.actions.retries import retry_run
-from inbox.actions.runs import Accepted, RunRequest, accept_run
-from inbox.actions.work import Hold, claim_run, fail_unstarted_run
+from inbox.actions.runs.retries import retry_run
+from inbox.actions.runs.run_lease import Hold, claim_run, fail_unstarted_run
+from inbox.actions.runs.start_run import Accepted, RunRequest, accept_run
 from inbox.engine.agents import find, locate
 from inbox.engine.driver import Driver
 from inbox.models import Agent, Run

@@ -8,14 +8,14 @@ from typing import Any
 from ag_ui.core import BaseEvent
 
 from agents.port import LONGEST_MEMORY, Answer, Effect, Journal, Permit, ToolRefused
-from inbox.actions import work
-from inbox.actions.calls import WantedCall
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.tool_calls import WantedCall
 from inbox.engine.turns import Settled
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
-Ask = Callable[[Callable[[work.Batch, Any], Any], Any], "asyncio.Future[Any]"]
+Ask = Callable[[Callable[[run_lease.Batch, Any], Any], Any], "asyncio.Future[Any]"]
 
 
 class EngineJournal:
@@ -25,7 +25,7 @@ class EngineJournal:
     Calls that begin or settle in the same turn do so in one transaction.
     """
 
-    def __init__(self, hold: work.Hold, ask: Ask, note: Callable[[Settled], None]) -> None:
+    def __init__(self, hold: run_lease.Hold, ask: Ask, note: Callable[[Settled], None]) -> None:
         self._hold = hold
         self._ask = ask
         self._note = note
@@ -60,15 +60,15 @@ class EngineJournal:
         await self._ask(self._put_back, tool_call_id)
         self._begun_once.discard(tool_call_id)
 
-    def _begin(self, before: work.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
-        return work.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
+    def _begin(self, before: run_lease.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
+        return run_lease.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
 
-    def _put_back(self, before: work.Batch, ids: Sequence[str]) -> Sequence[Any]:
-        work.put_back_tool_calls(hold=self._hold, batch=before, ids=ids)
+    def _put_back(self, before: run_lease.Batch, ids: Sequence[str]) -> Sequence[Any]:
+        run_lease.put_back_tool_calls(hold=self._hold, batch=before, ids=ids)
         return [None] * len(ids)
 
-    def _settle(self, before: work.Batch, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
-        work.settle_tool_calls(hold=self._hold, batch=before, results=results)
+    def _settle(self, before: run_lease.Batch, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
+        run_lease.settle_tool_calls(hold=self._hold, batch=before, results=results)
         return [None] * len(results)
 
 

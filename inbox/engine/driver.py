@@ -16,9 +16,9 @@ from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import Diverged
 from agents.port import Agent
 from agents.registry import UnknownAgent
-from inbox.actions import work
-from inbox.actions.recovery import ask_what_happened
-from inbox.actions.release import release_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.recovery import ask_what_happened
+from inbox.actions.runs.run_release import release_run
 from inbox.engine.context import EngineContext, EngineJournal
 from inbox.engine.stream import Outgoing, joined
 from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
@@ -50,7 +50,7 @@ class Driver:
         self,
         assignment: Assignment,
         agent: Agent | None,
-        hold: work.Hold,
+        hold: run_lease.Hold,
         stopping: threading.Event,
         log: Any,
     ) -> None:
@@ -72,7 +72,7 @@ class Driver:
             journal=self._journal,
             tell=self._turns.tell,
         )
-        self._waiting = work.Batch()
+        self._waiting = run_lease.Batch()
         self._is_restartable = agent is not None and agent.restartable
         self._began = self._last_write = time.monotonic()
 
@@ -118,7 +118,7 @@ class Driver:
             if self._stopping.is_set() and self._is_restartable and release_run(hold=self._hold):
                 return RunStatus.QUEUED
             if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
-                work.renew_lease(hold=self._hold)
+                run_lease.renew_lease(hold=self._hold)
                 self._last_write = time.monotonic()
 
     def _handle(self, items: list[Item]) -> str | None:
@@ -145,7 +145,7 @@ class Driver:
                     events.append(item)
         self._collect(events)
         if self._waiting.frames or self._waiting.results:
-            work.append_events(hold=self._hold, batch=self._waiting)
+            run_lease.append_events(hold=self._hold, batch=self._waiting)
             self._written()
         return None
 
@@ -157,7 +157,7 @@ class Driver:
         wishes = [wish for wish in group if not wish.future.cancelled()]
         asked = time.monotonic()
         results = action(self._waiting, [wish.subject for wish in wishes])
-        if time.monotonic() - asked > work.LEASE.total_seconds():
+        if time.monotonic() - asked > run_lease.LEASE.total_seconds():
             # This process was stopped meanwhile: somebody else may have asked a person by now
             # whether the call that would begin here has happened.
             raise LeaseLost(str(self._hold.run_id))
@@ -169,7 +169,7 @@ class Driver:
             wish.future.set_result(result)
 
     def _written(self) -> None:
-        self._waiting = work.Batch()
+        self._waiting = run_lease.Batch()
         self._last_write = time.monotonic()
 
     def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End) -> str:
@@ -208,18 +208,18 @@ class Driver:
         goes_on = self._is_restartable and code != WorkerLost.code
         if not (goes_on and self._journal.has_begun_once):
             return False
-        work.append_events(hold=self._hold, batch=joined(self._waiting, self._out.pending()))
+        run_lease.append_events(hold=self._hold, batch=joined(self._waiting, self._out.pending()))
         self._written()
         return ask_what_happened(hold=self._hold)
 
-    def _end(self, last: work.Batch, status: RunStatus, **ending: Any) -> None:
+    def _end(self, last: run_lease.Batch, status: RunStatus, **ending: Any) -> None:
         kept = self._out.conversation()
         checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
         memory = self._context.saved_memory if status is not RunStatus.FAILED else None
-        work.finish_run(
+        run_lease.finish_run(
             hold=self._hold,
             batch=joined(self._waiting, last),
-            ending=work.Ending(
+            ending=run_lease.Ending(
                 status=status,
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),

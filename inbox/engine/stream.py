@@ -13,9 +13,9 @@ from agents.agui.content import content_text
 from agents.agui.replay import Diverged, ReplayCursor
 from agents.agui.sequence import Sequence
 from agents.sdk.expiry import expiry_after
-from inbox.actions.calls import ProposedCall
-from inbox.actions.log import Frame, frame
-from inbox.actions.work import Batch
+from inbox.actions.runs.event_log import Frame, frame
+from inbox.actions.runs.run_lease import Batch
+from inbox.actions.runs.tool_calls import ProposedCall
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.decisions.consent import canonical, written_text
 from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken

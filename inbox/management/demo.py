@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from inbox import engine
-from inbox.actions.keys import make_key
-from inbox.actions.people import add_member, set_password
-from inbox.actions.runs import RunRequest, new_external_id
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.provisioning import add_member, set_password
+from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.management.teams import give_agent, team_of
 from inbox.rules.errors import UsernameTaken
 from inbox.rules.people.access import SEED, Permission, Role

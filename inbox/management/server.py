@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from inbox import engine, sweeper
-from inbox.actions import key_use
+from inbox.actions.people import api_key_usage
 from inbox.management import bounded
 from inbox.seal.checks import check_until
 
@@ -53,7 +53,7 @@ class Site:
         """Serve until SIGINT or SIGTERM, and keep account of the keys that were used."""
         stopping = threading.Event()
         threading.Thread(
-            target=key_use.write_until, args=(stopping.wait,), name="key-use", daemon=True
+            target=api_key_usage.write_until, args=(stopping.wait,), name="key-use", daemon=True
         ).start()
         try:
             self._server.run()

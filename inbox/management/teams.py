@@ -3,7 +3,7 @@
 from typing import Any
 
 from inbox import engine
-from inbox.actions.people import ensure_agent, ensure_team
+from inbox.actions.people.provisioning import ensure_agent, ensure_team
 from inbox.rules.people.access import SEED
 
 

@@ -8,7 +8,7 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
-from inbox.actions.checks import Found, record_check, take_check
+from inbox.actions.audit.verification_runs import Found, record_check, take_check
 from inbox.models import AuditCheck, AuditCheckpoint
 from inbox.rules.audit.verifier import Key, notes_in
 from inbox.seal.keys import existing_key

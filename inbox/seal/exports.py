@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inbox.actions.exports import record_export
+from inbox.actions.audit.exports import record_export
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.queries.audit import trail
 from inbox.queries.audit.audit_entries import entries_of, whose_trail

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from inbox.actions.sealing import rotate_key
+from inbox.actions.audit.transparency_log import rotate_key
 from inbox.models import AuditCheckpoint
 from inbox.rules.audit.signed_checkpoint import SigningKey, read_checkpoint
 from inbox.rules.people.access import Actor

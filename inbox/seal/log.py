@@ -12,8 +12,8 @@ import structlog
 from django.conf import settings
 from django.db.models import QuerySet
 
-from inbox.actions.sealing import AT_ONCE, NotOurLog, mend_blocks
-from inbox.actions.sealing import seal as seal_entries
+from inbox.actions.audit.transparency_log import AT_ONCE, NotOurLog, mend_blocks
+from inbox.actions.audit.transparency_log import seal as seal_entries
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail

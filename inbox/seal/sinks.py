@@ -20,7 +20,12 @@ import structlog
 from django.conf import settings
 
 from inbox import notify
-from inbox.actions.sealing import Shipment, record_failure, record_sent, take_sink
+from inbox.actions.audit.transparency_log import (
+    Shipment,
+    record_failure,
+    record_sent,
+    take_sink,
+)
 from inbox.models import AuditSink
 
 log = structlog.get_logger(__name__)

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import DataError, OperationalError
 from django.db.models import Max
 
-from inbox.actions.sealing import NotOurLog, has_sound_blocks
+from inbox.actions.audit.transparency_log import NotOurLog, has_sound_blocks
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail

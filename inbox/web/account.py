@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions import accounts
+from inbox.actions.people import accounts
 from inbox.queries.people.accounts import account_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor

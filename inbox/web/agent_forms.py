@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.queries.agents import agents
 from inbox.queries.people.access import memberships_of
 from inbox.rules import errors

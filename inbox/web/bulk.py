@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.bulk import Result, decide_many, withdraw_many
+from inbox.actions.decisions.bulk import Result, decide_many, withdraw_many
 from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER, review_for, similar_for
 from inbox.queries.decisions.collaboration import withdrawable_by
 from inbox.rules.decisions.gate import Entrance

@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.actions.runs import last_try
+from inbox.actions.runs.start_run import last_try
 from inbox.forms import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import veiled_in_interrupt

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox.actions.decisions import decide
-from inbox.actions.refusals import refusals_written_down
+from inbox.actions.audit.rejections import refusals_written_down
+from inbox.actions.decisions.decide import decide
 from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view

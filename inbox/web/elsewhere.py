@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
-from inbox.actions.joining import join_from_elsewhere
+from inbox.actions.people.accept_invitation import join_from_elsewhere
 from inbox.queries.people.accounts import person_with_address
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Role

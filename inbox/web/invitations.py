@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
 from inbox.queries.people.members import standing_in
 from inbox.queries.people.teams import team_for

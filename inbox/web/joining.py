@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.joining import join_as_new, join_team
+from inbox.actions.people.accept_invitation import join_as_new, join_team
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, team_joined
 from inbox.rules import errors

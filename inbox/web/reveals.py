@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox.actions.reveals import reveal_in_call, reveal_in_interrupt
+from inbox.actions.decisions.unmask import reveal_in_call, reveal_in_interrupt
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.rules.people.access import Actor

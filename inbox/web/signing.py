@@ -33,7 +33,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from inbox.actions import accounts
+from inbox.actions.people import accounts
 from inbox.addresses import address_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web import lockout

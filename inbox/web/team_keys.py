@@ -12,7 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.keys import UNCHANGED, make_key, revoke_key, rotate_key
+from inbox.actions.people.api_keys import (
+    UNCHANGED,
+    make_key,
+    revoke_key,
+    rotate_key,
+)
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.people.access import require
 from inbox.queries.people.api_keys import key_for, keys_for

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.members import change_role, change_team, remove_member
+from inbox.actions.people.members import change_role, change_team, remove_member
 from inbox.queries.people.api_keys import working_keys_of
 from inbox.queries.people.members import (
     Standing,

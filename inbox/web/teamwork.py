@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from inbox import engine
-from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
-from inbox.actions.comments import comment_on
-from inbox.actions.runs import cancel_run
-from inbox.actions.sightings import record_sighting
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.read_receipts import record_sighting
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.runs.start_run import cancel_run
 from inbox.queries.runs.threads import run_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance

@@ -5,7 +5,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
-from inbox.actions.views import delete_view, save_view, share_view
+from inbox.actions.decisions.saved_views import delete_view, save_view, share_view
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import Filter
 from inbox.rules.errors import InvalidInput, NotFound

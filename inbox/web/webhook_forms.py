@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.webhooks import add_webhook, change_webhook
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.queries.people.access import memberships_of
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import InvalidInput

@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions import deliveries
-from inbox.actions.webhooks import change_webhook, remove_webhook, rotate_secret
+from inbox.actions.webhooks import deliveries
+from inbox.actions.webhooks.endpoints import change_webhook, remove_webhook, rotate_secret
 from inbox.queries.people.access import teams_of
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import Forbidden, WebhookDisabled

@@ -8,7 +8,7 @@ import pytest
 from agents import registry
 from agents.adapters.native import NativeAgent
 from agents.examples import desk
-from inbox.actions.people import ensure_agent
+from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 
 DESKS = {

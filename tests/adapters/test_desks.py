@@ -10,7 +10,7 @@ import pytest
 from agents.examples import desk
 from agents.sdk.context import ToolError
 from inbox import engine, sweeper
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Memory, Run, ToolCall
 from inbox.rules import errors
 from tests import steps

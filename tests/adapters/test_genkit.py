@@ -6,7 +6,7 @@ import pytest
 
 from agents import registry
 from agents.adapters.native import NativeAgent
-from inbox.actions.people import ensure_agent
+from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.adapters import genkit_prompts
 from tests.adapters.test_desks import answers

@@ -15,7 +15,7 @@ from langgraph.types import interrupt
 
 from agents.adapters.langgraph_memory import ThreadMemory
 from agents.examples import desk
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Memory, ToolCall
 from tests import steps
 from tests.adapters import graphs

@@ -11,7 +11,7 @@ import pytest
 
 from agents import registry
 from agents.adapters.native import FRAMEWORKS, NativeAgent
-from inbox.actions.people import ensure_agent
+from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.adapters import keepalive
 from tests.steps import start

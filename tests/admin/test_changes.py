@@ -5,9 +5,9 @@ import re
 import pytest
 from django.test import Client
 
-from inbox.actions.keys import make_key
-from inbox.actions.remotes import set_remote_agent
-from inbox.actions.webhooks import add_webhook
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint

@@ -20,7 +20,7 @@ from agents.sdk.flow import Flow
 from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.door.inputs import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
 from inbox.rules import errors

@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from inbox import seal
-from inbox.actions.decisions import decide
-from inbox.actions.erasure import erase_thread
-from inbox.actions.keys import make_key
-from inbox.actions.people import ensure_agent
-from inbox.actions.webhooks import add_webhook
+from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.decisions.decide import decide
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.provisioning import ensure_agent
+from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
 from inbox.queries.audit import trail
 from inbox.queries.decisions import merge_pages

@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 import pytest
 from django.test import Client
 
-from inbox.actions.comments import comment_on
-from inbox.actions.deliveries import send_test
-from inbox.actions.keys import make_key
-from inbox.actions.people import add_member, ensure_agent, ensure_team
-from inbox.actions.remotes import set_remote_agent
-from inbox.actions.webhooks import add_webhook, change_webhook
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
+from inbox.actions.webhooks.deliveries import send_test
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Membership
 from inbox.rules.people.access import SEED, Permission, Role
 from tests import steps

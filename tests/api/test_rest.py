@@ -49,7 +49,7 @@ def api(world):
 @pytest.fixture
 def key_with(world):
     """A caller whose key has just these scopes."""
-    from inbox.actions.keys import make_key
+    from inbox.actions.people.api_keys import make_key
     from inbox.rules.people.access import SEED, Permission
 
     def make(*scopes, team=None):
@@ -157,7 +157,7 @@ def test_nobody_decides_over_rest_what_they_do_not_say_they_have_read(api, world
 def test_what_a_person_has_claimed_is_refused_to_other_people_and_not_to_keys(
     api, world, bob, dora
 ):
-    from inbox.actions.claims import claim_interrupt
+    from inbox.actions.decisions.claims import claim_interrupt
 
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     claim = claim_interrupt(interrupt_id=interrupt.pk, actor=dora)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit.erasure import erase_thread
 from inbox.rules.people.access import SEED
 from tests import steps
 from tests.api.test_lists import pages, read

@@ -7,9 +7,9 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from inbox import notify, webhooks
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.outbox import warn_of_expiry
-from inbox.actions.webhooks import add_webhook
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.webhooks.endpoints import add_webhook
+from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.api.schema import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from inbox.rules.people.access import SEED

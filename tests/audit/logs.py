@@ -36,8 +36,8 @@ def keep_in(settings: Any, directory: Path) -> Kept:
 def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
     from inbox import seal
-    from inbox.actions.claims import claim_interrupt
-    from inbox.actions.erasure import erase_thread
+    from inbox.actions.audit.erasure import erase_thread
+    from inbox.actions.decisions.claims import claim_interrupt
     from inbox.rules.errors import Refusal
     from inbox.rules.people.access import SEED
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from inbox import seal
-from inbox.actions import audit
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditBlock, AuditCheck, AuditEntry
 from inbox.models.clock import database_now
 from inbox.rules.audit.audit_entry import hash_of
@@ -73,7 +73,7 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
 ):
     entry = forge(log[1])
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit.record_all(audit.entry(**many) for _ in range(BLOCK))
+    audit_trail.record_all(audit_trail.entry(**many) for _ in range(BLOCK))
     seal.seal()
     AuditBlock.objects.update(root="0" * 64)
     checks.check_if_due()

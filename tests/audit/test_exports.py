@@ -6,9 +6,9 @@ import json
 import pytest
 
 from inbox import seal
-from inbox.actions import audit
-from inbox.actions.erasure import erase_thread
-from inbox.actions.sealing import rotate_key
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.audit.transparency_log import rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail
@@ -104,7 +104,7 @@ def test_it_is_explained_in_the_same_bytes_when_that_is_sealed_and_said_again(lo
     erase(log[2])
     before = list(parts_and_whole(log[2], size))
 
-    audit.record_erasure(1, 3, actor=RETENTION, now=database_now(), thread=log[2].thread)
+    audit_trail.record_erasure(1, 3, actor=RETENTION, now=database_now(), thread=log[2].thread)
     seal.seal()
 
     assert list(parts_and_whole(log[2], size)) == before
@@ -221,7 +221,7 @@ def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
 @pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
 def test_paths_are_right_whatever_was_done_to_the_blocks(log, kept, world, verify, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit.record_all(audit.entry(**many) for _ in range(700))
+    audit_trail.record_all(audit_trail.entry(**many) for _ in range(700))
     seal.seal()
     if harm == "gone":
         AuditBlock.objects.filter(number=1).delete()

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from inbox import seal
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditEntry, AuditPayload
 from inbox.rules.audit import verifier as script
 from inbox.rules.audit.audit_entry import hash_of

@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
 from inbox import append_only
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit.erasure import erase_thread
 from inbox.models import (
     AuditCheckpoint,
     AuditEntry,

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from inbox.actions.erasure import erase_old, set_retention
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.audit.erasure import erase_old, set_retention
+from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.rules.people.access import SEED
 from inbox.seal.reconciliation import reconcile

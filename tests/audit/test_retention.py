@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from inbox import seal, sweeper
-from inbox.actions.erasure import erase_old, set_retention
+from inbox.actions.audit.erasure import erase_old, set_retention
 from inbox.models import AuditEntry, AuditPayload
 from inbox.rules.errors import Forbidden, InvalidValue
 from inbox.rules.people.access import SEED
@@ -58,7 +58,7 @@ def test_what_is_younger_stays_and_so_do_other_teams(log, kept, world, later):
 
 
 def test_an_erasure_that_was_cut_off_goes_on(log, kept, world, later, monkeypatch):
-    from inbox.actions import erasure
+    from inbox.actions.audit import erasure
 
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
     later(days=31)

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import call_command
 
 from inbox import seal
-from inbox.actions import audit
-from inbox.actions.sealing import NotOurLog, rotate_key
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.transparency_log import NotOurLog, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
 from inbox.rules.audit import verifier as script
@@ -63,7 +63,9 @@ def test_an_export_is_the_same_when_it_is_made_again(log, world, tmp_path):
 
 def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_path):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit.record_all(audit.entry(**many) for _ in range(700))  # blocks, and no power of two
+    audit_trail.record_all(
+        audit_trail.entry(**many) for _ in range(700)
+    )  # blocks, and no power of two
     seal.seal()
     assert AuditBlock.objects.exists()
     for run in (log[3], log[0]):

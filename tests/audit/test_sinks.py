@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from inbox import notify, seal
-from inbox.actions.sealing import take_sink
+from inbox.actions.audit.transparency_log import take_sink
 from inbox.models import AuditCheckpoint, AuditSink
 from inbox.rules.audit import verifier
 from inbox.seal import sinks

@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from inbox import seal, timers
-from inbox.actions import audit
+from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
@@ -22,12 +22,12 @@ def size():
 def plant(pk, at=None, chain=None):
     """An entry that fits into its chain, under an id that no new entry has."""
     what = {"action": "test.made", "actor": SEED, "now": at or database_now()}
-    draft = audit.entry(**what)
-    place = audit._next_place(draft)
-    row = audit._row(draft, place, audit.commitment_to(draft.payload, "00" * 32))
+    draft = audit_trail.entry(**what)
+    place = audit_trail._next_place(draft)
+    row = audit_trail._row(draft, place, audit_trail.commitment_to(draft.payload, "00" * 32))
     row.pk = pk
     row.save(force_insert=True)
-    audit.AuditPayload.objects.create(entry=row, salt="00" * 32, text=draft.payload)
+    audit_trail.AuditPayload.objects.create(entry=row, salt="00" * 32, text=draft.payload)
     return row
 
 
@@ -68,7 +68,7 @@ def test_a_leaf_that_a_checkpoint_commits_to_stays_where_it_is(log):
 def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
     AuditBlock.objects.create(number=0, root="0" * 64)
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit.record_all(audit.entry(**many) for _ in range(300))
+    audit_trail.record_all(audit_trail.entry(**many) for _ in range(300))
 
     assert seal.seal() == 300
     assert verify(kept)["verdict"] == "intact"
@@ -77,7 +77,7 @@ def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
 @pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
 def test_blocks_that_were_changed_are_found_and_made_anew(log, kept, world, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit.record_all(audit.entry(**many) for _ in range(700))
+    audit_trail.record_all(audit_trail.entry(**many) for _ in range(700))
     seal.seal()
     before = list(AuditBlock.objects.order_by("number").values_list("number", "root"))
     if harm == "gone":

@@ -95,11 +95,11 @@ def _shorten_waits() -> None:
     from django.db import connections
 
     from inbox import sweeper
-    from inbox.actions import recovery, work
+    from inbox.actions.runs import recovery, run_lease
     from inbox.engine import driver
 
     lease = float(os.environ.get("CAMPAIGN_LEASE", "4"))
-    work.LEASE = timedelta(seconds=lease)
+    run_lease.LEASE = timedelta(seconds=lease)
     driver.HEARTBEAT_SECONDS = lease / 4
     sweeper.EXPIRY_SECONDS, sweeper.SWEEP_SECONDS = 0.25, 0.5
     sweeper.RING_AGAIN_AFTER, sweeper.SILENT_SECONDS = timedelta(seconds=1), 2.0
@@ -142,9 +142,9 @@ def _wrap_engine(trigger: _Trigger) -> None:
 
 def _wrap_rows(trigger: _Trigger) -> None:
     """What happens within the transactions."""
-    from inbox.actions import calls, log
+    from inbox.actions.runs import event_log, tool_calls
 
-    begin, settle, append = calls.begin, calls.settle, log.append
+    begin, settle, append = tool_calls.begin, tool_calls.settle, event_log.append
 
     @wraps(begin)
     def begin_calls(*, thread: Any, wanted: Any, **more: Any) -> Any:
@@ -165,16 +165,16 @@ def _wrap_rows(trigger: _Trigger) -> None:
         if arguments["frames"]:
             trigger.reached(DURING_APPEND)
 
-    calls.begin, calls.settle, log.append = begin_calls, settle_calls, append_frames
+    tool_calls.begin, tool_calls.settle, event_log.append = begin_calls, settle_calls, append_frames
 
 
 def _wrap_transactions(trigger: _Trigger) -> None:
     """What a worker commits."""
-    from inbox.actions import work
+    from inbox.actions.runs import run_lease
 
     for name in ("renew_lease", "append_events", "settle_tool_calls", "finish_run"):
-        setattr(work, name, _watched(trigger, getattr(work, name)))
-    begin_tool_calls = _watched(trigger, work.begin_tool_calls)
+        setattr(run_lease, name, _watched(trigger, getattr(run_lease, name)))
+    begin_tool_calls = _watched(trigger, run_lease.begin_tool_calls)
 
     @wraps(begin_tool_calls)
     def begun(*, hold: Any, batch: Any, wanted: Any) -> Any:
@@ -185,7 +185,7 @@ def _wrap_transactions(trigger: _Trigger) -> None:
             trigger.reached(AFTER_START)
         return answers
 
-    work.begin_tool_calls = begun
+    run_lease.begin_tool_calls = begun
 
 
 def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]:

@@ -180,7 +180,7 @@ def test_leaving_the_team_ends_the_socket(product, listen, question):
     name = f"guest{uuid4().hex[:8]}"
     shell(
         product,
-        "from inbox.actions.people import *; from inbox.rules.people.access import *;"
+        "from inbox.actions.people.provisioning import *; from inbox.rules.people.access import *;"
         f"add_member(team=Team.objects.get(slug='demo'), username='{name}', full_name='Guest One',"
         f"password='{name}', role=Role.REVIEWER, actor=SEED)",
     )
@@ -197,12 +197,12 @@ def _foreign_interrupt(product):
     """An interrupt of a team that nobody of the demo belongs to."""
     return shell(
         product,
-        "from tests.conftest import *; from inbox.actions.people import *;"
+        "from tests.conftest import *; from inbox.actions.people.provisioning import *;"
         "from inbox.rules.people.access import *; from tests.steps import *;"
         "team = ensure_team(slug='far', name='Far', actor=SEED);"
         "agent = ensure_agent(team=team, slug='far-rehearsal', implementation='rehearsal',"
         "description='', actor=SEED);"
-        "from inbox.actions.keys import *; from inbox.queries.people.api_keys import *;"
+        "from inbox.actions.people.api_keys import *; from inbox.queries.people.api_keys import *;"
         "_, token = make_key(team_id=team.pk, name='k', scopes={*Permission}, actor=SEED);"
         "key = actor_of_key(token);"
         "run = start(None, 'rehearse:tool_call', agent=agent, actor=key);"

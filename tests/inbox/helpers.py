@@ -5,7 +5,7 @@ from typing import Any
 
 def make_admin(world: Any, name: str = "ana") -> Any:
     """Somebody who administers the team of the world, as an actor."""
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     user = add_member(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inbox.actions.bulk import decide_many, withdraw_many
-from inbox.actions.claims import claim_interrupt
+from inbox.actions.decisions.bulk import decide_many, withdraw_many
+from inbox.actions.decisions.claims import claim_interrupt
 from inbox.models import Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from inbox import engine
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.runs import accept_run, cancel_run
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.models import AuditEntry, Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
@@ -212,7 +212,7 @@ def test_key_cannot_cancel_where_the_team_decides_in_the_inbox(world, waiting):
 
 def test_entrance_of_the_requester_is_refused_to_others(waiting, bob):
     """The gate checks who asked by itself, whatever its caller has checked."""
-    from inbox.actions.decisions import decide
+    from inbox.actions.decisions.decide import decide
 
     with pytest.raises(errors.Forbidden):
         decide(

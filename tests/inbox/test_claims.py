@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from inbox.actions.claims import claim_interrupt, release_claim, renew_claim
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.runs import accept_run
+from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import AuditEntry, Claim
 from inbox.queries.decisions.collaboration import claim_on, count_claimed
 from inbox.queries.decisions.inbox_lists import list_for

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from inbox.actions.comments import comment_on
+from inbox.actions.decisions.comments import comment_on
 from inbox.models import AuditEntry, Comment
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors

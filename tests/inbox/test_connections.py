@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from django.db import connections
 
 from agents.adapters import addresses
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.engine import agents as engine_agents
 from inbox.engine.agents import try_connection
 from inbox.models import AuditEntry, Endpoint

@@ -7,8 +7,8 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from agents.port import Effect, ToolRefused
-from inbox.actions.decisions import decide
-from inbox.actions.runs import accept_run
+from inbox.actions.decisions.decide import decide
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Decision, Run
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
@@ -120,7 +120,7 @@ def test_a_deactivated_member_may_not_decide(waiting, world, bob):
 
 
 def test_the_slower_reviewer_is_told_who_was_faster_and_when(waiting, world, bob):
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     dora = add_member(

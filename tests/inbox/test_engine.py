@@ -14,7 +14,7 @@ from agents.agui.interrupts import approval_schema
 from agents.agui.sequence import Sequence
 from agents.port import Effect, ToolRefused
 from inbox import engine
-from inbox.actions.runs import accept_run, cancel_run
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.engine import stream, turns
 from inbox.models import Run, Thread, ToolCall
 from tests import steps

@@ -1,6 +1,6 @@
 """What a client that knows nothing is told of a thread."""
 
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Thread
 from inbox.queries.runs.threads import hydration_of
 from tests import steps

@@ -7,10 +7,10 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
-from inbox.actions import invitations
-from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.actions.joining import join_as_new, join_from_elsewhere, join_team
-from inbox.actions.keys import make_key
+from inbox.actions.people import invitations
+from inbox.actions.people.accept_invitation import join_as_new, join_from_elsewhere, join_team
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership, Team, User
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.queries.people.invitations import invitations_for, open_invitation

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.db import IntegrityError, OperationalError, transaction
 
-from inbox.actions import key_use
-from inbox.actions.keys import make_key, revoke_key, rotate_key
+from inbox.actions.people import api_key_usage
+from inbox.actions.people.api_keys import make_key, revoke_key, rotate_key
 from inbox.models import ApiKey, AuditEntry, Decision
 from inbox.models.clock import database_now
 from inbox.queries.decisions.inbox_lists import whole_list_for
@@ -157,7 +157,7 @@ def test_a_key_gives_itself_no_power_by_a_new_token_for_another_one(world):
 
 
 def test_a_team_has_so_many_keys_and_no_more(world, monkeypatch):
-    monkeypatch.setattr("inbox.actions.keys.MOST_KEYS", 2)  # the world has one
+    monkeypatch.setattr("inbox.actions.people.api_keys.MOST_KEYS", 2)  # the world has one
     key, _ = make(world, "read")
 
     with pytest.raises(InvalidValue):
@@ -264,8 +264,8 @@ def test_the_key_of_an_agent_runs_and_reads_that_agent(world, own):
 
 
 def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own, as_agent):
-    from inbox.actions.people import ensure_agent
-    from inbox.actions.runs import accept_run, cancel_run
+    from inbox.actions.people.provisioning import ensure_agent
+    from inbox.actions.runs.start_run import accept_run, cancel_run
     from inbox.queries.agents.agents import agent_for, agents_for
     from inbox.queries.decisions.interrupts import detail_for
 
@@ -344,16 +344,16 @@ def test_when_a_key_was_last_used_is_written_beside_the_requests(world, later):
     actor_of_key(token)
     assert _reread(key).last_used_at is None
 
-    key_use.write_notes()
+    api_key_usage.write_notes()
     first = _reread(key).last_used_at
     later(seconds=30)
     actor_of_key(token)
-    key_use.write_notes()
+    api_key_usage.write_notes()
     assert _reread(key).last_used_at == first
 
     later(seconds=90)
     actor_of_key(token)
-    key_use.write_notes()
+    api_key_usage.write_notes()
     assert _reread(key).last_used_at > first
 
 
@@ -363,7 +363,7 @@ def test_a_process_that_is_late_does_not_write_what_another_has_written(world):
     ahead = database_now() + timedelta(seconds=30)
     ApiKey.objects.filter(pk=key.pk).update(last_used_at=ahead)
 
-    key_use.write_notes()
+    api_key_usage.write_notes()
 
     assert _reread(key).last_used_at == ahead
 
@@ -375,10 +375,10 @@ def test_a_use_that_cannot_be_written_now_is_written_later(world, monkeypatch):
         raise OperationalError("the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr(key_use, "_due", broken)
+        patched.setattr(api_key_usage, "_due", broken)
         assert actor_of_key(token) is not None
-        key_use.write_notes()
-    key_use.write_notes()
+        api_key_usage.write_notes()
+    api_key_usage.write_notes()
 
     assert _reread(key).last_used_at is not None
 
@@ -390,7 +390,7 @@ def test_a_token_that_has_ended_is_written_down_once_an_hour(world, later):
     for minutes in (0, 10, 70):
         later(minutes=minutes)
         actor_of_key(token)
-        key_use.write_notes()
+        api_key_usage.write_notes()
 
     assert [detail["key"] for _, detail in audited("key.refused")] == [str(key.pk)] * 2
     assert token not in json.dumps(list(AuditEntry.objects.values_list("payload__text", flat=True)))

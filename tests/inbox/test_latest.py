@@ -7,9 +7,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.actions.comments import comment_on
-from inbox.actions.deliveries import send_test
-from inbox.actions.webhooks import add_webhook
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.webhooks.deliveries import send_test
+from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import Run
 from inbox.queries.decisions.collaboration import some_comments_on
 from inbox.queries.runs.threads import runs_for, threads_for

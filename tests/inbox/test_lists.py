@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inbox.actions.people import add_member, ensure_agent, ensure_team
+from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
 from inbox.models import Claim, Interrupt, Membership
 from inbox.queries.decisions import inbox_lists
 from inbox.queries.decisions.inbox_lists import (

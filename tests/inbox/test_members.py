@@ -2,8 +2,13 @@
 
 import pytest
 
-from inbox.actions.keys import make_key
-from inbox.actions.members import change_role, change_team, make_team, remove_member
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.members import (
+    change_role,
+    change_team,
+    make_team,
+    remove_member,
+)
 from inbox.models import Membership, Team
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.people.api_keys import actor_of_key

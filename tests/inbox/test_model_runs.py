@@ -8,8 +8,8 @@ from agents.sdk.llm import LlmAgent
 from agents.sdk.models import Part, Request
 from agents.sdk.tools import tool
 from inbox import engine, sweeper
-from inbox.actions import work
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Run
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled, kill_while_driving
@@ -110,7 +110,7 @@ def test_an_answer_that_was_broken_off_stays_so_and_the_model_is_asked_anew(
         agent=as_agent(played_by(model)), request=request("How much?"), actor=alice
     )
     with monkeypatch.context() as dying:
-        dying.setattr(work, "append_events", die_behind(work.append_events, "Let me"))
+        dying.setattr(run_lease, "append_events", die_behind(run_lease.append_events, "Let me"))
         with pytest.raises(WorkerKilled):
             engine.execute(accepted.run.pk)
 

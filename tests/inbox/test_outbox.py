@@ -6,11 +6,11 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from inbox import sweeper
-from inbox.actions import decisions
-from inbox.actions.outbox import warn_of_expiry
-from inbox.actions.runs import accept_run, cancel_run
-from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.decisions import decide
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook, remove_webhook
+from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.people.access import SEED
@@ -233,7 +233,7 @@ def test_no_message_is_left_of_a_decision_that_was_not_stored(world, endpoint, b
     def fail(**_kwargs):
         raise RuntimeError
 
-    monkeypatch.setattr(decisions, "queue_resume_if_complete", fail)
+    monkeypatch.setattr(decide, "queue_resume_if_complete", fail)
     with pytest.raises(RuntimeError):
         approve(interrupt, bob)
 

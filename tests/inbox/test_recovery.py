@@ -10,8 +10,8 @@ from django.db import OperationalError
 
 from agents.port import Effect, ToolRefused
 from inbox import engine, notify, sweeper
-from inbox.actions import work
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.start_run import accept_run
 from inbox.engine import turns
 from inbox.models import Run, ToolCall
 from inbox.rules import errors
@@ -38,7 +38,7 @@ def kill_while_driving(run, *, monkeypatch, at, batch_seconds=60):
         raise WorkerKilled
 
     with monkeypatch.context() as dying:
-        dying.setattr(work, at, die)
+        dying.setattr(run_lease, at, die)
         # Nothing is committed only because the machine was slow.
         dying.setattr(turns, "BATCH_SECONDS", batch_seconds)
         with pytest.raises(WorkerKilled):
@@ -55,7 +55,7 @@ def queued_resume(world, scenario, bob, payload=APPROVE):
 
 def test_a_living_worker_keeps_its_run(world, alice):
     accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-    work.claim_run(run_id=accepted.run.pk)
+    run_lease.claim_run(run_id=accepted.run.pk)
 
     sweeper.sweep()
 
@@ -93,14 +93,14 @@ def test_a_lost_run_goes_on_where_its_last_commit_was(
 
 def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
     accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-    _, hold = work.claim_run(run_id=accepted.run.pk)
+    _, hold = run_lease.claim_run(run_id=accepted.run.pk)
     later(seconds=60)
     sweeper.sweep()
 
     with pytest.raises(errors.LeaseLost):
-        work.append_events(hold=hold, batch=work.Batch())
+        run_lease.append_events(hold=hold, batch=run_lease.Batch())
     with pytest.raises(errors.LeaseLost):
-        work.renew_lease(hold=hold)
+        run_lease.renew_lease(hold=hold)
 
 
 def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result(
@@ -209,14 +209,14 @@ def test_a_worker_that_slept_past_its_lease_begins_nothing(
         await ctx.journal.settle("t", result="1")
         yield finished(run_input)
 
-    begin = work.begin_tool_calls
+    begin = run_lease.begin_tool_calls
 
     def begin_and_sleep(**arguments):
         answers = begin(**arguments)
-        monkeypatch.setattr(work, "LEASE", timedelta(seconds=-1))
+        monkeypatch.setattr(run_lease, "LEASE", timedelta(seconds=-1))
         return answers
 
-    monkeypatch.setattr(work, "begin_tool_calls", begin_and_sleep)
+    monkeypatch.setattr(run_lease, "begin_tool_calls", begin_and_sleep)
     accepted = accept_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
 
     engine.execute(accepted.run.pk)
@@ -360,7 +360,7 @@ def test_one_run_that_cannot_be_recovered_does_not_keep_others_from_it(
     runs = []
     for _ in range(2):
         accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-        work.claim_run(run_id=accepted.run.pk)
+        run_lease.claim_run(run_id=accepted.run.pk)
         runs.append(accepted.run)
     original = sweeper.recover_run
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.refusals import is_recorded
-from inbox.actions.retries import retry_run
-from inbox.actions.runs import accept_run, cancel_run
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.audit.rejections import is_recorded
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.runs.retries import retry_run
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.rules import errors
 from tests import steps
 from tests.inbox.helpers import audited

@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from inbox import engine, sweeper
-from inbox.actions.members import change_team
-from inbox.actions.people import ensure_agent, ensure_team
-from inbox.actions.remotes import set_remote_agent
-from inbox.actions.runs import accept_run
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.people.members import change_team
+from inbox.actions.people.provisioning import ensure_agent, ensure_team
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import AuditEntry, Decision, Endpoint, Run, ToolCall
 from inbox.rules.errors import (
     AddressTaken,

@@ -7,10 +7,10 @@ from django.db import IntegrityError, transaction
 from agents.port import Effect
 from agents.rehearsal import ledger
 from inbox import engine, sweeper
-from inbox.actions import work
-from inbox.actions.recovery import recover_run
-from inbox.actions.retries import retry_run
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.retries import retry_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import AuditEntry, Run, ToolCall
 from inbox.rules import errors
 from tests import steps
@@ -356,7 +356,7 @@ def test_only_a_failed_run_is_tried_again(world, alice, scenario):
 
 def test_a_run_that_is_going_on_is_not_tried_again(world, alice):
     accepted = accept_run(agent=world.agent, request=steps.request("rehearse:echo"), actor=alice)
-    work.claim_run(run_id=accepted.run.pk)
+    run_lease.claim_run(run_id=accepted.run.pk)
 
     with pytest.raises(errors.RetryRefused):
         engine.retry(accepted.run.pk, alice)
@@ -377,7 +377,7 @@ def test_a_stranger_retries_nothing(failed, carol):
 
 
 def test_a_key_needs_the_scope_to_run(world, failed):
-    from inbox.actions.keys import make_key
+    from inbox.actions.people.api_keys import make_key
     from inbox.queries.people.api_keys import actor_of_key
     from inbox.rules.people.access import SEED, Permission
 

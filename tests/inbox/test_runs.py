@@ -4,7 +4,7 @@ import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from inbox.actions.runs import accept_run, cancel_run
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.models import AuditEntry, Run
 from inbox.rules import errors
 from tests import steps

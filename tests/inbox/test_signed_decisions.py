@@ -185,15 +185,15 @@ def lapse(run):
 def test_the_executor_refuses_what_changed_after_the_resume_began(
     approved, executions, monkeypatch, change, code
 ):
-    from inbox.actions import work
+    from inbox.actions.runs import run_lease
 
-    begin = work.begin_tool_calls
+    begin = run_lease.begin_tool_calls
 
     def change_then_begin(**begun):
         change(approved)
         return begin(**begun)
 
-    monkeypatch.setattr(work, "begin_tool_calls", change_then_begin)
+    monkeypatch.setattr(run_lease, "begin_tool_calls", change_then_begin)
 
     ended = drive(approved)
 
@@ -224,7 +224,7 @@ def test_a_signature_of_an_unknown_key_does_not_count(approved):
 
 
 def test_a_withdrawn_decision_has_no_signature(world, bob):
-    from inbox.actions.withdrawals import withdraw_decision
+    from inbox.actions.decisions.withdrawals import withdraw_decision
 
     first, *_ = open_interrupts(start(world, "rehearse:parallel3"))
     approve(first, bob)
@@ -325,8 +325,8 @@ def test_a_denial_of_what_was_asked_again_counts(approved, bob, later, execution
 
 
 def test_a_retry_that_would_run_approved_calls_needs_a_reviewer(approved, alice, monkeypatch):
-    from inbox.actions.endings import fail_run
     from inbox.actions.locking import lock_thread
+    from inbox.actions.runs.run_termination import fail_run
 
     with transaction.atomic():
         thread, now = lock_thread(approved.thread_id)

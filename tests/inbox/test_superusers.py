@@ -5,8 +5,8 @@ from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from inbox.actions.members import change_team
-from inbox.actions.superusers import set_active, set_superuser
+from inbox.actions.people.installation_admins import set_active, set_superuser
+from inbox.actions.people.members import change_team
 from inbox.models import AuditEntry, Membership, User
 from inbox.models.sessions import SessionStore
 from inbox.queries.people.access import permissions_in

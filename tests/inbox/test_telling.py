@@ -10,8 +10,8 @@ from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
 from inbox import engine, sweeper
-from inbox.actions import work
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.start_run import accept_run
 from inbox.engine import stream
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled
@@ -106,7 +106,7 @@ def test_a_call_that_is_made_again_does_not_say_it_again(
 
     accepted = accept_run(agent=as_agent(digging.run), request=request("go"), actor=alice)
     with monkeypatch.context() as dying:
-        dying.setattr(work, "append_events", die_behind(work.append_events, "I dig."))
+        dying.setattr(run_lease, "append_events", die_behind(run_lease.append_events, "I dig."))
         with pytest.raises(WorkerKilled):
             engine.execute(accepted.run.pk)
     assert texts_of(accepted.run) == ["I dig."]

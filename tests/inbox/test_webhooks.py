@@ -7,8 +7,13 @@ import pytest
 from django.db import OperationalError, connections
 
 from inbox import notify, sweeper, webhooks
-from inbox.actions import deliveries
-from inbox.actions.webhooks import add_webhook, change_webhook, remove_webhook, rotate_secret
+from inbox.actions.webhooks import deliveries
+from inbox.actions.webhooks.endpoints import (
+    add_webhook,
+    change_webhook,
+    remove_webhook,
+    rotate_secret,
+)
 from inbox.models import AuditEntry, Delivery, DeliveryAttempt
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import SEED

@@ -17,14 +17,14 @@ from django.test import Client, override_settings
 from django.utils import timezone
 
 from agents.adapters.reports import Found, Report, Told
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.comments import comment_on
-from inbox.actions.deliveries import send_test
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.people import add_member
-from inbox.actions.remotes import record_test, set_remote_agent
-from inbox.actions.views import save_view
-from inbox.actions.webhooks import add_webhook, rotate_secret
+from inbox.actions.agents.remote_agents import record_test, set_remote_agent
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.decisions.saved_views import save_view
+from inbox.actions.people.provisioning import add_member
+from inbox.actions.webhooks.deliveries import send_test
+from inbox.actions.webhooks.endpoints import add_webhook, rotate_secret
 from inbox.models import Delivery, DeliveryAttempt, Endpoint, Membership
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import Filter

@@ -25,8 +25,8 @@ _AGENTS: Final = "tests.mutations.clerk:clerk"
 #: Whoever may try: with all rights, with some, and of another team.
 _MAKE_KEYS: Final = """
 import json
-from inbox.actions.keys import make_key
-from inbox.actions.people import ensure_agent, ensure_team
+from inbox.actions.people.api_keys import make_key
+from inbox.actions.people.provisioning import ensure_agent, ensure_team
 from inbox.rules.people.access import SEED, Permission
 keys = {}
 for slug, names in (("ours", ("clerk", "rehearsal")), ("others", ())):

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from django.utils import timezone
 
-from inbox.actions.outbox import message
+from inbox.actions.webhooks.outbox import message
 from inbox.rules.webhooks.delivery_rules import SCHEDULE, EventType
 from inbox.webhooks import sign
 from tests.campaigns.client import wait_for

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from inbox import engine, sweeper
-from inbox.actions import work
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.start_run import accept_run
 from inbox.models.clock import database_now
 from tests import steps
 from tests.properties.scripts import perform
@@ -96,7 +96,7 @@ class Stage:
             return wrapped
 
         for name in COMMITS:
-            patched.setattr(work, name, wrap(getattr(work, name)))
+            patched.setattr(run_lease, name, wrap(getattr(run_lease, name)))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Run
 from inbox.rules import errors
 from inbox.rules.runs.contract import (

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.db.models import QuerySet
 
-from inbox.actions import audit
+from inbox.actions.audit import audit_trail
 from tests.conftest import World, make_world
 from tests.races.together import CallLog
 
@@ -35,7 +35,7 @@ def committed_world(transactional_db: None) -> Iterator[World]:
 @pytest.fixture
 def erin(committed_world: Any) -> Any:
     """A second reviewer, who answers at the same moment as Bob."""
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     user = add_member(
@@ -57,7 +57,7 @@ def race_bob(committed_world: Any) -> Any:
 @pytest.fixture
 def without_the_trail(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write no audit entries: the place in their chain, which only one gets, is a guard as well."""
-    monkeypatch.setattr(audit, "record_all", list)
+    monkeypatch.setattr(audit_trail, "record_all", list)
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions import work
-from inbox.actions.recovery import recover_run
-from inbox.actions.runs import accept_run
+from inbox.actions.runs import run_lease
+from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Run
 from inbox.rules.errors import LeaseLost
 from tests import steps
@@ -32,7 +32,7 @@ def test_one_of_four_workers_claims_a_run(queue):
     for _ in range(rounds(short=20, long=100)):
         run = queue()
 
-        outcomes = at_once([partial(work.claim_run, run_id=run.pk)] * 4)
+        outcomes = at_once([partial(run_lease.claim_run, run_id=run.pk)] * 4)
 
         assert failures(outcomes) == []
         assert sum(claim is not None for claim in outcomes) == 1
@@ -65,7 +65,7 @@ def test_without_the_lock_two_workers_find_the_same_run_queued(
 
     monkeypatch.setattr(Run, "save", meet_then_save)
 
-    outcomes = at_once([partial(work.claim_run, run_id=run.pk)] * 2)
+    outcomes = at_once([partial(run_lease.claim_run, run_id=run.pk)] * 2)
 
     assert without_the_lock.entries
     assert meeting.met
@@ -75,20 +75,20 @@ def test_without_the_lock_two_workers_find_the_same_run_queued(
 
 def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
     """The lease ran out; the worker writes at the moment the sweeper takes the run away."""
-    monkeypatch.setattr(work, "LEASE", -work.LEASE)
+    monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
     for _ in range(rounds(short=20, long=100)):
         run = queue()
-        _, hold = work.claim_run(run_id=run.pk)
-        monkeypatch.setattr(work, "LEASE", abs(work.LEASE))
+        _, hold = run_lease.claim_run(run_id=run.pk)
+        monkeypatch.setattr(run_lease, "LEASE", abs(run_lease.LEASE))
 
         outcomes = at_once(
             [
-                partial(work.renew_lease, hold=hold),
+                partial(run_lease.renew_lease, hold=hold),
                 partial(recover_run, run_id=run.pk, restartable=True),
             ]
         )
 
-        monkeypatch.setattr(work, "LEASE", -work.LEASE)
+        monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
         kept = not isinstance(outcomes[0], LeaseLost)
         assert steps.reread(run).status == ("running" if kept else "queued")
         assert (outcomes[1] is None) == kept

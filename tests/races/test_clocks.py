@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from inbox.actions.runs import waiting_run
+from inbox.actions.runs.start_run import waiting_run
 from inbox.models import Run
 from tests import steps
 

@@ -6,9 +6,9 @@ import pytest
 from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
 
-from inbox.actions import invitations, joining
-from inbox.actions.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.actions.joining import join_as_new, join_team
+from inbox.actions.people import accept_invitation, invitations
+from inbox.actions.people.accept_invitation import join_as_new, join_team
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership
 from inbox.rules.errors import InvitationEnded, NotFound
 from inbox.rules.people.access import SEED, Role
@@ -53,14 +53,14 @@ def test_without_the_lock_both_join(
 ):
     """The test above needs the lock: each of the two sees that nobody has used the link."""
     meeting = Meeting(2)
-    check = joining.check_is_open
+    check = accept_invitation.check_is_open
 
     def check_together(state):
         check(state)
         meeting.wait()
 
-    monkeypatch.setattr(joining, "check_is_open", check_together)
-    monkeypatch.setattr(joining, "open_invitation", lambda token: None)
+    monkeypatch.setattr(accept_invitation, "check_is_open", check_together)
+    monkeypatch.setattr(accept_invitation, "open_invitation", lambda token: None)
 
     assert failures(at_once(by_one_link(committed_world))) == []
     assert meeting.met

@@ -6,8 +6,8 @@ import pytest
 from django.db import IntegrityError
 
 from inbox import engine
-from inbox.actions import decisions
-from inbox.actions.runs import waiting_run
+from inbox.actions.decisions import decide
+from inbox.actions.runs.start_run import waiting_run
 from inbox.models import Decision, Run
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
@@ -48,7 +48,7 @@ def test_exactly_one_resume_and_no_thread_waits(committed_world, race_bob, erin)
 def meeting(monkeypatch):
     """Hold each reviewer between her own write and the look at the others, and after it."""
     meeting = Meeting(2)
-    original = decisions.queue_resume_if_complete
+    original = decide.queue_resume_if_complete
 
     def meet_before_and_after(**arguments):
         meeting.wait()
@@ -56,7 +56,7 @@ def meeting(monkeypatch):
         meeting.wait()
         return resume
 
-    monkeypatch.setattr(decisions, "queue_resume_if_complete", meet_before_and_after)
+    monkeypatch.setattr(decide, "queue_resume_if_complete", meet_before_and_after)
     return meeting
 
 
@@ -108,7 +108,7 @@ def test_without_the_lock_and_with_a_late_look_the_constraints_still_allow_one_r
     steps.approve(first, race_bob)
     look = partial(_plan_again, run, Meeting(2))
     assert waiting_run(run.thread) == run
-    monkeypatch.setattr(decisions, "queue_resume_if_complete", lambda **_: None)
+    monkeypatch.setattr(decide, "queue_resume_if_complete", lambda **_: None)
     steps.approve(second, erin)
 
     outcomes = at_once([look, look])
@@ -121,7 +121,7 @@ def _plan_again(run, meeting):
     from django.db import transaction
 
     from inbox.actions.locking import lock_thread
-    from inbox.actions.questions import queue_resume_if_complete
+    from inbox.actions.runs.resume import queue_resume_if_complete
     from inbox.queries.runs.interrupt_states import load_questions
 
     with transaction.atomic():

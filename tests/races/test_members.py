@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from inbox.actions import members
-from inbox.actions.members import change_role, remove_member
+from inbox.actions.people import members
+from inbox.actions.people.members import change_role, remove_member
 from inbox.models import Membership
 from inbox.rules.errors import LastAdmin
 from inbox.rules.people.access import Role

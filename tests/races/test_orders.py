@@ -4,10 +4,11 @@ from functools import partial
 
 import pytest
 
-from inbox.actions import comments, orders
-from inbox.actions.comments import comment_on
-from inbox.actions.keys import make_key
-from inbox.actions.orders import Once
+from inbox.actions import idempotency
+from inbox.actions.decisions import comments
+from inbox.actions.decisions.comments import comment_on
+from inbox.actions.idempotency import Once
+from inbox.actions.people.api_keys import make_key
 from inbox.models import ApiKey, Comment
 from inbox.rules.errors import IdempotencyConflict
 from inbox.rules.people.access import SEED, Permission
@@ -76,4 +77,4 @@ def test_without_the_record_the_same_request_makes_several(committed_world, race
     at_once([partial(comment, interrupt, race_bob)] * 8)
 
     assert Comment.objects.count() == 8
-    assert orders.Order.objects.count() == 0
+    assert idempotency.Order.objects.count() == 0

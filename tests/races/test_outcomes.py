@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.runs import accept_run, cancel_run
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.models import Decision, Run
 from inbox.models.clock import database_now
 from inbox.rules.errors import InterruptExpired, RunEnded

@@ -5,8 +5,8 @@ from threading import Event
 
 import pytest
 
-from inbox.actions import decisions
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.decisions import decide
 from inbox.models import Decision, Endpoint
 from inbox.rules.errors import AddressTaken, AgentChanged, ViewChanged
 from inbox.rules.people.access import SEED
@@ -83,7 +83,7 @@ def ask(world, server):
 def approve_what_is_shown(interrupt, actor):
     """Approve under the digest of the page that was loaded before."""
     return partial(
-        decisions.decide,
+        decide.decide,
         interrupt_id=interrupt.pk,
         status=steps.EntryStatus.RESOLVED,
         payload=steps.APPROVE,
@@ -141,7 +141,7 @@ def test_a_move_waits_for_a_decision_that_is_being_made(
 ):
     """Without the lock of the thread, the decision signs another place than is stored."""
     interrupt = ask(committed_world, elsewhere)
-    deciding, meeting, check_view = Event(), Meeting(2), decisions.check_view
+    deciding, meeting, check_view = Event(), Meeting(2), decide.check_view
 
     def check_then_meet(**view):
         check_view(**view)
@@ -153,7 +153,7 @@ def test_a_move_waits_for_a_decision_that_is_being_made(
         place(committed_world, new_address)
         meeting.wait()
 
-    monkeypatch.setattr(decisions, "check_view", check_then_meet)
+    monkeypatch.setattr(decide, "check_view", check_then_meet)
 
     outcomes = at_once([approve_what_is_shown(interrupt, race_bob), move_then_meet])
 

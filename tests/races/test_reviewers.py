@@ -16,7 +16,7 @@ REVIEWERS = 50
 
 @pytest.fixture
 def crowd(committed_world):
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     return [

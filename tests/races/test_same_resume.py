@@ -6,7 +6,7 @@ import pytest
 
 from agents.rehearsal import ledger
 from inbox import engine
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Decision, Run
 from inbox.rules.decisions.gate import Entrance
 from tests import steps
@@ -53,20 +53,20 @@ def test_four_identical_resumes_make_one_run_and_run_the_tool_once(committed_wor
 def test_without_the_lock_only_the_constraints_are_left(
     committed_world, race_bob, monkeypatch, without_the_lock
 ):
-    from inbox.actions import runs
+    from inbox.actions.runs import start_run
 
     run, interrupt = waiting_for_an_email(committed_world)
-    meeting, original = Meeting(2), runs.check_resume
+    meeting, original = Meeting(2), start_run.check_resume
 
     def check_and_meet(**arguments):
         fresh = original(**arguments)
         meeting.wait()
         return fresh
 
-    monkeypatch.setattr(runs, "check_resume", check_and_meet)
+    monkeypatch.setattr(start_run, "check_resume", check_and_meet)
     # Underneath `accept_run`, which tries once more after an IntegrityError.
     send = partial(
-        runs._accept,
+        start_run._accept,
         committed_world.agent,
         steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from inbox import sweeper
-from inbox.actions.work import LEASE
+from inbox.actions.runs.run_lease import LEASE
 from tests.campaigns.client import wait_for
 
 pytestmark = pytest.mark.services

@@ -7,13 +7,14 @@ from functools import partial
 import pytest
 
 from inbox import engine
-from inbox.actions import claims, decisions, grace, retries, withdrawals
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.grace import resume_if_due
-from inbox.actions.members import change_team
-from inbox.actions.runs import accept_run
-from inbox.actions.withdrawals import withdraw_decision
+from inbox.actions.decisions import claims, decide, withdrawals
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.people.members import change_team
+from inbox.actions.runs import retries, scheduled_resume
+from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Claim, Decision, Run
 from inbox.models.clock import database_now
 from inbox.rules.errors import (
@@ -116,7 +117,7 @@ def test_without_the_lock_a_claim_is_left_on_what_is_closed(
 ):
     (interrupt,) = ask(committed_world)
     meeting = Meeting(2)
-    for module, name in ((claims, "refuse_if_closed"), (decisions, "check_not_claimed")):
+    for module, name in ((claims, "refuse_if_closed"), (decide, "check_not_claimed")):
         original = getattr(module, name)
 
         def check_and_meet(*arguments, original=original, **options):
@@ -161,7 +162,7 @@ def test_without_the_lock_the_agent_gets_an_answer_that_was_taken_back(
     meeting = Meeting(2)
     for module, name in (
         (withdrawals, "check_withdrawal"),
-        (decisions, "queue_resume_if_complete"),
+        (decide, "queue_resume_if_complete"),
     ):
         original = getattr(module, name)
 
@@ -271,7 +272,7 @@ def test_without_the_lock_only_the_constraint_keeps_two_sweepers_from_resuming_t
     due, monkeypatch, without_the_lock
 ):
     interrupt = due(resume_at=database_now())
-    meeting = meet_at(monkeypatch, grace, "queue_resume")
+    meeting = meet_at(monkeypatch, scheduled_resume, "queue_resume")
 
     outcomes = at_once([partial(resume_if_due, run_id=interrupt.run_id)] * 2)
 

@@ -4,12 +4,12 @@ from functools import partial
 
 import pytest
 
-from inbox.actions.accounts import record_sign_in
-from inbox.actions.decisions import decide
-from inbox.actions.people import ensure_team
-from inbox.actions.runs import accept_run
-from inbox.actions.sightings import record_sighting
-from inbox.actions.views import save_view, share_view
+from inbox.actions.decisions.decide import decide
+from inbox.actions.decisions.read_receipts import record_sighting
+from inbox.actions.decisions.saved_views import save_view, share_view
+from inbox.actions.people.accounts import record_sign_in
+from inbox.actions.people.provisioning import ensure_team
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import AuditEntry, Membership, RefusalCount, User
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN

@@ -7,8 +7,8 @@ import pytest
 from django.db import transaction
 
 from inbox import webhooks
-from inbox.actions.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
-from inbox.actions.webhooks import add_webhook, lock_endpoint
+from inbox.actions.webhooks.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
+from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import SEED

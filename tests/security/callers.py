@@ -69,7 +69,7 @@ def undone(function: Any, *arguments: Any) -> Any:
 
 def print_callers() -> None:
     """For `manage.py shell`, beside a running demo: the callers of its team as JSON."""
-    from inbox.actions.people import ensure_team
+    from inbox.actions.people.provisioning import ensure_team
     from inbox.queries.people.teams import team_by_slug
     from inbox.rules.people.access import SEED
 
@@ -86,7 +86,7 @@ def read_callers(text: str) -> dict[str, Caller]:
 def _join(username: str, team: Any, role: Any) -> str:
     from django.test import Client
 
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED
 
     user = add_member(
@@ -98,7 +98,7 @@ def _join(username: str, team: Any, role: Any) -> str:
 
 
 def _key(team: Any, *scopes: Any) -> Caller:
-    from inbox.actions.keys import make_key
+    from inbox.actions.people.api_keys import make_key
     from inbox.rules.people.access import SEED
 
     _, token = make_key(team_id=team.pk, name="k", scopes=scopes, actor=SEED)

@@ -25,13 +25,13 @@ def callers(world):
 def things(world, bob, settings, tmp_path):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
     from inbox import seal
-    from inbox.actions.deliveries import send_test
-    from inbox.actions.invitations import invite
-    from inbox.actions.keys import make_key
-    from inbox.actions.remotes import set_remote_agent
-    from inbox.actions.runs import accept_run
-    from inbox.actions.views import save_view
-    from inbox.actions.webhooks import add_webhook
+    from inbox.actions.agents.remote_agents import set_remote_agent
+    from inbox.actions.decisions.saved_views import save_view
+    from inbox.actions.people.api_keys import make_key
+    from inbox.actions.people.invitations import invite
+    from inbox.actions.runs.start_run import accept_run
+    from inbox.actions.webhooks.deliveries import send_test
+    from inbox.actions.webhooks.endpoints import add_webhook
     from inbox.rules.decisions.list_filters import Filter
     from inbox.rules.people.access import SEED, Role
     from tests.steps import request

@@ -40,9 +40,9 @@ GUESSES = (
 def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
     from inbox import seal
-    from inbox.actions.comments import comment_on
-    from inbox.actions.keys import rotate_key
-    from inbox.actions.webhooks import rotate_secret
+    from inbox.actions.decisions.comments import comment_on
+    from inbox.actions.people.api_keys import rotate_key
+    from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt
     from inbox.rules.people.access import SEED
 

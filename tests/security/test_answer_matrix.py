@@ -12,10 +12,11 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.test import Client
 
 from inbox import door
-from inbox.actions import decisions, runs
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.expiry import expire_interrupts
-from inbox.actions.people import add_member
+from inbox.actions.decisions import decide
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.expiry import expire_interrupts
+from inbox.actions.people.provisioning import add_member
+from inbox.actions.runs import start_run
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
 from inbox.models.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
@@ -61,7 +62,7 @@ class Scene:
     def just_before_the_lock(self, change: Callable[[], Any]) -> None:
         """Let something happen after the caller was recognised, and before the thread is locked."""
         waiting = [change]
-        for module in (decisions, runs):
+        for module in (decide, start_run):
             lock_thread = module.lock_thread
 
             def change_then_lock(*names: Any, _lock: Any = lock_thread, **more: Any) -> Any:

@@ -4,7 +4,12 @@ from functools import partial
 
 import pytest
 
-from inbox.actions.decisions import Answer, admit, decide, record_answers
+from inbox.actions.decisions.decide import (
+    Answer,
+    admit,
+    decide,
+    record_answers,
+)
 from inbox.actions.locking import lock_thread
 from inbox.queries.runs.interrupt_states import question
 from inbox.rules import errors

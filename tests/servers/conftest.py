@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.rules.people.access import SEED
 from tests.servers.running import FRAMEWORKS, Desk
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inbox import engine, sweeper
-from inbox.actions.runs import accept_run
+from inbox.actions.runs.start_run import accept_run
 from inbox.models import Run, ToolCall
 from inbox.rules.errors import (
     AlreadyDecided,

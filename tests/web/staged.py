@@ -90,7 +90,7 @@ def main() -> None:
     django.setup()
     register()
 
-    from inbox.actions.people import ensure_agent, ensure_team
+    from inbox.actions.people.provisioning import ensure_agent, ensure_team
     from inbox.rules.people.access import SEED
 
     call_command("migrate", verbosity=0, interactive=False)

@@ -6,8 +6,8 @@ import re
 import pytest
 from django.test import Client
 
-from inbox.actions.people import add_member
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.actions.people.provisioning import add_member
 from inbox.models import Endpoint, Membership
 from inbox.models.sealed import unseal
 from inbox.rules.people.access import SEED, Role
@@ -174,7 +174,7 @@ def test_a_header_that_is_there_twice_is_refused(reads_ana):
 
 
 def test_who_administers_several_teams_chooses_one(world, ana, reads_ana):
-    from inbox.actions.people import ensure_team
+    from inbox.actions.people.provisioning import ensure_team
 
     others = ensure_team(slug="others", name="Others", actor=SEED)
     Membership.objects.create(user=ana, team=others, role="admin")

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from inbox import append_only
-from inbox.actions.claims import claim_interrupt
-from inbox.actions.comments import comment_on
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.comments import comment_on
 from inbox.models import AuditEntry, ToolCall
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
@@ -93,8 +93,8 @@ def test_calls_are_found_by_what_was_decided_by_whom_and_by_time(
 
 
 def test_a_withdrawn_answer_is_no_verdict(reads_ana, world, bob):
-    from inbox.actions.members import change_team
-    from inbox.actions.withdrawals import withdraw_decision
+    from inbox.actions.decisions.withdrawals import withdraw_decision
+    from inbox.actions.people.members import change_team
 
     change_team(team_id=world.team.pk, grace_seconds=60, actor=SEED)
     run = start(world, "rehearse:tool_call")

@@ -15,7 +15,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.actions.claims import claim_interrupt
+from inbox.actions.decisions.claims import claim_interrupt
 from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER
 from tests.steps import approve, open_interrupts, reread, resumed_run, start
 from tests.web.pages import words

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from inbox.actions.calls import WantedCall
-from inbox.actions.recovery import recover_run
-from inbox.actions.work import Batch, begin_tool_calls, claim_run
+from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.run_lease import Batch, begin_tool_calls, claim_run
+from inbox.actions.runs.tool_calls import WantedCall
 from tests.steps import approve, open_interrupts, reread, start
 from tests.web.pages import decision_form, sent
 

@@ -54,7 +54,7 @@ def site(data: Path, provider: Provider) -> Iterator[Site]:
 def invited(site: Site, data: Path) -> str:
     """The address of an invitation to ida@elsewhere.example."""
     code = (
-        "from inbox.actions.invitations import invite; from inbox.models import Team;"
+        "from inbox.actions.people.invitations import invite; from inbox.models import Team;"
         "from inbox.rules.people.access import SEED, Role;"
         "team = Team.objects.get(slug='demo');"
         "print(invite(team_id=team.pk, email='ida@elsewhere.example', role=Role.REVIEWER,"

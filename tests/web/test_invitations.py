@@ -8,7 +8,7 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from inbox.actions.invitations import invite, withdraw_invitation
+from inbox.actions.people.invitations import invite, withdraw_invitation
 from inbox.models import AuditEntry, Invitation, Membership, User
 from inbox.rules.people.access import SEED, Role
 from tests.web.pages import words

@@ -123,7 +123,7 @@ def test_no_page_shows_a_secret_after_the_decision(done, who, request):
 
 
 def test_rest_masks_for_people_and_for_machines_that_only_read(done, reads_alice, reads_bob, world):
-    from inbox.actions.keys import make_key
+    from inbox.actions.people.api_keys import make_key
     from inbox.rules.people.access import SEED, Permission
 
     _, token = make_key(team_id=world.team.pk, name="reads", scopes={Permission.READ}, actor=SEED)

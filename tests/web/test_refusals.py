@@ -14,7 +14,7 @@ from ag_ui.core import (
 from django.utils import timezone
 
 from agents.agui.interrupts import approval_schema
-from inbox.actions.expiry import expire_interrupts
+from inbox.actions.decisions.expiry import expire_interrupts
 from tests.steps import approve, call_off, deny, open_interrupts, reread, start
 from tests.web.pages import decision_form, input_value, sent, words
 
@@ -237,7 +237,7 @@ def test_my_own_page_says_that_it_was_me(ask, bob, reads_bob):
 
 
 def _another_reviewer(world):
-    from inbox.actions.people import add_member
+    from inbox.actions.people.provisioning import add_member
     from inbox.rules.people.access import SEED, Role
 
     dora = add_member(

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from agents import registry
-from inbox.actions.people import ensure_agent
+from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.forms.browser import Page
 from tests.steps import open_interrupts, start

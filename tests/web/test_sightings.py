@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from inbox.actions.sightings import record_sighting
+from inbox.actions.decisions.read_receipts import record_sighting
 from inbox.models import AuditEntry
 from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.inbox.test_decisions import ask_twice_about_one_call

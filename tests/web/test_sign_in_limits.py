@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from limits import parse
 
-from inbox.actions.purging import purge
+from inbox.actions.people.sign_in_cleanup import purge
 from inbox.config import asgi
 from inbox.web import lockout
 

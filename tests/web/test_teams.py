@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from inbox.actions.keys import make_key, revoke_key
+from inbox.actions.people.api_keys import make_key, revoke_key
 from inbox.models import ApiKey, Membership, Team
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED, Permission

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from inbox.actions.claims import claim_interrupt
+from inbox.actions.decisions.claims import claim_interrupt
 from inbox.models import Claim
 from tests.steps import APPROVE, answer, approve, open_interrupts, reread, start
 from tests.web.pages import decision_form, sent, words

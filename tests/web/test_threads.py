@@ -18,9 +18,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from inbox import engine, sweeper
-from inbox.actions.log import frame
-from inbox.actions.runs import accept_run, cancel_run
-from inbox.actions.work import Batch, append_events, claim_run
+from inbox.actions.runs.event_log import frame
+from inbox.actions.runs.run_lease import Batch, append_events, claim_run
+from inbox.actions.runs.start_run import accept_run, cancel_run
 from inbox.models import Interrupt
 from tests.inbox.test_engine import about, asking, proposed
 from tests.steps import approve, open_interrupts, request, resumed_run, start

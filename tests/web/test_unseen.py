@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inbox.actions.decisions import decide
+from inbox.actions.decisions.decide import decide
 from inbox.models import Decision
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import MaskedNotSeen

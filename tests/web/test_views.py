@@ -5,8 +5,13 @@ import re
 
 import pytest
 
-from inbox.actions.people import add_member
-from inbox.actions.views import MOST_VIEWS, delete_view, save_view, share_view
+from inbox.actions.decisions.saved_views import (
+    MOST_VIEWS,
+    delete_view,
+    save_view,
+    share_view,
+)
+from inbox.actions.people.provisioning import add_member
 from inbox.models import AuditEntry, SavedView
 from inbox.queries.decisions.saved_views import views_for
 from inbox.rules import errors

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from inbox import webhooks
-from inbox.actions.webhooks import add_webhook, change_webhook
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.sealed import unseal
 from inbox.rules.people.access import SEED

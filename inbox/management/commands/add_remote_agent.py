@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.remotes import set_remote_agent
+from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.management.teams import team_of
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.webhooks import add_webhook
+from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.management.teams import team_of
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox import seal
-from inbox.actions.sealing import NotOurLog
+from inbox.actions.audit.transparency_log import NotOurLog
 from inbox.rules.people.access import Actor, ActorKind
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.keys import make_key
+from inbox.actions.people.api_keys import make_key
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED, Permission

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.people import add_member
+from inbox.actions.people.provisioning import add_member
 from inbox.management.teams import give_agent, team_of
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED, Role

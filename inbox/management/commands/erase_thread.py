@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.erasure import erase_thread
+from inbox.actions.audit.erasure import erase_thread
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.accounts import reset_factors
+from inbox.actions.people.accounts import reset_factors
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from inbox.actions.members import change_team
+from inbox.actions.people.members import change_team
 from inbox.queries.people.teams import team_by_slug
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import SEED

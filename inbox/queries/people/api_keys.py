@@ -8,7 +8,7 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
-from inbox.actions.key_use import note_refusal, note_use
+from inbox.actions.people.api_key_usage import note_refusal, note_use
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
 from inbox.models.sessions import SessionStore, stored_key

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from inbox.actions.asking import as_sent
+from inbox.actions.runs.create_interrupts import as_sent
 from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import load_questions

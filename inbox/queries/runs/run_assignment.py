@@ -12,8 +12,8 @@ from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
 
 from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
-from inbox.actions.endings import committed_events, conversation_before
-from inbox.actions.questions import wire_entries
+from inbox.actions.runs.resume import wire_entries
+from inbox.actions.runs.run_termination import committed_events, conversation_before
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
 from inbox.queries.runs.interrupt_states import AskedInterrupt

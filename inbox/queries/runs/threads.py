@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from inbox.actions.endings import committed_events, conversation_before
-from inbox.actions.runs import latest_run
+from inbox.actions.runs.run_termination import committed_events, conversation_before
+from inbox.actions.runs.start_run import latest_run
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.queries.decisions.merge_pages import latest
 from inbox.queries.people.access import reach_of, require, within_reach

@@ -70,7 +70,7 @@ def check_resume(*, entries: Sequence[Entry], questions: Sequence[Question]) -> 
     Return the entries that are new decisions, in the order asked, if they are a complete set.
 
     An entry that repeats a standing decision is no new one; one that contradicts it is refused.
-    Each answer is checked by itself afterwards (`inbox.actions.decisions.record_answers`).
+    Each answer is checked by itself afterwards (`inbox.actions.decisions.decide.record_answers`).
 
     Raises:
         DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume: the first that applies, in

@@ -1,0 +1,55 @@
+"""Writing down who has taken a trail along."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_team, lock_thread
+from inbox.models.clock import database_now
+from inbox.queries.people.access import require
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.people.access import Actor, Permission
+
+
+@transaction.atomic(durable=True)
+def record_export(
+    *,
+    team_id: UUID,
+    thread_id: UUID | None,
+    form: Format,
+    asked: Mapping[str, str],
+    entries: int,
+    size: int,
+    actor: Actor,
+) -> None:
+    """
+    Write down, before it begins, that somebody exports so many entries of a team or thread.
+
+    `asked` are the parameters of the filter, and `size` is that of the checkpoint that the export
+    rests on: asked for again, it is the same.
+
+    Raises:
+        NotFound, Forbidden: they read it and administer the team.
+    """
+    about: dict[str, Any]
+    if thread_id is None:
+        lock_team(team_id, actor, Permission.ADMIN)
+        about, now = {"team_id": team_id}, database_now()
+    else:
+        thread, now = lock_thread(thread_id)
+        about = {"thread": thread}
+    for permission in (Permission.READ, Permission.ADMIN):
+        require(actor, team_id, permission)
+    audit_trail.record(
+        action="audit.exported",
+        actor=actor,
+        now=now,
+        format=form.value,
+        filter=dict(asked),
+        entries=entries,
+        checkpoint=size,
+        **about,
+    )

@@ -1,0 +1,77 @@
+"""Writing down what somebody tried, and was refused."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_thread
+from inbox.models import Interrupt, RefusalCount, Run
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, actor_key
+
+
+@contextmanager
+def refusals_written_down(
+    tried: str, *, actor: Actor, interrupt_id: UUID | None = None, run_id: UUID | None = None
+) -> Iterator[None]:
+    """
+    Run a transaction, and write down in another one that it was refused; the error goes on.
+
+    Name the interrupt or the run that it is about. Who may not see it leaves no entry: the trail of
+    a team is not for strangers to write to. Of repeated refusals only some get an entry
+    (`is_recorded`), so that nobody can flood the trail.
+    """
+    try:
+        yield
+    except errors.NotFound:
+        raise
+    except errors.Refusal as refusal:
+        _write_down(tried, refusal.code, actor, interrupt_id, run_id)
+        raise
+
+
+@transaction.atomic(durable=True)
+def _write_down(
+    tried: str, code: str, actor: Actor, interrupt_id: UUID | None, run_id: UUID | None
+) -> None:
+    about = {"interrupts": interrupt_id} if interrupt_id else {"runs": run_id}
+    thread, now = lock_thread(**about)
+    count = count_refusal(interrupt_id or run_id or thread.pk, actor, tried, code)
+    if not is_recorded(count):
+        return
+    interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
+    audit_trail.record(
+        action="interrupt.refused" if interrupt else "run.refused",
+        actor=actor,
+        now=now,
+        thread=thread,
+        run=Run(pk=interrupt.run_id if interrupt else run_id),
+        interrupt=interrupt,
+        tried=tried,
+        code=code,
+        **refusal_count(count),
+    )
+
+
+def count_refusal(about: UUID, actor: Actor, tried: str, code: str) -> int:
+    """Count one more refusal of this kind; return how many there were, this one included."""
+    row, _ = RefusalCount.objects.get_or_create(
+        about=about, actor=actor_key(actor), tried=tried, code=code
+    )
+    RefusalCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+    row.refresh_from_db(fields=["count"])
+    return row.count
+
+
+def is_recorded(count: int) -> bool:
+    """Whether the refusal with this number gets an audit entry: the 1st, 10th, 100th, ..."""
+    return str(count).rstrip("0") == "1"
+
+
+def refusal_count(count: int) -> dict[str, int]:
+    """Return what the entry says of the number; the first one says nothing."""
+    return {"count": count} if count > 1 else {}

@@ -1,0 +1,49 @@
+"""What reviewers say to each other about an interrupt."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.idempotency import Once, made_before
+from inbox.actions.locking import lock_thread
+from inbox.models import Comment, Interrupt
+from inbox.queries.people.access import require_person
+from inbox.rules.decisions.collaboration import check_comment
+from inbox.rules.decisions.consent import digest
+from inbox.rules.people.access import Actor, Permission
+
+
+@transaction.atomic(durable=True)
+def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None = None) -> Comment:
+    """
+    Leave a comment of 1 to 4,000 characters on an interrupt, open or closed; no agent gets it.
+
+    Safe to replay with `once`: the comment that was left before is returned.
+
+    The audit trail keeps its digest: what was said stays provable, and is in one place only.
+
+    Raises:
+        NotFound, Forbidden, InvalidValue, IdempotencyConflict.
+    """
+    thread, now = lock_thread(interrupts=interrupt_id)
+    user_id = require_person(actor, thread.team_id, Permission.DECIDE)
+    check_comment(text)
+    once = once or Once()
+    if earlier := made_before(once, actor=actor, now=now):
+        return Comment.objects.get(pk=earlier)
+    comment = Comment.objects.create(
+        pk=once.made, interrupt_id=interrupt_id, user_id=user_id, text=text, created_at=now
+    )
+    audit_trail.record(
+        action="interrupt.commented",
+        actor=actor,
+        now=now,
+        thread=thread,
+        interrupt=Interrupt(pk=interrupt_id),
+        comment=str(comment.pk),
+        digest=digest(text),
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return comment

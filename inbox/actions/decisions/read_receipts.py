@@ -1,0 +1,48 @@
+"""Writing down who has looked at what is asked."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_thread
+from inbox.models import Interrupt, Sighting
+from inbox.queries.people.access import require_person
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.messages import Sentence
+
+
+@transaction.atomic(durable=True)
+def record_sighting(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
+    """
+    Write down that a person has opened an interrupt, open or closed, as it is shown now.
+
+    Safe to replay: who has seen the same view before is in the trail already. Nobody is rung: that
+    somebody looks is no reason for all others to read their pages again.
+
+    Raises:
+        NotFound, Forbidden.
+        ViewChanged: `view_digest` is not that of what is shown: nobody can have seen it now.
+    """
+    thread, now = lock_thread(interrupts=interrupt_id)
+    user_id = require_person(actor, thread.team_id, Permission.READ)
+    interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
+    if view_digest != interrupt.shown_digest:
+        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
+    sighting, is_new = Sighting.objects.get_or_create(
+        interrupt=interrupt, user_id=user_id, view_digest=view_digest, defaults={"at": now}
+    )
+    if is_new:
+        audit_trail.record(
+            action="interrupt.viewed",
+            actor=actor,
+            now=now,
+            thread=thread,
+            run=interrupt.run,
+            interrupt=interrupt,
+            tool_call=interrupt.tool_call,
+            # What was proposed and approved is for others to say: this is no approval of it.
+            digests={"view": view_digest},
+        )
+    return sighting

@@ -1,0 +1,118 @@
+"""What answers mean for the tool calls that they are about, and how that is undone."""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from inbox.actions.runs.tool_calls import save_calls
+from inbox.models import Decision, Interrupt, ToolCall
+from inbox.queries.runs.interrupt_states import entry_of
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.states import EntryStatus, Reason, ToolCallState
+from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
+
+_FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
+
+
+def apply_answers(
+    answered: Sequence[tuple[Interrupt, Entry]], now: datetime, *, by: str
+) -> dict[UUID, str]:
+    """
+    Store what was approved and `by` whom; `calls.begin` refuses any other arguments.
+
+    Returns what each call was before an answer changed it, by interrupt: `Decision.call_before`.
+    """
+    # Two questions may be about one call: both answers go to the same object.
+    calls: dict[UUID, ToolCall] = {}
+    before: dict[UUID, str] = {}
+    for interrupt, entry in answered:
+        if interrupt.tool_call is not None:
+            call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
+            interrupt.tool_call = call
+            before[interrupt.pk] = _remembered(call)
+            _apply(call, interrupt.reason, entry, now, by)
+    save_calls(calls.values(), _FIELDS)
+    return before
+
+
+def unapply_answer(interrupt: Interrupt) -> None:
+    """
+    Put the call back to what the answers say that still stand; the withdrawn one is marked so.
+
+    From the start, because two questions may be about one call: a denial hides what an approval
+    said, and without it the approved edits count again. Between the question and the resume nothing
+    but answers changes a call, so what the first of them found is where all of them started.
+    """
+    call = interrupt.tool_call
+    if call is None:
+        return
+    given = (
+        Decision.objects.filter(interrupt__run=interrupt.run_id, interrupt__tool_call=call)
+        .select_related("interrupt")
+        .order_by("created_at", "pk")
+    )
+    decisions = list(given)
+    start = next((one.call_before for one in decisions if one.call_before is not None), "{}")
+    # What was remembered before there were verdicts says nothing of them.
+    for field, value in {"verdict": "", "decided_by": "", **json.loads(start)}.items():
+        setattr(call, field, value)
+    if isinstance(call.settled_at, str):
+        call.settled_at = datetime.fromisoformat(call.settled_at)
+    for one in decisions:
+        if one.withdrawn_at is None:
+            entry, by = entry_of(one.interrupt, one), one.ident
+            _apply(call, one.interrupt.reason, entry, one.created_at, by)
+    call.save(update_fields=_FIELDS)
+
+
+def _remembered(call: ToolCall) -> str:
+    settled_at = call.settled_at.isoformat() if call.settled_at else None
+    return json.dumps(
+        {
+            "state": call.state,
+            "edited_args": call.edited_args,
+            "result": call.result,
+            "settled_at": settled_at,
+            "verdict": call.verdict,
+            "decided_by": call.decided_by,
+        }
+    )
+
+
+def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime, by: str) -> None:
+    """
+    Change the call as the answer says.
+
+    A denial stays, whatever else is approved about the call.
+    """
+    answer = entry.payload if isinstance(entry.payload, dict) else {}
+    if reason == Reason.OUTCOME_UNKNOWN:
+        _settle_doubt(call, entry, answer, now)
+    elif reason == Reason.TOOL_CALL:
+        _approve(call, entry, answer)
+    verdict = verdict_on(entry, by=by)
+    if outweighs(verdict, call.verdict):
+        call.verdict, call.decided_by = verdict, by[:64]
+
+
+def _approve(call: ToolCall, entry: Entry, answer: dict[str, Any]) -> None:
+    if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
+        call.state = ToolCallState.NOT_RUN
+    elif isinstance(answer.get("editedArgs"), dict):
+        call.edited_args = canonical(answer["editedArgs"])
+
+
+def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:
+    outcome = answer.get("outcome") if entry.status is EntryStatus.RESOLVED else "stop"
+    if outcome == "happened":
+        result = answer.get("result", "")
+        call.state = ToolCallState.SETTLED
+        call.result = result if isinstance(result, str) else canonical(result)
+        call.settled_at = now
+    elif outcome == "did_not_happen":
+        call.state = ToolCallState.PROPOSED
+    else:
+        call.state = ToolCallState.NOT_RUN

@@ -1,0 +1,89 @@
+"""Taking an answer back before the agent gets it."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.rejections import refusals_written_down
+from inbox.actions.decisions.tool_call_decisions import unapply_answer
+from inbox.actions.locking import lock_thread
+from inbox.actions.webhooks import outbox
+from inbox.models import Decision, Interrupt
+from inbox.queries.agents.agents import endpoint_digest_of
+from inbox.queries.people.access import require_current
+from inbox.rules import errors
+from inbox.rules.decisions.collaboration import check_withdrawal
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.messages import Sentence
+
+
+def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
+    """
+    Take back the actor's standing answer, and open the interrupt again.
+
+    Possible until the run is resumed: while other answers of its set are missing, or while the
+    team's grace period lasts. The row stays, marked as withdrawn. Safe to replay: what was taken
+    back already is returned unchanged.
+
+    Raises:
+        NotFound.
+        Forbidden: the actor may not decide, or it is not the actor's answer.
+        AlreadyResumed.
+        InterruptExpired: open again, nobody could answer it any more.
+    """
+    with refusals_written_down("withdraw", actor=actor, interrupt_id=interrupt_id):
+        return _withdraw(interrupt_id, actor)
+
+
+@transaction.atomic(durable=True)
+def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
+    thread, now = lock_thread(interrupts=interrupt_id)
+    require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
+    interrupt = Interrupt.objects.select_related("tool_call", "run__resumed_by").get(
+        pk=interrupt_id
+    )
+    decision = _own_decision(interrupt, actor)
+    if decision.withdrawn_at is not None:
+        return decision
+    run = interrupt.run
+    check_withdrawal(
+        is_resumed=hasattr(run, "resumed_by"),
+        resume_at=run.resume_at,
+        expires_at=interrupt.expires_at,
+        now=now,
+    )
+    decision.withdrawn_at, decision.signature = now, ""
+    decision.save(update_fields=["withdrawn_at", "signature"])
+    unapply_answer(interrupt)
+    interrupt.status, interrupt.closed_at = InterruptStatus.OPEN, None
+    if interrupt.view_version > 1:  # the agent may have moved while it was closed
+        interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
+    interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])
+    if run.resume_at is not None:
+        run.resume_at = None
+        run.save(update_fields=["resume_at"])
+    audit_trail.record(
+        action="decision.withdrawn",
+        actor=actor,
+        now=now,
+        thread=thread,
+        run=run,
+        interrupt=interrupt,
+        decision=str(decision.pk),
+    )
+    outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return decision
+
+
+def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
+    """The decision that stands, else the last one that was taken back, if it is the actor's."""
+    given = interrupt.decisions.order_by("created_at", "pk")
+    standing = given.filter(withdrawn_at=None).first()
+    decision = standing or given.filter(user=actor.user_id, api_key=actor.key_id).last()
+    if decision is None or not decision.is_by(actor):
+        raise errors.Forbidden(Sentence("Only whoever gave an answer may take it back."))
+    return decision

@@ -1,0 +1,263 @@
+"""The keys of machines: making one, giving it a new token, and ending it."""
+
+import secrets
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.idempotency import Once, made_before
+from inbox.actions.locking import lock_team
+from inbox.models import Agent, ApiKey
+from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in, require
+from inbox.queries.people.api_key_tokens import key_digest
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.people.api_keys import (
+    MOST_KEYS,
+    USUAL_OVERLAP_HOURS,
+    check_end,
+    check_key,
+    check_overlap,
+    check_within_own,
+    is_working,
+)
+from inbox.rules.text.messages import Sentence
+
+KEY_PREFIX = "so_"
+_PREFIX_SHOWN = 9
+
+
+class Unchanged(Enum):
+    """The value of what is to stay as it is, where None means something."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+
+
+def make_key(
+    *,
+    team_id: UUID,
+    name: str,
+    scopes: Collection[Permission],
+    actor: Actor,
+    days: int | None = None,
+    agent: str = "",
+    once: Once | None = None,
+) -> tuple[ApiKey, str]:
+    """
+    Make a key of a team and return it with its token, which is shown this once.
+
+    Safe to replay with `once`: the key that was made before is returned, with "" for its token.
+
+    It works for so many days, or with None for ever. With an `agent`, by its slug, it is that
+    agent's own: it may read and run that agent, and nothing else.
+
+    Raises:
+        NotFound, Forbidden, IdempotencyConflict.
+        InvalidValue: with `problems` by field; also if the team has enough keys.
+        MoreThanOwn: it would be allowed more than its maker, or longer.
+    """
+    try:
+        return _make(
+            team_id=team_id,
+            name=name,
+            scopes=scopes,
+            actor=actor,
+            days=days,
+            agent=agent,
+            once=once or Once(),
+        )
+    except errors.MoreThanOwn as refusal:
+        _record_refusal(team_id, actor, refusal, name=name[:80])
+        raise
+
+
+@transaction.atomic(durable=True)
+def _make(
+    *,
+    team_id: UUID,
+    name: str,
+    scopes: Collection[Permission],
+    actor: Actor,
+    days: int | None,
+    agent: str,
+    once: Once,
+) -> tuple[ApiKey, str]:
+    # Two at once would both find room for one.
+    lock_team(team_id, actor, Permission.ADMIN)
+    check_key(
+        name=name,
+        scopes=scopes,
+        days=days,
+        of_agent=bool(agent),
+        may_give=permissions_in(actor, team_id),
+    )
+    now = database_now()
+    if earlier := made_before(once, actor=actor, now=now):
+        return ApiKey.objects.get(pk=earlier), ""
+    if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MOST_KEYS:
+        text = Sentence("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
+        raise errors.InvalidValue(text, problems={"team": [text]})
+    token = _new_token()
+    key = ApiKey.objects.create(
+        pk=once.made,
+        team_id=team_id,
+        agent=_agent_of(team_id, agent),
+        name=name,
+        prefix=token[:_PREFIX_SHOWN],
+        digest=key_digest(token),
+        scopes=sorted(scopes),
+        made_by=actor.label[:160],
+        created_at=now,
+        expires_at=_end(actor, now, days),
+    )
+    _record(key, "key.created", actor, now, scopes=key.scopes, expires_at=_text(key.expires_at))
+    return key, token
+
+
+def rotate_key(
+    *,
+    key_id: UUID,
+    actor: Actor,
+    overlap_hours: int = USUAL_OVERLAP_HOURS,
+    days: int | Unchanged | None = UNCHANGED,
+) -> tuple[ApiKey, str]:
+    """
+    Give a key a new token, shown this once, and with `days` another end.
+
+    The token before works on for 0 (it ends at once) to 168 hours; one before that ends now.
+
+    Raises:
+        NotFound, Forbidden, InvalidValue.
+        MoreThanOwn: whoever has the token may do what the key may, and the actor may not.
+        KeyEnded.
+    """
+    try:
+        return _rotate(key_id=key_id, actor=actor, overlap_hours=overlap_hours, days=days)
+    except errors.MoreThanOwn as refusal:
+        key = ApiKey.objects.get(pk=key_id)
+        _record_refusal(key.team_id, actor, refusal, key=str(key.pk), name=key.name)
+        raise
+
+
+@transaction.atomic(durable=True)
+def _rotate(
+    *, key_id: UUID, actor: Actor, overlap_hours: int, days: int | Unchanged | None
+) -> tuple[ApiKey, str]:
+    key, now = _own(key_id, actor)
+    check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
+    check_overlap(overlap_hours)
+    if not is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
+        raise errors.KeyEnded(Sentence("This key has ended: make a new one."))
+    token = _new_token()
+    key.former_digest = key.digest if overlap_hours else None
+    key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
+    key.digest, key.prefix, key.rotated_at = key_digest(token), token[:_PREFIX_SHOWN], now
+    if days is not UNCHANGED:
+        check_key(
+            name=key.name,
+            scopes=key.permissions(),
+            days=days,
+            of_agent=key.agent_id is not None,
+            may_give=key.permissions(),
+        )
+        key.expires_at = _end(actor, now, days)
+    else:
+        check_end(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
+    columns = ["digest", "prefix", "former_digest", "former_until", "rotated_at", "expires_at"]
+    key.save(update_fields=columns)
+    _record(
+        key,
+        "key.rotated",
+        actor,
+        now,
+        former_until=_text(key.former_until),
+        expires_at=_text(key.expires_at),
+    )
+    return key, token
+
+
+@transaction.atomic(durable=True)
+def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
+    """
+    End a key and all that it has open, now and for ever.
+
+    Safe to replay: one that was revoked before is returned unchanged.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    key, now = _own(key_id, actor)
+    if key.revoked_at is None:
+        key.revoked_at = now
+        key.save(update_fields=["revoked_at"])
+        _record(key, "key.revoked", actor, now)
+    return key
+
+
+def _own(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
+    """The key, locked, if the actor administers its team."""
+    rows = ApiKey.objects.select_for_update(no_key=True, of=("self",))
+    key = rows.select_related("team", "agent").filter(pk=key_id).first()
+    if key is None:
+        raise errors.NotFound()
+    require(actor, key.team_id, Permission.ADMIN)
+    return key, database_now()
+
+
+def _agent_of(team_id: UUID, slug: str) -> Agent | None:
+    if not slug:
+        return None
+    agent = Agent.objects.filter(team=team_id, slug=slug).first()
+    if agent is None:
+        text = Sentence("The team has no such agent.")
+        raise errors.InvalidValue(text, problems={"agent": [text]})
+    return agent
+
+
+def _end(actor: Actor, now: datetime, days: int | None) -> datetime | None:
+    expires_at = None if days is None else now + timedelta(days=days)
+    check_end(expires_at=expires_at, maker_ends_at=_end_of(actor))
+    return expires_at
+
+
+def _end_of(actor: Actor) -> datetime | None:
+    """When the actor itself ends, if it is a key that does."""
+    if actor.key_id is None:
+        return None
+    return ApiKey.objects.values_list("expires_at", flat=True).get(pk=actor.key_id)
+
+
+def _new_token() -> str:
+    return KEY_PREFIX + secrets.token_urlsafe(32)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any) -> None:
+    about = {"key": str(key.pk), "name": key.name, "prefix": key.prefix}
+    if key.agent is not None:
+        about["agent"] = key.agent.slug
+    audit_trail.record(action=action, actor=actor, now=now, team_id=key.team_id, **about, **detail)
+
+
+@transaction.atomic(durable=True)
+def _record_refusal(team_id: UUID, actor: Actor, refusal: errors.MoreThanOwn, **about: str) -> None:
+    audit_trail.record(
+        action="key.refused",
+        actor=actor,
+        now=database_now(),
+        team_id=team_id,
+        beyond=refusal.detail["beyond"],
+        **about,
+    )

@@ -1,0 +1,88 @@
+"""Who runs the installation, and whom they let sign in."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.people.accounts import end_sessions
+from inbox.models import User
+from inbox.models.clock import database_now
+from inbox.queries.people.access import may_make_teams
+from inbox.rules import errors
+from inbox.rules.people.access import Actor
+from inbox.rules.text.messages import Sentence
+
+
+@transaction.atomic(durable=True)
+def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
+    """
+    Let a person sign in no more, which ends all of their sessions, or let them again.
+
+    That may be the last administrator of a team: superusers administer it as well. Safe to replay:
+    what is so already leaves no audit entry.
+
+    Raises:
+        Forbidden, NotFound.
+        LastAdmin: nobody would run the installation.
+    """
+    user, now = _lock(actor, pk=user_id), database_now()
+    if user.is_active is is_active:
+        return
+    if not is_active:
+        _check_other_superuser(user)
+        end_sessions(user.pk)
+    user.is_active = is_active
+    user.save(update_fields=["is_active"])
+    _record(user, "person.activated" if is_active else "person.deactivated", actor, now)
+
+
+@transaction.atomic(durable=True)
+def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
+    """
+    Let a person run the installation, or no more. Safe to replay, as above.
+
+    Raises:
+        Forbidden, NotFound, LastAdmin.
+    """
+    user, now = _lock(actor, username=username), database_now()
+    if user.is_superuser is is_superuser:
+        return
+    if not is_superuser:
+        _check_other_superuser(user)
+    user.is_superuser = user.is_staff = is_superuser
+    user.save(update_fields=["is_superuser", "is_staff"])
+    _record(user, "superuser.added" if is_superuser else "superuser.removed", actor, now)
+
+
+def _lock(actor: Actor, **who: Any) -> User:
+    """
+    The person, when nobody else changes who runs the installation.
+
+    Locking its superusers in one order makes these actions wait for each other.
+    """
+    list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
+    if not may_make_teams(actor):
+        raise errors.Forbidden(Sentence("Only whoever runs this installation does that."))
+    user: User | None = User.objects.select_for_update().filter(**who).first()
+    if user is None:
+        raise errors.NotFound()
+    return user
+
+
+def _check_other_superuser(user: User) -> None:
+    if not user.is_superuser or not user.is_active:
+        return
+    if not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
+        raise errors.LastAdmin(Sentence("The last superuser stays: make somebody else one first."))
+
+
+def _record(user: User, action: str, actor: Actor, now: datetime) -> None:
+    """In the trail of each of their teams; for somebody without a team, in that of none."""
+    teams: list[Any] = list(user.memberships.values_list("team", flat=True))
+    name = user.get_username()
+    audit_trail.record_all(
+        audit_trail.entry(action=action, actor=actor, now=now, team_id=team_id, username=name)
+        for team_id in teams or [None]
+    )

@@ -1,0 +1,204 @@
+"""Inviting people to a team: asking, asking again, and taking it back."""
+
+import secrets
+from datetime import datetime
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from limits import parse
+
+from inbox import rates
+from inbox.actions.audit import audit_trail
+from inbox.actions.idempotency import Once, made_before
+from inbox.actions.locking import lock_team
+from inbox.actions.people.invitation_mail import send_invitation
+from inbox.models import Invitation
+from inbox.models.clock import database_now
+from inbox.queries.people.access import permissions_in
+from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.invitations import state_of
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission, Role
+from inbox.rules.people.invitations import (
+    LIFE,
+    LONGEST_EMAIL,
+    InvitationState,
+    MailState,
+    check_can_be_sent,
+    check_is_open,
+    check_room,
+)
+from inbox.rules.people.teams import check_role_given
+from inbox.rules.text.messages import Sentence
+
+_RESENDS = parse("5/hour")
+
+
+def invite(
+    *,
+    team_id: UUID,
+    email: str,
+    role: Role,
+    actor: Actor,
+    site: str,
+    once: Once | None = None,
+) -> tuple[Invitation, str]:
+    """
+    Invite somebody by mail, and return the invitation with its link: "" if the mail has it.
+
+    `site` is where its link leads, unless SIGNOFF_PUBLIC_URL says so. That the mail could not be
+    sent is in the row. Whether the address is somebody's here makes no difference.
+
+    Safe to replay with `once`: the invitation that was made before is returned as it is now, with
+    "" for its link, and no mail is sent.
+
+    Raises:
+        NotFound, Forbidden, MoreThanOwn, IdempotencyConflict.
+        InvalidValue: with `problems`; also if the address has an open invitation, or the team has
+            too many.
+    """
+    email, once = email.strip().lower(), once or Once()
+    row, token = _make(team_id=team_id, email=email, role=role, actor=actor, once=once)
+    return (row, "") if once.is_replayed(row) else _deliver(row, token, site)
+
+
+@transaction.atomic(durable=True)
+def _make(
+    *, team_id: UUID, email: str, role: Role, actor: Actor, once: Once
+) -> tuple[Invitation, str]:
+    team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
+    check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
+    _check_address(email)
+    if earlier := made_before(once, actor=actor, now=now):
+        return Invitation.objects.get(pk=earlier), ""
+    waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
+    if waiting.filter(email=email).exists():
+        text = Sentence("This address is invited already: send that invitation again.")
+        raise errors.InvalidValue(text, problems={"email": [text]})
+    check_room(waiting.count())
+    token = secrets.token_urlsafe(32)
+    row = Invitation(
+        pk=once.made,
+        team=team,
+        email=email,
+        role=role,
+        invited_by=actor.label[:160],
+        created_at=now,
+    )
+    _give_link(row, token, now)
+    row.save(force_insert=True)
+    _record(row, "invitation.sent", actor, now)
+    return row, token
+
+
+def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[Invitation, str]:
+    """
+    Send an invitation again, with another link, for its whole time; the link before counts no more.
+
+    Returns the invitation with its link: "" if the mail has it.
+
+    Raises:
+        NotFound, Forbidden, MoreThanOwn, InvitationEnded.
+        RateLimited: it was sent again five times within the hour.
+    """
+    row, token = _renew(invitation_id=invitation_id, actor=actor)
+    return _deliver(row, token, site)
+
+
+@transaction.atomic(durable=True)
+def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
+    row, now = _own(invitation_id, actor)
+    may_give = permissions_in(actor, row.team_id)
+    check_role_given(role=Role(row.role), before=None, may_give=may_give)
+    check_can_be_sent(state_of(row, now))
+    _check_resends(invitation_id)
+    token = secrets.token_urlsafe(32)
+    _give_link(row, token, now)
+    row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
+    _record(row, "invitation.resent", actor, now)
+    return row, token
+
+
+def _check_resends(invitation_id: UUID) -> None:
+    """Keep an invitation from filling somebody's mailbox."""
+    counter = rates.counter(settings.REDIS_URL)
+    resends = counter.count("resent invitations", _RESENDS, str(invitation_id))
+    if resends is not None and resends.is_over:
+        seconds = resends.next_seconds
+        raise errors.RateLimited(
+            Sentence("This was sent too often. Try again in {seconds} seconds.", seconds=seconds),
+            retry_after=seconds,
+        )
+
+
+@transaction.atomic(durable=True)
+def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
+    """
+    Take an invitation back: its link counts no more.
+
+    Safe to replay: one that was withdrawn before stays as it is.
+
+    Raises:
+        NotFound, Forbidden.
+        InvitationEnded: somebody has accepted it.
+    """
+    row, now = _own(invitation_id, actor)
+    if row.withdrawn_at is not None:
+        return
+    if row.accepted_at is not None:
+        check_is_open(InvitationState.ACCEPTED)
+    row.withdrawn_at = now
+    row.save(update_fields=["withdrawn_at"])
+    _record(row, "invitation.withdrawn", actor, now)
+
+
+def _deliver(row: Invitation, token: str, site: str) -> tuple[Invitation, str]:
+    """Send what is committed; a link that the mail has is for nobody else to see."""
+    link = f"{settings.PUBLIC_URL or site.rstrip('/')}/join/{token}/"
+    if row.mail == MailState.NONE:
+        return row, link
+    row.mail = send_invitation(row, link)
+    # Somebody may have sent it again meanwhile: that mail is another one.
+    Invitation.objects.filter(pk=row.pk, digest=row.digest).update(mail=row.mail)
+    return row, ""
+
+
+def _give_link(row: Invitation, token: str, now: datetime) -> None:
+    row.digest, row.sent_at, row.expires_at = key_digest(token), now, now + LIFE
+    row.mail = MailState.SENDING if settings.SENDS_MAIL else MailState.NONE
+
+
+def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
+    """The invitation under the lock of its team, if the actor administers that."""
+    team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
+    if team_id is None:
+        raise errors.NotFound()
+    lock_team(team_id, actor, Permission.ADMIN)
+    return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
+
+
+def _check_address(email: str) -> None:
+    try:
+        validate_email(email)
+    except ValidationError:
+        is_one = False
+    else:
+        is_one = len(email) <= LONGEST_EMAIL
+    if not is_one:
+        text = Sentence("This is no e-mail address.")
+        raise errors.InvalidValue(text, problems={"email": [text]})
+
+
+def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
+    audit_trail.record(
+        action=action,
+        actor=actor,
+        now=now,
+        team_id=row.team_id,
+        invitation=str(row.pk),
+        email=row.email,
+        role=row.role,
+    )

@@ -1,0 +1,168 @@
+"""Teams and who belongs to them, as administrators change them."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_team
+from inbox.models import Membership, Team
+from inbox.models.clock import database_now
+from inbox.queries.people.access import may_make_teams, permissions_in
+from inbox.rules import errors
+from inbox.rules.people.access import (
+    Actor,
+    ActorKind,
+    Permission,
+    Role,
+)
+from inbox.rules.people.team_settings import check_settings
+from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
+from inbox.rules.text.messages import Sentence
+
+_LARGEST_ID = 2**63 - 1
+
+
+def make_team(*, slug: str, name: str, actor: Actor) -> Team:
+    """
+    Make a team, with whoever makes it as its administrator.
+
+    That is for superusers, who run the installation, and for its commands.
+
+    Raises:
+        Forbidden, InvalidValue.
+        AddressTaken: there is a team with this slug.
+    """
+    if not may_make_teams(actor):
+        raise errors.Forbidden(Sentence("Only whoever runs this installation makes teams."))
+    check_team(name=name, slug=slug)
+    try:
+        return _make_team(slug, name, actor)
+    except IntegrityError as error:
+        raise errors.AddressTaken(
+            Sentence("There is another team {name}; choose another address.", name=repr(slug))
+        ) from error
+
+
+@transaction.atomic(durable=True)
+def _make_team(slug: str, name: str, actor: Actor) -> Team:
+    team = Team.objects.create(slug=slug, name=name)
+    now = database_now()
+    audit_trail.record(action="team.created", actor=actor, now=now, team_id=team.pk)
+    if actor.kind is ActorKind.HUMAN and actor.user_id is not None:
+        row = Membership.objects.create(team=team, user_id=actor.user_id, role=Role.ADMIN)
+        _record(row, "member.added", actor, role=row.role)
+    return team
+
+
+#: How the trail tells of a setting that has an action of its own: the action, and its detail.
+_TOLD = {
+    "grace_seconds": ("team.grace_set", "seconds"),
+    "request_expiry_hours": ("team.expiry_set", "hours"),
+}
+
+
+@transaction.atomic(durable=True)
+def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
+    """
+    Change a team's name, or any of `inbox.rules.people.team_settings.SETTINGS`.
+
+    None leaves one as it is. Sets that are complete already keep the time they were given, and open
+    requests keep theirs. Safe to replay: what is so already leaves no audit entry.
+
+    Raises:
+        NotFound, Forbidden, InvalidValue.
+    """
+    team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
+    check_team(name=name)
+    changes = {key: value for key, value in settings.items() if value is not None}
+    check_settings(changes)
+    if name is not None and name != team.name:
+        audit_trail.record(
+            action="team.renamed",
+            actor=actor,
+            now=now,
+            team_id=team.pk,
+            before=team.name,
+            name=name,
+        )
+        team.name = name
+        team.save(update_fields=["name"])
+    for setting, value in changes.items():
+        before = getattr(team, setting)
+        if value != before:
+            action, label = _TOLD.get(setting, ("team.setting_changed", "value"))
+            detail = {} if setting in _TOLD else {"setting": setting, "before": before}
+            audit_trail.record(
+                action=action, actor=actor, now=now, team_id=team.pk, **detail, **{label: value}
+            )
+            setattr(team, setting, value)
+            team.save(update_fields=[setting])
+    return team
+
+
+@transaction.atomic(durable=True)
+def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Membership:
+    """
+    Give a member another role. Safe to replay.
+
+    Raises:
+        NotFound, Forbidden.
+        MoreThanOwn: they would be allowed more than the actor.
+        LastAdmin.
+    """
+    lock_team(team_id, actor, Permission.ADMIN)
+    row = _member(team_id, user_id)
+    before = Role(row.role)
+    if before is role:
+        return row
+    check_role_given(role=role, before=before, may_give=permissions_in(actor, team_id))
+    check_admin_stays(before=before, after=role, other_admins=_other_admins(row))
+    row.role = role
+    row.save(update_fields=["role"])
+    _record(row, "member.role_changed", actor, before=before.value, role=role.value)
+    return row
+
+
+@transaction.atomic(durable=True)
+def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
+    """
+    Let somebody belong to a team no more, which ends all they have open there; or leave it.
+
+    What they have decided stays as it is.
+
+    Raises:
+        NotFound, Forbidden, LastAdmin.
+    """
+    leaves = actor.user_id == user_id
+    lock_team(team_id, actor, Permission.READ if leaves else Permission.ADMIN)
+    row = _member(team_id, user_id)
+    check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
+    _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)
+    row.delete()
+
+
+def _member(team_id: UUID, user_id: int) -> Membership:
+    if user_id > _LARGEST_ID:  # no database takes it for a number
+        raise errors.NotFound()
+    row = Membership.objects.filter(team=team_id, user=user_id).select_related("user").first()
+    if row is None:
+        raise errors.NotFound()
+    return row
+
+
+def _other_admins(row: Membership) -> int:
+    admins = Membership.objects.filter(team=row.team_id, role=Role.ADMIN, user__is_active=True)
+    return admins.exclude(pk=row.pk).count()
+
+
+def _record(row: Membership, action: str, actor: Actor, **detail: Any) -> None:
+    audit_trail.record(
+        action=action,
+        actor=actor,
+        now=database_now(),
+        team_id=row.team_id,
+        username=row.user.get_username(),
+        **detail,
+    )

@@ -1,0 +1,199 @@
+"""What becomes of a run whose worker is gone."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from ag_ui.core import (
+    BaseEvent,
+    RunErrorEvent,
+    RunFinishedEvent,
+    RunFinishedInterruptOutcome,
+)
+from ag_ui.core import (
+    Interrupt as WireInterrupt,
+)
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs import tool_calls as calls
+from inbox.actions.runs.create_interrupts import as_sent, build_interrupts, open_interrupts
+from inbox.actions.runs.run_lease import Hold, lock_held
+from inbox.actions.runs.run_termination import close_run
+from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.queries.agents.agents import endpoint_digest_of
+from inbox.rules.people.access import SWEEPER, agent_actor
+from inbox.rules.runs.states import Reason, RunStatus
+
+MAX_ATTEMPTS = 3
+
+
+def _outcome(name: str, title: str, **more: Any) -> dict[str, Any]:
+    known = {"outcome": {"const": name}, **more}
+    return {"title": title, "type": "object", "properties": known, "required": ["outcome"]}
+
+
+#: How a person clears up whether a tool that was started did its work.
+DOUBT_SCHEMA = {
+    "oneOf": [
+        _outcome(
+            "happened",
+            "It happened, with this result",
+            result={
+                "title": "Result",
+                "description": "What the tool answered, letter for letter",
+                "type": "string",
+                "maxLength": 100_000,
+            },
+        ),
+        _outcome("did_not_happen", "It did not happen: run it"),
+        _outcome("stop", "Stop"),
+    ],
+}
+
+
+@transaction.atomic(durable=True)
+def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
+    """
+    Take a run away from a worker whose lease ran out; return what became of it.
+
+    It is driven again from its journal if nothing can happen twice; a `once` tool that was started
+    becomes a question to a person, whose answer the agent is driven again with; otherwise the run
+    fails with WORKER_LOST. Returns None, and does nothing, if the worker turns out to be alive.
+    """
+    thread, now = lock_thread(runs=run_id)
+    run = Run.objects.get(pk=run_id)
+    if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
+        return None
+    doubtful = list(calls.in_flight(thread))
+    if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
+        _fail(thread, run, now)
+    elif doubtful:
+        put_doubt_to_a_person(
+            thread, run, doubtful, now, "The worker died while {tool} was running. Did it happen?"
+        )
+    else:
+        _queue_again(run, now)
+    audit_trail.record(
+        action="run.recovered",
+        actor=SWEEPER,
+        now=now,
+        thread=thread,
+        run=run,
+        status=run.status,
+        attempt=run.attempt,
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return RunStatus(run.status)
+
+
+@transaction.atomic(durable=True)
+def ask_what_happened(*, hold: Hold) -> bool:
+    """
+    End a run that fails while `once` calls are under way with the question what came of them.
+
+    Returns False, and does nothing, if there are none. What the run said must be committed before.
+
+    Raises:
+        LeaseLost: the run was ended or taken over.
+    """
+    thread, now = lock_held(hold)
+    doubtful = list(calls.in_flight(thread))
+    if not doubtful:
+        return False
+    run = Run.objects.get(pk=hold.run_id)
+    put_doubt_to_a_person(
+        thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
+    )
+    audit_trail.record(
+        action="run.interrupted",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),
+        code="AGENT_ERROR",
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return True
+
+
+def _queue_again(run: Run, now: datetime) -> None:
+    run.status = RunStatus.QUEUED
+    run.fence += 1
+    run.lease_until = None
+    run.queued_at = now
+    run.save(update_fields=["status", "fence", "lease_until", "queued_at"])
+    notify.ring_workers_on_commit(run.pk)
+
+
+def _fail(thread: Thread, run: Run, now: datetime) -> None:
+    lost: BaseEvent = RunErrorEvent(
+        message="The worker was lost and the run cannot be continued.", code="WORKER_LOST"
+    )
+    close_run(
+        thread=thread,
+        run=run,
+        status=RunStatus.FAILED,
+        terminal=lost,
+        now=now,
+        error_code="WORKER_LOST",
+    )
+
+
+def put_doubt_to_a_person(
+    thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime, message: str
+) -> None:
+    """
+    End the run with the question, for each of these calls, whether it happened.
+
+    The caller holds the lock; `message` has a place for the `{tool}`.
+    """
+    interrupt_run(thread, run, now, interrupts=doubts_about(run, doubtful, message))
+
+
+def interrupt_run(
+    thread: Thread,
+    run: Run,
+    now: datetime,
+    *,
+    interrupts: Sequence[WireInterrupt] = (),
+    repeats: Sequence[tuple[Interrupt, WireInterrupt]] = (),
+) -> None:
+    """End a run from outside its worker with these interrupts; `repeats` ask earlier ones again."""
+    asked = [*(again for _, again in repeats), *interrupts]
+    rows = build_interrupts(
+        thread=thread,
+        run=run,
+        interrupts=asked,
+        endpoint=endpoint_digest_of(thread.agent_id),
+        now=now,
+    )
+    for row, (original, _) in zip(rows, repeats, strict=False):
+        row.repeats_id = original.pk
+    sent = [WireInterrupt.model_validate(as_sent(row)) for row in rows]
+    finished = RunFinishedEvent(
+        thread_id=thread.external_id,
+        run_id=run.external_id,
+        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=sent),
+    )
+    close_run(thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now)
+    open_interrupts(thread=thread, run=run, rows=rows, now=now)
+
+
+def doubts_about(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
+    """Return an interrupt about each call; `message` has a place for the `{tool}`."""
+    return [_doubt(run, call, message.format(tool=call.name)) for call in calls]
+
+
+def _doubt(run: Run, call: ToolCall, message: str) -> WireInterrupt:
+    return WireInterrupt(
+        id=f"{run.pk}-doubt-{call.pk}",
+        reason=Reason.OUTCOME_UNKNOWN,
+        message=message,
+        tool_call_id=call.tool_call_id,
+        response_schema=DOUBT_SCHEMA,
+    )

@@ -1,0 +1,141 @@
+"""Trying a failed run again, with the same input and the same decisions."""
+
+import json
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.rejections import refusals_written_down
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs.recovery import doubts_about, interrupt_run
+from inbox.actions.runs.repeated_interrupts import approved_calls, plan_repeats
+from inbox.actions.runs.resume import queue_run, requester_columns
+from inbox.actions.runs.start_run import Accepted, latest_run, new_external_id
+from inbox.models import Run, Thread, ToolCall
+from inbox.queries.agents.agents import endpoint_digest_of
+from inbox.queries.people.access import permissions_in, require_current
+from inbox.queries.runs.run_lineage import Lineage, lineage_of
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import RunStatus, ToolCallState
+from inbox.rules.text.messages import Sentence
+
+
+def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
+    """
+    Queue a run that does a failed one's work once more.
+
+    It continues from the interrupted run that the failed one resumed: its checkpoint, the same
+    answers, and the results of tools that were settled. A restartable agent goes on where the
+    failed run stopped; any other starts anew. A `once` call that may have happened is put to a
+    person first: then the retry is interrupted before it begins, and goes on with what they say.
+
+    Safe to replay: a run is retried once, and the run that retries it is returned.
+
+    Raises:
+        NotFound.
+        Forbidden: the actor may not run the agent; or not decide, and approved calls would run.
+        RetryRefused: the run has not failed, another one came after it, or an agent that would
+            start anew has made a call that must not be made twice.
+    """
+    with refusals_written_down("retry", actor=actor, run_id=run_id):
+        return _retry(run_id, actor, restartable=restartable)
+
+
+@transaction.atomic(durable=True)
+def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
+    thread, now = lock_thread(runs=run_id)
+    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+    failed = Run.objects.select_related("retried_by").get(pk=run_id)
+    retry: Run | None = getattr(failed, "retried_by", None)
+    if retry is not None:
+        return Accepted(retry, replayed=True)
+    _check_retry(thread, failed)
+    lineage = lineage_of(failed)
+    problem = _problem(lineage, thread, now)
+    if problem is None and approved_calls(lineage.asked):
+        _require_decide(actor, thread)
+    doubtful = list(_begun_once(thread, failed).filter(state=ToolCallState.IN_DOUBT))
+    if not restartable:
+        _check_nothing_of_its_own(thread, failed)
+    retry = queue_run(
+        thread=thread,
+        now=now,
+        external_id=new_external_id(),
+        input_text=_input(failed, restartable=restartable),
+        started_by=actor.label,
+        columns={
+            "retries": failed,
+            "resume": failed.resume,
+            "parent_external_id": failed.parent_external_id,
+            **requester_columns(failed),
+        },
+    )
+    audit_trail.record(
+        action="run.retried",
+        actor=actor,
+        now=now,
+        thread=thread,
+        run=retry,
+        retries=str(failed.pk),
+    )
+    again = plan_repeats(lineage.asked, problem) if problem else []
+    if doubtful or again:
+        message = "It is not known whether {tool} happened. Did it?"
+        doubts = doubts_about(retry, doubtful, message)
+        interrupt_run(thread, retry, now, interrupts=doubts, repeats=again)
+        notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    return Accepted(retry, replayed=False)
+
+
+def _require_decide(actor: Actor, thread: Thread) -> None:
+    """Whoever has approved calls run once more decides that they run."""
+    if Permission.DECIDE not in permissions_in(actor, thread.team_id, thread.agent_id):
+        raise errors.Forbidden(
+            Sentence("Trying this run again would run approved calls: that needs a reviewer.")
+        )
+
+
+def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailure | None:
+    """Return why the decisions that the run went on with cannot be used once more, or None."""
+    try:
+        lineage.check(thread, now, endpoint=endpoint_digest_of(thread.agent_id))
+    except errors.RunFailure as problem:
+        return problem
+    return None
+
+
+def _check_retry(thread: Thread, run: Run) -> None:
+    if run.status != RunStatus.FAILED:
+        raise errors.RetryRefused(
+            Sentence("Only a failed run is tried again, and this one has not failed.")
+        )
+    if latest_run(thread) != run:
+        raise errors.RetryRefused(Sentence("This thread has gone on since the run failed."))
+
+
+def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
+    """An agent that starts anew proposes its calls under new ids, which nobody can recognise."""
+    own = _begun_once(thread, run).filter(run=run).first()
+    if own is not None:
+        raise errors.RetryRefused(
+            Sentence(
+                "{tool} must not be called twice, and this agent would start anew.", tool=own.name
+            )
+        )
+
+
+def _begun_once(thread: Thread, run: Run) -> QuerySet[ToolCall]:
+    """The `once` calls that were begun since the run was first driven."""
+    since = run.started_at or run.queued_at
+    begun = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
+    return begun.order_by("pk")
+
+
+def _input(run: Run, *, restartable: bool) -> str:
+    """The same input; who goes on where the failed run stopped finds its state in the thread."""
+    return json.dumps({**json.loads(run.input), "state": None}) if restartable else run.input

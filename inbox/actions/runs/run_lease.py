@@ -1,0 +1,273 @@
+"""What a worker writes while it drives a run: each write carries the fence and renews the lease."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from ag_ui.core import Interrupt as WireInterrupt
+from ag_ui.core import RunErrorEvent
+from django.db import transaction
+
+from agents.agui import strict_json, wire
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs import event_log, tool_calls
+from inbox.actions.runs.create_interrupts import as_sent, build_interrupts, open_interrupts
+from inbox.actions.runs.tool_calls import ProposedCall, WantedCall
+from inbox.actions.webhooks import outbox
+from inbox.models import Interrupt, Memory, Run, Thread
+from inbox.rules import errors
+from inbox.rules.people.access import agent_actor
+from inbox.rules.runs.states import RunStatus
+
+LEASE = timedelta(seconds=20)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """The right to write a run, as long as nobody took it over."""
+
+    run_id: UUID
+    thread_id: UUID
+    fence: int
+
+
+@dataclass
+class Batch:
+    """Some events of a run, with what they say about tool calls."""
+
+    frames: list[event_log.Frame] = field(default_factory=list)
+    proposed: list[ProposedCall] = field(default_factory=list)
+    results: dict[str, str] = field(default_factory=dict)  #: tool call id -> content
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, and what it leaves behind (JSON texts)."""
+
+    status: RunStatus
+    messages: str
+    state: str
+    client_messages: str
+    endpoint_digest: str = ""  #: of where the agent was driven, "" for one of this installation
+    checkpoint: str = "null"
+    memory: str | None = None  #: in place of what the thread has; None leaves that
+    error_code: str = ""
+    interrupts: Sequence[WireInterrupt] = ()
+    may_leave_doubt: bool = False  #: a `once` call was begun
+    refused: errors.ArgumentsDiffer | None = None  #: a call that came again otherwise
+
+
+@transaction.atomic(durable=True)
+def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
+    """Take a queued run for this worker, or return None if another worker was faster."""
+    try:
+        thread, now = lock_thread(runs=run_id)
+    except errors.NotFound:
+        return None
+    run = Run.objects.select_related("thread__agent", "thread__team", "resumes").get(pk=run_id)
+    if run.status != RunStatus.QUEUED:
+        return None
+    first_attempt = run.attempt == 0
+    run.status = RunStatus.RUNNING
+    run.fence += 1
+    run.attempt += 1
+    run.lease_until = now + LEASE
+    run.started_at = run.started_at or now
+    run.save(update_fields=["status", "fence", "attempt", "lease_until", "started_at"])
+    if first_attempt:
+        started = wire.run_started(
+            thread.external_id, run.external_id, run.parent_external_id or None
+        )
+        event_log.append(thread=thread, run=run, frames=[event_log.frame(started)], now=now)
+    return run, Hold(run.pk, thread.pk, run.fence)
+
+
+@transaction.atomic(durable=True)
+def renew_lease(*, hold: Hold) -> None:
+    """
+    Say that the worker is alive although the agent is silent.
+
+    Raises:
+        LeaseLost: the run was ended or taken over.
+    """
+    lock_held(hold)
+
+
+@transaction.atomic(durable=True)
+def append_events(*, hold: Hold, batch: Batch) -> None:
+    """
+    Commit a batch of events and what they say about tool calls.
+
+    Raises:
+        LeaseLost: the run was ended or taken over; nothing was written.
+    """
+    thread, now = lock_held(hold)
+    _write(thread, hold, batch, now)
+
+
+@transaction.atomic(durable=True)
+def begin_tool_calls(
+    *, hold: Hold, batch: Batch, wanted: Sequence[WantedCall]
+) -> list[tool_calls.Beginning]:
+    """
+    Commit that tools are about to be called, after the events that come before it.
+
+    Returns their rows, or a refusal in its place; settled rows have the result.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_held(hold, with_team=True)
+    _write(thread, hold, batch, now)
+    return tool_calls.begin(thread=thread, run=Run(pk=hold.run_id), wanted=wanted, now=now)
+
+
+@transaction.atomic(durable=True)
+def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, str]]) -> None:
+    """
+    Commit the results, as (tool call id, content), of calls that were begun. Safe to replay.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_held(hold)
+    _write(thread, hold, batch, now)
+    tool_calls.settle(thread=thread, run=Run(pk=hold.run_id), results=dict(results), now=now)
+
+
+@transaction.atomic(durable=True)
+def put_back_tool_calls(*, hold: Hold, batch: Batch, ids: Sequence[str]) -> None:
+    """
+    Commit that calls were begun in vain: they paused, and begin again with an answer.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_held(hold)
+    _write(thread, hold, batch, now)
+    tool_calls.put_back(thread=thread, ids=ids)
+
+
+@transaction.atomic(durable=True)
+@audit_trail.inserted_at_end()
+def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
+    """
+    Commit the last events of a run together with all that its end means.
+
+    Status, conversation, checkpoint, memory, interrupts and audit are one transaction with the
+    terminal event: who sees RUN_FINISHED can answer at once.
+
+    Raises:
+        LeaseLost: the run was ended or taken over; nothing was written.
+    """
+    thread, now = lock_thread(hold.thread_id, with_team=bool(ending.interrupts))
+    _change_if_held(
+        hold,
+        status=ending.status,
+        checkpoint=ending.checkpoint,
+        error_code=ending.error_code,
+        lease_until=None,
+        finished_at=now,
+    )
+    thread.messages, thread.state = ending.messages, ending.state
+    thread.client_messages = ending.client_messages
+    changed = ["messages", "state", "client_messages"]
+    run = Run(pk=hold.run_id, thread=thread)
+    proposed = tool_calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
+    tool_calls.settle(thread=thread, run=run, results=batch.results, now=now)
+    rows = build_interrupts(
+        thread=thread,
+        run=run,
+        interrupts=ending.interrupts,
+        proposed=proposed,
+        endpoint=ending.endpoint_digest,
+        now=now,
+    )
+    frames = _with_digests(batch.frames, rows) if rows else batch.frames
+    event_log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
+    if ending.memory is not None:
+        Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
+    if ending.may_leave_doubt:
+        tool_calls.doubt_in_flight(thread)
+    outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
+    if ending.refused is not None:
+        tool_calls.record_difference(thread=thread, run=run, found=ending.refused, now=now)
+    if rows:
+        open_interrupts(thread=thread, run=run, rows=rows, now=now)
+    _record_end(thread, run, ending.status, ending.error_code, now)
+
+
+@transaction.atomic(durable=True)
+def fail_unstarted_run(*, hold: Hold, failure: errors.RunFailure | None = None) -> RunStatus:
+    """
+    End a run before its agent is called, leaving the conversation as it was before it.
+
+    Without a `failure` its own rows cannot be read.
+
+    Raises:
+        LeaseLost.
+    """
+    thread, now = lock_thread(hold.thread_id)
+    code = failure.code if failure else errors.ProtocolBroken.code
+    message = errors.PUBLIC_MESSAGES[code] if failure else "The run cannot be read."
+    _change_if_held(
+        hold, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
+    )
+    error = RunErrorEvent(message=message, code=code)
+    run = _write(thread, hold, Batch([event_log.frame(error)]), now)
+    tool_calls.doubt_in_flight(thread)
+    if isinstance(failure, errors.ApprovalLapsed):
+        tool_calls.lapse(failure.calls)
+    outbox.run_ended(thread=thread, run_id=run.pk, status=RunStatus.FAILED, now=now)
+    _record_end(thread, run, RunStatus.FAILED, code, now)
+    return RunStatus.FAILED
+
+
+def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: datetime) -> None:
+    audit_trail.record(
+        action=f"run.{status}",
+        actor=agent_actor(thread.agent_id),
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.RUNNING, status),
+        code=code,
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+
+
+def lock_held(hold: Hold, *, with_team: bool = False) -> tuple[Thread, datetime]:
+    """Lock the thread, make sure that the run is still ours, and renew the lease."""
+    thread, now = lock_thread(hold.thread_id, with_team=with_team)
+    _change_if_held(hold, lease_until=now + LEASE)
+    return thread, now
+
+
+def _change_if_held(hold: Hold, **columns: Any) -> None:
+    """Change the run's row if this worker still holds it; raises LeaseLost otherwise."""
+    held = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING)
+    if not held.update(**columns):
+        raise errors.LeaseLost(str(hold.run_id))
+
+
+def _with_digests(
+    frames: Sequence[event_log.Frame], rows: Sequence[Interrupt]
+) -> list[event_log.Frame]:
+    """Return the frames with the interrupts of the terminal one as clients get them."""
+    *before, last = frames
+    finished = json.loads(last.body)
+    finished["outcome"]["interrupts"] = [as_sent(row) for row in rows]
+    return [*before, last._replace(body=strict_json.dumps(finished))]
+
+
+def _write(thread: Thread, hold: Hold, batch: Batch, now: datetime) -> Run:
+    run = Run(pk=hold.run_id, thread=thread)
+    event_log.append(thread=thread, run=run, frames=batch.frames, now=now)
+    tool_calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
+    tool_calls.settle(thread=thread, run=run, results=batch.results, now=now)
+    return run

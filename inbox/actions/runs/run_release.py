@@ -1,0 +1,34 @@
+"""Giving a run back when its worker stops in good order."""
+
+from django.db import transaction
+
+from inbox import notify
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs import tool_calls
+from inbox.actions.runs.run_lease import Hold
+from inbox.models import Run
+from inbox.rules.runs.states import RunStatus
+
+
+@transaction.atomic(durable=True)
+def release_run(*, hold: Hold) -> bool:
+    """
+    Put the run back into the queue, at no cost to its attempts; return whether that was possible.
+
+    Not while a `once` tool is between its start and its result: that worker finishes, or its lease
+    runs out and a person is asked.
+    """
+    thread, now = lock_thread(hold.thread_id)
+    in_flight = tool_calls.in_flight(thread).exists()
+    run = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).first()
+    if in_flight or run is None:
+        return False
+    run.status = RunStatus.QUEUED
+    run.fence += 1
+    # The next claim counts up again, and must not look like a first attempt.
+    run.attempt = max(run.attempt - 1, 1)
+    run.lease_until = None
+    run.queued_at = now
+    run.save(update_fields=["status", "fence", "attempt", "lease_until", "queued_at"])
+    notify.ring_workers_on_commit(run.pk)
+    return True

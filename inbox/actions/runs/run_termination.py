@@ -1,0 +1,110 @@
+"""Ending a run from outside its worker: cancelled, lost, or in doubt."""
+
+import json
+from datetime import datetime
+
+from ag_ui.core import BaseEvent, Message, RunErrorEvent
+from pydantic import TypeAdapter
+
+from agents.agui import wire
+from agents.agui.conversation import Conversation
+from agents.agui.sequence import Sequence
+from inbox import notify
+from inbox.actions.audit import audit_trail
+from inbox.actions.runs import event_log, tool_calls
+from inbox.actions.webhooks import outbox
+from inbox.models import Event, Run, Thread
+from inbox.rules import errors
+from inbox.rules.people.access import ENGINE
+from inbox.rules.runs.states import RunStatus
+
+_MESSAGES = TypeAdapter(list[Message])
+
+
+def conversation_before(run: Run, thread: Thread) -> Conversation:
+    """The conversation as the run found it: what the thread had, and what its input added."""
+    given = json.loads(run.input)
+    state = given.get("state")
+    conversation = Conversation(
+        _MESSAGES.validate_json(thread.messages),
+        json.loads(thread.state) if state in (None, {}, "") else state,
+        json.loads(thread.client_messages),
+    )
+    conversation.merge_input(_MESSAGES.validate_python(given.get("messages", [])))
+    return conversation
+
+
+def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:
+    """The run's events so far, each with whether the agent made it."""
+    rows = Event.objects.filter(run=run).order_by("seq").values_list("body", "from_agent")
+    return [(wire.decode(body), from_agent) for body, from_agent in rows]
+
+
+def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:
+    """End a run that no worker may drive with this failure; the caller holds the lock."""
+    terminal = RunErrorEvent(message=errors.PUBLIC_MESSAGES[failure.code], code=failure.code)
+    close_run(
+        thread=thread,
+        run=run,
+        status=RunStatus.FAILED,
+        terminal=terminal,
+        now=now,
+        error_code=failure.code,
+    )
+    audit_trail.record(
+        action="run.failed",
+        actor=ENGINE,
+        now=now,
+        thread=thread,
+        run=run,
+        state=(RunStatus.QUEUED, RunStatus.FAILED),
+        code=failure.code,
+        why=str(failure),
+    )
+    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+
+
+def close_run(
+    *,
+    thread: Thread,
+    run: Run,
+    status: RunStatus,
+    terminal: BaseEvent,
+    now: datetime,
+    error_code: str = "",
+) -> None:
+    """
+    End a run that its worker did not end; the caller holds the lock.
+
+    Everything the run left open is closed first, so that every client can read its stream to the
+    end. The fence grows: a worker that still drives the run can write nothing more.
+    """
+    events = [event for event, _ in committed_events(run)]
+    sequence, conversation = Sequence(), conversation_before(run, thread)
+    added: list[BaseEvent] = []
+    if not events:
+        added.append(
+            wire.run_started(thread.external_id, run.external_id, run.parent_external_id or None)
+        )
+    for event in [*events, *added]:
+        sequence.check(event)
+        conversation.apply(event)
+    closing = sequence.closing_events(suspended=status is RunStatus.INTERRUPTED)
+    for event in closing:
+        conversation.apply(event)
+    if status is RunStatus.INTERRUPTED:
+        closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
+    frames = [event_log.frame(event) for event in [*added, *closing, terminal]]
+    kept = conversation.to_json()
+    thread.messages, thread.state = json.dumps(kept["messages"]), json.dumps(kept["state"])
+    thread.client_messages = json.dumps(kept["clientMessages"])
+    changed = ["messages", "state", "client_messages"]
+    event_log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
+    tool_calls.doubt_in_flight(thread)
+    run.status = status
+    run.fence += 1
+    run.error_code = error_code
+    run.lease_until = None
+    run.finished_at = now
+    run.save(update_fields=["status", "fence", "error_code", "lease_until", "finished_at"])
+    outbox.run_ended(thread=thread, run_id=run.pk, status=status, now=now)

@@ -1,0 +1,28 @@
+"""Resuming runs whose answers have waited for as long as their team gives itself."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from inbox.actions.locking import lock_thread
+from inbox.actions.runs.resume import queue_resume
+from inbox.models import Decision, Run
+
+
+@transaction.atomic(durable=True)
+def resume_if_due(*, run_id: UUID) -> Run | None:
+    """
+    Queue the resume of an interrupted run whose grace period is over; None if there is nothing due.
+
+    Exactly once: whoever comes second finds no time set, and so does whoever comes after a
+    withdrawal.
+    """
+    thread, now = lock_thread(runs=run_id)
+    run = Run.objects.get(pk=run_id)
+    if run.resume_at is None or run.resume_at > now:
+        return None
+    standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+    last = standing.order_by("created_at", "pk").last()
+    return queue_resume(
+        thread=thread, run=run, now=now, started_by=last.actor_label if last else ""
+    )
