@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models.signals import post_migrate
 
-from inbox import append_only
+from inbox.platform import append_only_triggers
 
 
 class InboxConfig(AppConfig):
@@ -37,7 +37,7 @@ def check_history(databases: Sequence[str] | None = None, **_: Any) -> list[Chec
     found: list[CheckMessage] = []
     for alias in databases or ():
         connection = connections[alias]
-        problems = append_only.differences(connection)
+        problems = append_only_triggers.differences(connection)
         is_behind = bool(problems) and _is_behind(connection)
         kind, hint = (Warning, _BEHIND) if is_behind else (Error, _PUT_RIGHT)
         found += [kind(problem, hint=hint, id=code) for code, problem in problems]
@@ -63,11 +63,11 @@ def check_role(databases: Sequence[str] | None = None, **_: Any) -> list[CheckMe
         )
         for alias in databases or ()
         if "inbox_auditentry" in connections[alias].introspection.table_names()
-        and append_only.may_change_history(connections[alias])
+        and append_only_triggers.may_change_history(connections[alias])
     ]
 
 
 def _protect_history(using: str, plan: Any = (), **_: Any) -> None:
     backwards = any(is_backwards for _, is_backwards in plan)
     if not backwards:
-        append_only.install(connections[using])
+        append_only_triggers.install(connections[using])

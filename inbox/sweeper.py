@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from inbox import engine, notify, seal
+from inbox import engine, seal, wakeups
 from inbox.actions.audit.erasure import erase_old
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.sign_in_cleanup import purge
@@ -16,8 +16,8 @@ from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.scheduled_resume import resume_if_due
 from inbox.actions.webhooks.deliveries import forget_old
 from inbox.actions.webhooks.outbox import warn_of_expiry
+from inbox.platform.timers import Timer
 from inbox.queries.runs import overdue as found
-from inbox.timers import Timer
 
 log = structlog.get_logger(__name__)
 
@@ -40,9 +40,9 @@ def sweep() -> None:
             if status:
                 log.warning("worker lost", run=str(run_id), status=status.value)
     for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
-        notify.ring_workers(run_id)
+        wakeups.ring_workers(run_id)
     for endpoint_id in found.endpoints_with_due_deliveries():
-        notify.ring_couriers(endpoint_id)
+        wakeups.ring_couriers(endpoint_id)
     for endpoint_id in found.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
             forget_old(endpoint_id=endpoint_id)

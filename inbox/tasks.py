@@ -5,7 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, seal, webhooks
+from inbox import engine, seal, webhook_sender
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -19,7 +19,7 @@ def execute_run(run_id: str) -> None:
 @shared_task(name="inbox.tasks.deliver_webhooks")
 def deliver_webhooks(endpoint_id: str) -> None:
     try:
-        webhooks.deliver(UUID(endpoint_id), stopping=engine.stopping)
+        webhook_sender.deliver(UUID(endpoint_id), stopping=engine.stopping)
     finally:
         close_old_connections()
 

@@ -75,10 +75,10 @@ def _cheap_passwords(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def _nothing_was_tried_before() -> None:
     """What is counted by the minute is counted for each test by itself."""
-    from inbox import rates
+    from inbox.platform import rate_limits
 
     cache.clear()
-    rates.counter.cache_clear()
+    rate_limits.counter.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -10,14 +10,15 @@ from django.views.decorators.http import require_POST, require_safe
 
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import SPOKEN_AT_THE_DOOR
-from inbox import door, engine, rates
+from inbox import door, engine
 from inbox.api.authentication import actor_of_request
 from inbox.api.description import EVENT_STREAM, operation, query
 from inbox.api.inputs import ConnectInput
 from inbox.api.parsers import json_body
 from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, only, stream
-from inbox.db_threads import in_db_thread
+from inbox.platform import rate_limits
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import InvalidValue, NotFound
@@ -84,7 +85,7 @@ async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:
     actor = await in_db_thread(actor_of_request, request)
-    rates.take_stream(actor)
+    rate_limits.take_stream(actor)
     dialect = request.GET.get("dialect", "canonical")
     answer = await serve(actor, slug, json_body(request), dialect)
     rows = answer.rows()

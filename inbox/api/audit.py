@@ -13,7 +13,7 @@ from inbox.api.inputs import ExportInput, checked
 from inbox.api.lists import NUMBER_CURSOR, Window, refuse_ignored
 from inbox.api.resources import Caller
 from inbox.api.threads import entry_json, tool_call_json
-from inbox.db_threads import in_turns
+from inbox.platform.db_executor import in_turns
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.audit.tool_calls import calls_for
 from inbox.queries.decisions.masked_values import asked_in

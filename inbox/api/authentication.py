@@ -9,8 +9,8 @@ from django.middleware.csrf import CsrfViewMiddleware
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from inbox import rates
-from inbox.addresses import address_of
+from inbox.platform import rate_limits
+from inbox.platform.client_ip import address_of
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import Forbidden, Unauthenticated
 from inbox.rules.people.access import Actor
@@ -50,9 +50,9 @@ def actor_of_request(request: HttpRequest) -> Actor:
     try:
         actor = _actor_of(request)
     except (Unauthenticated, Forbidden):
-        rates.count_stranger(address_of(request))
+        rate_limits.count_stranger(address_of(request))
         raise
-    rates.count_caller(actor)
+    rate_limits.count_caller(actor)
     return actor
 
 

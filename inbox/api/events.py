@@ -7,15 +7,15 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from inbox import rates
 from inbox.api.answers import EventPage
 from inbox.api.authentication import actor_of_request
 from inbox.api.description import EVENT_STREAM, header, operation, page_parameters
 from inbox.api.lists import Window, names_of
 from inbox.api.resources import unchanged
 from inbox.api.streams import encoded, stream
-from inbox.db_threads import in_db_thread
 from inbox.feed import follow
+from inbox.platform import rate_limits
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
@@ -79,7 +79,7 @@ def _cursor(
     """The seq that was asked for and is there, and whether the log may be read still."""
     actor = actor_of_request(request)
     if is_stream:
-        rates.take_stream(actor)
+        rate_limits.take_stream(actor)
     thread = thread_for(actor, thread_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from inbox import rates
 from inbox.api.request_ids import Application, Receive, Send
+from inbox.platform import rate_limits
 
 
 class RateHeaders:
@@ -14,11 +14,11 @@ class RateHeaders:
     """
 
     def __init__(self, application: Application) -> None:
-        rates.check_settings()
+        rate_limits.check_settings()
         self._application = application
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        call = rates.begin_call()
+        call = rate_limits.begin_call()
 
         async def send_told(message: Any) -> None:
             if message["type"] == "http.response.start" and call.standing:
@@ -32,7 +32,7 @@ class RateHeaders:
             call.end()
 
 
-def _told(standing: rates.Standing) -> list[tuple[bytes, bytes]]:
+def _told(standing: rate_limits.Standing) -> list[tuple[bytes, bytes]]:
     policy = f'"{standing.policy}";q={standing.quota};w={standing.window_seconds}'
     left = f'"{standing.policy}";r={standing.left};t={standing.next_seconds}'
     return [(b"ratelimit-policy", policy.encode()), (b"ratelimit", left.encode())]

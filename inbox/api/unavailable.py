@@ -7,7 +7,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from inbox.api.errors import PROBLEM, problem
-from inbox.db_threads import DatabaseBusy
+from inbox.platform.db_executor import DatabaseBusy
 
 log = structlog.get_logger(__name__)
 

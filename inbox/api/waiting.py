@@ -14,8 +14,8 @@ from django.db import InterfaceError, OperationalError
 
 from inbox.api.authentication import actor_of_request
 from inbox.api.streaming_app import Receive, Send, read_body, until_disconnected
-from inbox.db_threads import in_db_thread
 from inbox.feed import follow_run
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, Refusal

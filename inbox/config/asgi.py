@@ -17,7 +17,7 @@ from inbox.api.rate_headers import RateHeaders  # noqa: E402
 from inbox.api.request_ids import RequestIds  # noqa: E402
 from inbox.api.streaming_urls import streaming_urlpatterns  # noqa: E402
 from inbox.api.waiting import Waiting  # noqa: E402
-from inbox.db_threads import in_db_thread, in_hashing_thread  # noqa: E402
+from inbox.platform.db_executor import in_db_thread, in_hashing_thread  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 
 

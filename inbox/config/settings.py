@@ -11,9 +11,9 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
-from inbox.config.logs import LOGGING_CONFIGURATION
-from inbox.config.mail import mail_settings
-from inbox.config.oidc import allauth_settings, read_providers
+from inbox.platform.logs import LOGGING_CONFIGURATION
+from inbox.platform.mail import mail_settings
+from inbox.platform.oidc_settings import allauth_settings, read_providers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -87,7 +87,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     # Its random length hides from a listener how well a token compresses (BREACH).
-    "inbox.config.compression.Compression",
+    "inbox.platform.compression.Compression",
     "csp.middleware.CSPMiddleware",
     "inbox.api.unavailable.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -138,7 +138,7 @@ TEMPLATES = [
 if DATABASE_URL:
     DATABASES: dict[str, Any] = {
         "default": dj_database_url.parse(
-            DATABASE_URL, engine="inbox.config.pooled_database", conn_max_age=0
+            DATABASE_URL, engine="inbox.platform.pooled_database", conn_max_age=0
         )
     }
     # Opening a connection costs more than a whole trip: closing one returns it to the pool.
@@ -152,7 +152,7 @@ if DATABASE_URL:
 else:
     DATABASES = {
         "default": {
-            "ENGINE": "inbox.config.embedded_database",
+            "ENGINE": "inbox.platform.embedded.database",
             "NAME": DATA_DIR / "signoff.sqlite3",
             "CONN_MAX_AGE": None,
             "OPTIONS": {
@@ -168,9 +168,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "inbox.User"
 
 # -- rings: workers over Celery, followers over Channels -------------------------------------------
-TRANSPORT_ALIASES["embedded"] = "inbox.config.embedded_broker:Transport"
+TRANSPORT_ALIASES["embedded"] = "inbox.platform.embedded.broker:Transport"
 for _scheme in ("redis", "rediss"):
-    TRANSPORT_ALIASES[_scheme] = "inbox.config.redis_broker:Transport"
+    TRANSPORT_ALIASES[_scheme] = "inbox.platform.redis_broker:Transport"
 CELERY_BROKER_URL = REDIS_URL or "embedded://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
     {} if EMBEDDED else {"visibility_timeout": 3600, "socket_timeout": 30}
@@ -211,7 +211,7 @@ RUN_SECONDS = float(os.environ.get("SIGNOFF_RUN_SECONDS", "3600"))
 CELERY_WORKER_CONCURRENCY = int(os.environ.get("SIGNOFF_WORKER_CONCURRENCY", "32"))
 CHANNEL_LAYERS = {
     "default": (
-        {"BACKEND": "inbox.config.embedded_layer.EmbeddedChannelLayer"}
+        {"BACKEND": "inbox.platform.embedded.channel_layer.EmbeddedChannelLayer"}
         if EMBEDDED
         else {
             "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
@@ -241,7 +241,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.lockout.name_of"
-AXES_CLIENT_IP_CALLABLE = "inbox.addresses.address_of"
+AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.address_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_RESET_ON_SUCCESS = True
@@ -301,10 +301,10 @@ CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     if EMBEDDED
     else {
-        "BACKEND": "inbox.config.shared_cache.SharedCache",
+        "BACKEND": "inbox.platform.shared_cache.SharedCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "signoff",
-        "OPTIONS": {"serializer": "inbox.config.shared_cache.JsonSerializer"},
+        "OPTIONS": {"serializer": "inbox.platform.shared_cache.JsonSerializer"},
     }
 }
 
@@ -336,7 +336,7 @@ STORAGES = {
         "BACKEND": (
             "django.contrib.staticfiles.storage.StaticFilesStorage"
             if DEBUG
-            else "inbox.config.static_files.StaticFiles"
+            else "inbox.platform.static_files.StaticFiles"
         )
     },
 }

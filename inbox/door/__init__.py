@@ -26,7 +26,6 @@ from agents.agui.old_clients import take_answer
 from inbox import engine
 from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs.start_run import RunRequest
-from inbox.db_threads import in_db_thread
 from inbox.door.dialects import (
     asked_again,
     dialect_of,
@@ -38,6 +37,7 @@ from inbox.door.dialects import (
 from inbox.door.inputs import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.runs import threads

@@ -14,7 +14,7 @@ from agents.adapters.remote import RemoteAgent
 from agents.adapters.reports import Found, Report, human_in_the_loop
 from agents.port import Agent
 from inbox.actions.agents.remote_agents import record_test
-from inbox.models.sealed import Unreadable
+from inbox.platform.encryption import Unreadable
 from inbox.queries.agents.agents import Elsewhere, agent_for, endpoint_of
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import REMOTE

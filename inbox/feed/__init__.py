@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from uuid import UUID
 
-from inbox.db_threads import in_db_thread
 from inbox.feed.hubs import hub
 from inbox.feed.pages import Looking, Page
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Row
+from inbox.platform.db_executor import in_db_thread
 
 __all__ = ["Looking", "Page", "Row", "follow", "follow_run", "look_at", "open_page"]
 

@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from inbox.db_threads import in_db_thread
 from inbox.feed.pages import Page
 from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
-from inbox.notify import GROUP, PRESENCE_GROUP, rings
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import standings_of
+from inbox.wakeups import GROUP, PRESENCE_GROUP, rings
 
 log = structlog.get_logger(__name__)
 

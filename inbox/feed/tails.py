@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from inbox.db_threads import in_db_thread
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.runs.events import read_events
 
 #: What heals a lost ring: nobody waits longer than this before looking.

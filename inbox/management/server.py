@@ -18,7 +18,7 @@ from django.utils.module_loading import import_string
 
 from inbox import engine, sweeper
 from inbox.actions.people import api_key_usage
-from inbox.management import bounded
+from inbox.platform import bounded_server
 from inbox.seal.checks import check_until
 
 log = structlog.get_logger(__name__)
@@ -33,16 +33,16 @@ class Site:
     """Daphne, serving the ASGI application in the main thread."""
 
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
-        bounded.install()
+        bounded_server.install()
         endpoint = f"tcp:port={port}:interface={host.replace(':', chr(92) + ':')}"
-        self._server: Any = bounded.BoundedServer(
+        self._server: Any = bounded_server.BoundedServer(
             application=import_string(settings.ASGI_APPLICATION),
             endpoints=[endpoint],
             http_timeout=None,
             ping_interval=20,
             ping_timeout=30,
-            websocket_max_message_size=bounded.MAX_BODY,
-            websocket_max_frame_size=bounded.MAX_BODY,
+            websocket_max_message_size=bounded_server.MAX_BODY,
+            websocket_max_frame_size=bounded_server.MAX_BODY,
             application_close_timeout=1,
             ready_callable=on_ready,
             server_name="signoff",

@@ -1,4 +1,4 @@
-"""Where triggers were installed that are now looked after by inbox.append_only."""
+"""Where triggers were installed that are now looked after by inbox.platform.append_only_triggers."""
 
 from django.db import migrations
 

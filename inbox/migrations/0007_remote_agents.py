@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=uuid6.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('url', models.CharField(max_length=2000)),
-                ('headers', models.TextField(help_text='name -> value, sealed: see inbox.models.sealed')),
+                ('headers', models.TextField(help_text='name -> value, sealed: see inbox.platform.encryption')),
                 ('changed_at', models.DateTimeField()),
                 ('agent', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='endpoint', to='inbox.agent')),
             ],

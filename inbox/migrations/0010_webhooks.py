@@ -51,7 +51,7 @@ class Migration(migrations.Migration):
                 ('url', models.CharField(max_length=2000)),
                 ('description', models.CharField(blank=True, max_length=200)),
                 ('event_types', models.JSONField()),
-                ('secret', models.TextField(help_text='sealed: see inbox.models.sealed')),
+                ('secret', models.TextField(help_text='sealed: see inbox.platform.encryption')),
                 ('former_secret', models.TextField(blank=True, help_text='sealed; signs until `former_until`')),
                 ('former_until', models.DateTimeField(null=True)),
                 ('disabled_at', models.DateTimeField(null=True)),

@@ -3,11 +3,11 @@
 import django.db.models.deletion
 from django.db import migrations, models
 
-from inbox import append_only
+from inbox.platform import append_only_triggers
 
 
 def take_triggers_away(apps, schema_editor):
-    append_only.remove(schema_editor.connection)
+    append_only_triggers.remove(schema_editor.connection)
 
 
 class Migration(migrations.Migration):

@@ -27,7 +27,7 @@ class Endpoint(models.Model):
     agent = models.OneToOneField(Agent, on_delete=models.PROTECT, related_name="endpoint")
     url = models.CharField(max_length=2_000)
     revision = models.PositiveIntegerField(default=1, help_text="grows with each other URL")
-    headers = models.TextField(help_text="name -> value, sealed: see inbox.models.sealed")
+    headers = models.TextField(help_text="name -> value, sealed: see inbox.platform.encryption")
     changed_at = models.DateTimeField()
     tested_at = models.DateTimeField(null=True, help_text="since then it has not been changed")
     test = models.TextField(null=True, help_text="what was found: JSON of agents.adapters.reports")

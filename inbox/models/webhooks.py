@@ -26,7 +26,7 @@ class WebhookEndpoint(models.Model):
     url = models.CharField(max_length=2_000)
     description = models.CharField(max_length=200, blank=True)
     event_types = models.JSONField()
-    secret = models.TextField(help_text="sealed: see inbox.models.sealed")
+    secret = models.TextField(help_text="sealed: see inbox.platform.encryption")
     former_secret = models.TextField(blank=True, help_text="sealed; signs until `former_until`")
     former_until = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)

@@ -10,9 +10,10 @@ import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from agents.agui import strict_json
-from inbox import door, rates
-from inbox.addresses import household_of
-from inbox.db_threads import in_db_thread
+from inbox import door
+from inbox.platform import rate_limits
+from inbox.platform.client_ip import household_of
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import check_is_known_still
 from inbox.realtime.callers import (
     CLOSE_BAD_INPUT,
@@ -77,7 +78,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
             await in_db_thread(check_is_known_still, self._actor)
-            rates.take_stream(self._actor)
+            rate_limits.take_stream(self._actor)
             answer = await door.run(
                 self._actor,
                 slug,
@@ -119,7 +120,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
 
 def _wait(actor: Actor, address: str) -> Callable[[], None]:
     """Take the places of a socket that has no input yet. Raises RateLimited."""
-    return rates.places.take(
+    return rate_limits.places.take(
         {
             f"waiting sockets of {actor.kind}:{actor.ident}": MOST_WAITING_OF_CALLER,
             f"waiting sockets from {household_of(address)}": MOST_WAITING_FROM_ADDRESS,

@@ -8,9 +8,9 @@ import structlog
 from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
-from inbox import rates
-from inbox.addresses import address_of
-from inbox.db_threads import in_db_thread
+from inbox.platform import rate_limits
+from inbox.platform.client_ip import address_of
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import RateLimited, Refusal, Unauthenticated
 from inbox.rules.people.access import Actor
@@ -59,7 +59,7 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     """Refuse a handshake at an address where there is no socket; it is counted as a stranger's."""
     code = CLOSE_NOT_FOUND
     try:
-        await in_db_thread(rates.count_stranger, address_of_scope(scope))
+        await in_db_thread(rate_limits.count_stranger, address_of_scope(scope))
     except RateLimited:
         code = CLOSE_RATE_LIMITED
     log.info("socket refused", path=scope["path"][:200], code=code)
@@ -69,9 +69,9 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
 def _counted(scope: Any) -> Actor:
     actor = _actor_of(scope)
     if actor is None:
-        rates.count_stranger(address_of_scope(scope))
+        rate_limits.count_stranger(address_of_scope(scope))
         raise Unauthenticated(_WHAT_TO_DO)
-    rates.count_caller(actor)
+    rate_limits.count_caller(actor)
     return actor
 
 

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from inbox.db_threads import in_db_thread
 from inbox.feed import Looking, Page, follow, look_at, open_page
+from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.people.live_access import Reader, standings_of

@@ -16,13 +16,13 @@ from inbox.actions.audit.transparency_log import AT_ONCE, NotOurLog, mend_blocks
 from inbox.actions.audit.transparency_log import seal as seal_entries
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
+from inbox.platform.timers import Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.signed_checkpoint import signed_export
 from inbox.rules.errors import NotFound
 from inbox.seal import sinks
 from inbox.seal.keys import existing_key, signing_key
-from inbox.timers import Timer
 
 log = structlog.get_logger(__name__)
 

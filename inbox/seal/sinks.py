@@ -19,7 +19,7 @@ import httpx
 import structlog
 from django.conf import settings
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit.transparency_log import (
     Shipment,
     record_failure,
@@ -39,7 +39,7 @@ def ring_those_behind(size: int) -> None:
     kept = dict(AuditSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
     for number, address in enumerate(settings.AUDIT_SINKS):
         if kept.get(address, 0) < size:
-            notify.ring_publishers(number)
+            wakeups.ring_publishers(number)
 
 
 def publish(number: int) -> None:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from inbox import seal
-from inbox.db_threads import in_turns
+from inbox.platform.db_executor import in_turns
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSealed

@@ -10,8 +10,8 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from limits import parse
 
-from inbox import rates
-from inbox.addresses import address_of, household_of
+from inbox.platform import rate_limits
+from inbox.platform.client_ip import address_of, household_of
 from inbox.queries.people.accounts import person_called
 
 log = structlog.get_logger(__name__)
@@ -42,7 +42,7 @@ def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
     Nobody is locked out by others: a name that is attacked from many addresses is slowed down, and
     only at addresses where its person has not signed in before.
     """
-    counter, address = rates.counter(settings.REDIS_URL), address_of(request)
+    counter, address = rate_limits.counter(settings.REDIS_URL), address_of(request)
     from_address = counter.look("sign-ins from", _FROM_ADDRESS, household_of(address))
     if from_address.is_over:
         return from_address.next_seconds
@@ -60,7 +60,7 @@ def _count_failure(
 ) -> None:
     if request is None:
         return
-    counter, address = rates.counter(settings.REDIS_URL), address_of(request)
+    counter, address = rate_limits.counter(settings.REDIS_URL), address_of(request)
     counter.count("sign-ins from", _FROM_ADDRESS, household_of(address))
     counter.count("sign-ins of", _OF_NAME, name_of(request, credentials))
     is_locked = getattr(request, "axes_locked_out", False)

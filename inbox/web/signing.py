@@ -34,7 +34,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from inbox.actions.people import accounts
-from inbox.addresses import address_of
+from inbox.platform.client_ip import address_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web import lockout
 from inbox.web.mails import mail_of, send_soon

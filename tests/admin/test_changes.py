@@ -11,7 +11,7 @@ from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
-from inbox.models.sealed import unseal
+from inbox.platform.encryption import unseal
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED
 from tests.admin.forms import opened, path, press, press_surely

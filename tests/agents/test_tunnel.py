@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from agents.adapters.addresses import AddressRefused, find_target
 from agents.adapters.exchange import build_request, open_client
-from inbox import webhooks
+from inbox import webhook_sender
 from inbox.engine.agents import _remote
 
 PUBLIC = "93.184.216.34"
@@ -145,15 +145,18 @@ async def test_proxy_that_refuses_or_answers_itself_fails_the_connection(network
 async def test_webhooks_are_sent_by_the_proxy_except_in_our_own_network(
     network, settings, monkeypatch
 ):
-    monkeypatch.setattr(webhooks, "resolve", resolve)
+    monkeypatch.setattr(webhook_sender, "resolve", resolve)
     async with network() as made:
         settings.EGRESS_PROXY = made.proxy
         url = "http://hooks.example/in"
-        assert await webhooks._post(url, "{}", {}, may_be_private=False) == (200, "hooks.example")
+        assert await webhook_sender._post(url, "{}", {}, may_be_private=False) == (
+            200,
+            "hooks.example",
+        )
 
-        monkeypatch.setattr(webhooks, "resolve", own_network)
+        monkeypatch.setattr(webhook_sender, "resolve", own_network)
         own = f"http://hooks.internal:{made.port}/in"
-        assert (await webhooks._post(own, "{}", {}, may_be_private=True))[0] == 200
+        assert (await webhook_sender._post(own, "{}", {}, may_be_private=True))[0] == 200
 
     assert len(made.heads) == 1
 

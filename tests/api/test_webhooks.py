@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from inbox import notify, webhooks
+from inbox import wakeups, webhook_sender
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
@@ -58,7 +58,7 @@ def test_every_message_is_one_that_the_schema_tells(world, bob, later):
 
 def deliver():
     for endpoint in WebhookEndpoint.objects.all():
-        webhooks.deliver(endpoint.pk)
+        webhook_sender.deliver(endpoint.pk)
 
 
 def test_a_webhook_is_added_seen_changed_and_removed(admin, world):
@@ -246,7 +246,7 @@ def test_a_message_to_be_sent_rings_when_its_fact_is_committed(
     admin, hook, world, monkeypatch, django_capture_on_commit_callbacks
 ):
     rung = []
-    monkeypatch.setattr(notify, "ring_couriers", rung.append)
+    monkeypatch.setattr(wakeups, "ring_couriers", rung.append)
     with django_capture_on_commit_callbacks(execute=True):
         start(world, "rehearse:echo")
 

@@ -24,6 +24,6 @@ def log(kept: Kept, world: Any) -> Any:
 @pytest.fixture
 def unprotected(log: Any) -> None:
     """The log without its triggers, for those who find a way around them."""
-    from inbox import append_only
+    from inbox.platform import append_only_triggers
 
-    append_only.remove(connection)
+    append_only_triggers.remove(connection)

@@ -9,7 +9,6 @@ from django.core.management.base import SystemCheckError
 from django.db import DatabaseError, connection, transaction
 from django.db.migrations.recorder import MigrationRecorder
 
-from inbox import append_only
 from inbox.actions.audit.erasure import erase_thread
 from inbox.models import (
     AuditCheckpoint,
@@ -20,6 +19,7 @@ from inbox.models import (
     Event,
     User,
 )
+from inbox.platform import append_only_triggers
 from inbox.rules.people.access import SEED
 from tests.audit.logs import verify
 
@@ -38,7 +38,7 @@ def test_nobody_updates_or_deletes_a_row(model, log):
     refused(lambda: model.objects.all()._raw_delete("default"))
 
 
-@pytest.mark.parametrize("table", [*append_only.TABLES, append_only.PAYLOADS])
+@pytest.mark.parametrize("table", [*append_only_triggers.TABLES, append_only_triggers.PAYLOADS])
 def test_the_ways_around_triggers_are_closed(table, log):
     around = {
         "sqlite": [f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}"],
@@ -75,8 +75,8 @@ def test_a_payload_goes_only_once_an_entry_says_so(log, kept):
 
 
 def test_the_system_check_tells_what_is_not_installed(log):
-    assert append_only.differences(connection) == []
-    trigger = sorted(append_only.installed(connection).triggers)[0]
+    assert append_only_triggers.differences(connection) == []
+    trigger = sorted(append_only_triggers.installed(connection).triggers)[0]
     on = ""
     if connection.vendor == "postgresql":
         on = f" ON {trigger.table}"
@@ -88,13 +88,13 @@ def test_the_system_check_tells_what_is_not_installed(log):
 
     # As its hint says.
     call_command("migrate", "--skip-checks", verbosity=0)
-    assert append_only.differences(connection) == []
+    assert append_only_triggers.differences(connection) == []
 
 
 def test_an_upgrade_may_change_what_is_installed(log):
     if connection.vendor == "postgresql":
         execute("SET CONSTRAINTS ALL IMMEDIATE")
-    append_only.remove(connection)
+    append_only_triggers.remove(connection)
     recorder = MigrationRecorder(connection)
     latest = recorder.migration_qs.filter(app="inbox").latest("name").name
     recorder.record_unapplied("inbox", latest)
@@ -103,7 +103,7 @@ def test_an_upgrade_may_change_what_is_installed(log):
         call_command("check", databases=["default"], stderr=said)
     finally:
         recorder.record_applied("inbox", latest)
-        append_only.install(connection)
+        append_only_triggers.install(connection)
 
     assert "There are migrations to be applied" in said.getvalue()
     assert "A trigger is missing or changed: inbox_auditentry" in said.getvalue()

@@ -11,7 +11,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from inbox import notify, seal
+from inbox import seal, wakeups
 from inbox.actions.audit.transparency_log import take_sink
 from inbox.models import AuditCheckpoint, AuditSink
 from inbox.rules.audit import verifier
@@ -52,7 +52,7 @@ def notes_in_database():
 @pytest.fixture
 def rung(monkeypatch):
     """Who is rung for publishes at once."""
-    monkeypatch.setattr(notify, "ring_publishers", seal.publish)
+    monkeypatch.setattr(wakeups, "ring_publishers", seal.publish)
 
 
 def test_a_file_and_a_web_server_get_every_checkpoint_in_order(

@@ -5,10 +5,11 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, transaction
 
-from inbox import seal, timers
+from inbox import seal
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
+from inbox.platform import timers
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.people.access import SEED
 from tests import steps

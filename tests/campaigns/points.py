@@ -213,10 +213,10 @@ def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _wrap_decisions(trigger: _Trigger) -> None:
-    from inbox import notify
+    from inbox import wakeups
     from inbox.api import views
 
-    decide, ring_workers = views.decide, notify.ring_workers
+    decide, ring_workers = views.decide, wakeups.ring_workers
     deciding = threading.local()
 
     @wraps(decide)
@@ -237,7 +237,7 @@ def _wrap_decisions(trigger: _Trigger) -> None:
             trigger.reached(AFTER_DECISION)
         ring_workers(run_id)
 
-    views.decide, notify.ring_workers = decided, ring
+    views.decide, wakeups.ring_workers = decided, ring
 
 
 def _is_let_go(answer: Any) -> bool:
@@ -260,7 +260,7 @@ def _no_writer() -> AbstractContextManager[object]:
 
     if not settings.EMBEDDED:
         return nullcontext()
-    from inbox.config.embedded_database.base import _line
+    from inbox.platform.embedded.database.base import _line
 
     class _InLine:
         def __enter__(self) -> None:

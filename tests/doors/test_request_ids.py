@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from inbox.api.request_ids import RequestIds
-from inbox.db_threads import in_db_thread
 from inbox.models import AuditEntry
+from inbox.platform.db_executor import in_db_thread
 from inbox.rules.request_context import begin_request, current_request_id
 from tests.steps import start
 

@@ -5,8 +5,8 @@ import threading
 import pytest
 from django.db import OperationalError, connections
 
-from inbox.config.embedded_database import base
-from inbox.config.embedded_database.base import Line
+from inbox.platform.embedded.database import base
+from inbox.platform.embedded.database.base import Line
 
 
 def wait_for(line, count):

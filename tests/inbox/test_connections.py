@@ -53,7 +53,7 @@ def place(actor=SEED):
 
 
 def kept_headers():
-    from inbox.models.sealed import unseal
+    from inbox.platform.encryption import unseal
 
     return unseal(Endpoint.objects.get().headers)
 

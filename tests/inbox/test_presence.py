@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from inbox import notify
+from inbox import wakeups
 from inbox.feed import Looking, Page, hubs, look_at, open_page, presence
 from inbox.queries.people.live_access import Reader, Standing
 from inbox.realtime.here import read_here
@@ -126,7 +126,7 @@ async def test_pages_of_one_process_know_of_each_other_while_the_layer_is_away(r
     async def away(group, message):
         raise ConnectionError
 
-    monkeypatch.setattr(notify.rings(), "group_send", away)
+    monkeypatch.setattr(wakeups.rings(), "group_send", away)
     bob = await room.enter(1, THIS)
     erin = await room.enter(2, THIS)
     await room.until(lambda: room.here(bob) == ["Person 2"])
@@ -191,7 +191,7 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
     await room.until(lambda: {"type": "hello"} in room.told[bob])
     person = {"page": "far away", "user": 9, "name": "Far", "reads": [OURS], "decides": [OURS]}
     message = {"type": "presence.here", "people": [{**person, "interrupt": THIS.interrupt}]}
-    await notify.rings().group_send(notify.PRESENCE_GROUP, message)
+    await wakeups.rings().group_send(wakeups.PRESENCE_GROUP, message)
     await room.until(lambda: room.here(bob) == ["Far"])
 
     monkeypatch.setattr(presence, "EXPIRY_SECONDS", 0.05)
@@ -202,7 +202,7 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
 
 
 async def test_hello_is_said_when_everything_is_heard_and_not_before(room, monkeypatch):
-    layer = notify.rings()
+    layer = wakeups.rings()
     gate, add = asyncio.Event(), layer.group_add
 
     async def add_later(group, channel):
@@ -217,7 +217,7 @@ async def test_hello_is_said_when_everything_is_heard_and_not_before(room, monke
     gate.set()
 
     await room.until(lambda: {"type": "hello"} in room.told[bob])
-    await layer.group_send(notify.GROUP, {"type": "ring.team", "team": OURS, "thread": "t"})
+    await layer.group_send(wakeups.GROUP, {"type": "ring.team", "team": OURS, "thread": "t"})
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
 
 
@@ -247,7 +247,7 @@ async def test_a_team_is_told_of_its_own_threads_only(room):
 
     for team, thread in ((THEIRS, "theirs"), (OURS, "ours")):
         message = {"type": "ring.team", "team": team, "thread": thread}
-        await notify.rings().group_send(notify.GROUP, message)
+        await wakeups.rings().group_send(wakeups.GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "ours"} in room.told[bob])
     assert {"type": "inbox", "thread": "theirs"} not in room.told[bob]
@@ -271,7 +271,7 @@ async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     await room.until(lambda: THEIRS in bob.standing.reads)
 
     message = {"type": "ring.team", "team": THEIRS, "thread": "theirs"}
-    await notify.rings().group_send(notify.GROUP, message)
+    await wakeups.rings().group_send(wakeups.GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "theirs"} in room.told[bob])
 
@@ -326,7 +326,7 @@ async def test_only_the_team_is_told_who_decided(room):
     for team, who in ((THEIRS, "Eve"), (OURS, "Ann")):
         decided = {"interrupts": [THIS.interrupt], "by": who}
         message = {"type": "ring.team", "team": team, "thread": "t", "decided": decided}
-        await notify.rings().group_send(notify.GROUP, message)
+        await wakeups.rings().group_send(wakeups.GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
     told = [one for one in room.told[bob] if one["type"] == "decided"]

@@ -8,8 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from limits import parse
 from structlog.testing import capture_logs
 
-from inbox import rates, windows
-from inbox.addresses import household_of
+from inbox.platform import rate_limit_memory, rate_limits
+from inbox.platform.client_ip import household_of
 from inbox.realtime import agui
 from inbox.rules.errors import RateLimited
 from tests.races.together import Meeting
@@ -27,7 +27,7 @@ def valkey():
 @pytest.fixture(params=["memory", pytest.param("redis", marks=pytest.mark.services)])
 def counter(request):
     url = request.getfixturevalue("valkey").url if request.param == "redis" else ""
-    return rates.Counter(url)
+    return rate_limits.Counter(url)
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def clock(monkeypatch):
         def monotonic(self):
             return self.seconds
 
-    monkeypatch.setattr(windows, "time", Clock())
-    return windows.time
+    monkeypatch.setattr(rate_limit_memory, "time", Clock())
+    return rate_limit_memory.time
 
 
 def allowed(counter, times, limit=FIVE, who="a"):
@@ -82,15 +82,15 @@ def test_sixteen_at_once_are_never_more_than_the_limit(counter, request, limit):
 
 
 def test_who_counts_in_a_process_counts_alone(monkeypatch):
-    counter, meeting = rates.Counter(""), Meeting(2, patience_seconds=0.2)
-    read = windows.Windows._read
+    counter, meeting = rate_limits.Counter(""), Meeting(2, patience_seconds=0.2)
+    read = rate_limit_memory.Windows._read
 
     def read_and_wait(*args):
         found = read(*args)
         meeting.wait()
         return found
 
-    monkeypatch.setattr(windows.Windows, "_read", read_and_wait)
+    monkeypatch.setattr(rate_limit_memory.Windows, "_read", read_and_wait)
     with ThreadPoolExecutor(2) as pool:
         taken = sum(pool.map(lambda _: allowed(counter, 1, parse("1/day")), range(2)))
 
@@ -112,7 +112,7 @@ def test_who_counts_in_a_process_counts_alone(monkeypatch):
 def test_the_calls_of_the_window_before_count_for_what_of_it_is_not_a_window_ago(
     clock, later, then
 ):
-    counter = rates.Counter("")
+    counter = rate_limits.Counter("")
     allowed(counter, 5)
 
     clock.seconds = later
@@ -121,7 +121,7 @@ def test_the_calls_of_the_window_before_count_for_what_of_it_is_not_a_window_ago
 
 
 def test_a_process_keeps_nothing_of_windows_that_are_past(clock):
-    kept = windows.Windows()
+    kept = rate_limit_memory.Windows()
     for who in range(1_000):
         kept.acquire_sliding_window_entry(f"{who}", 5, 60)
 
@@ -135,21 +135,21 @@ def test_a_process_keeps_nothing_of_windows_that_are_past(clock):
 def test_a_request_counts_once_however_often_it_asks_who_calls(settings, alice):
     settings.RATE_LIMIT = "1/minute"
 
-    rates.begin_call()
-    rates.count_caller(alice)
-    rates.count_caller(alice)
+    rate_limits.begin_call()
+    rate_limits.count_caller(alice)
+    rate_limits.count_caller(alice)
 
-    rates.begin_call()
+    rate_limits.begin_call()
     for _ in range(2):
         with pytest.raises(RateLimited):
-            rates.count_caller(alice)
+            rate_limits.count_caller(alice)
 
 
 def test_without_a_limit_nothing_is_counted(settings, alice):
     settings.RATE_LIMIT = ""
-    call = rates.begin_call()
+    call = rate_limits.begin_call()
 
-    rates.count_caller(alice)
+    rate_limits.count_caller(alice)
 
     assert call.standing is None
 
@@ -159,7 +159,7 @@ def test_what_is_no_limit_keeps_a_server_from_starting(settings, text):
     settings.RATE_LIMIT_ANONYMOUS = text
 
     with pytest.raises(ImproperlyConfigured):
-        rates.check_settings()
+        rate_limits.check_settings()
 
 
 @pytest.mark.parametrize(
@@ -178,9 +178,9 @@ def test_addresses_that_one_customer_has_count_as_one(address, household):
 
 @pytest.mark.services
 def test_while_redis_is_away_each_process_counts_and_it_is_logged_once(valkey, monkeypatch):
-    counter = rates.Counter(valkey.url)
+    counter = rate_limits.Counter(valkey.url)
     allowed(counter, 9)
-    monkeypatch.setattr(rates, "AWAY_SECONDS", 0.0)  # ask again at once
+    monkeypatch.setattr(rate_limits, "AWAY_SECONDS", 0.0)  # ask again at once
 
     valkey.shut_down()
     try:
@@ -198,7 +198,7 @@ def test_while_redis_is_away_each_process_counts_and_it_is_logged_once(valkey, m
 
 @pytest.mark.services
 def test_a_redis_that_is_away_is_not_asked_by_every_call(valkey, monkeypatch):
-    counter = rates.Counter(valkey.url)
+    counter = rate_limits.Counter(valkey.url)
     valkey.shut_down()
     try:
         first = counter.count("caller", FIVE, "a")

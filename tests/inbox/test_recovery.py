@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 
 from agents.port import Effect, ToolRefused
-from inbox import engine, notify, sweeper
+from inbox import engine, sweeper, wakeups
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import accept_run
 from inbox.engine import turns
@@ -300,7 +300,7 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
 def test_a_run_whose_ring_was_lost_is_rung_for_again(world, alice, monkeypatch, later):
     rung = []
     accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-    monkeypatch.setattr(notify, "ring_workers", rung.append)
+    monkeypatch.setattr(wakeups, "ring_workers", rung.append)
     sweeper.sweep()
     assert rung == []
 

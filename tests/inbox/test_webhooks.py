@@ -6,7 +6,7 @@ import threading
 import pytest
 from django.db import OperationalError, connections
 
-from inbox import notify, sweeper, webhooks
+from inbox import sweeper, wakeups, webhook_sender
 from inbox.actions.webhooks import deliveries
 from inbox.actions.webhooks.endpoints import (
     add_webhook,
@@ -41,7 +41,7 @@ APPROVED_RUN = [
 @pytest.fixture(autouse=True)
 def _delivered_by_the_sweeper(monkeypatch):
     """Whoever is rung delivers at once, in this thread."""
-    monkeypatch.setattr(notify, "ring_couriers", webhooks.deliver)
+    monkeypatch.setattr(wakeups, "ring_couriers", webhook_sender.deliver)
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def in_thread(received, thread_id):
 def test_a_receiver_that_fails_in_every_way_gets_everything_in_order_once_it_recovers(
     world, bob, receiver, endpoint, later, monkeypatch
 ):
-    monkeypatch.setattr(webhooks, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
     aside = Receiver()
     threads = [an_approved_run(world, bob), an_approved_run(world, bob)]
 
@@ -118,7 +118,7 @@ def test_a_receiver_that_fails_in_every_way_gets_everything_in_order_once_it_rec
 def test_a_message_that_came_twice_is_known_by_its_id(
     world, receiver, endpoint, later, monkeypatch
 ):
-    monkeypatch.setattr(webhooks, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
     receiver.may_answer.clear()
     start(world, "rehearse:echo")
     sweeper.sweep()
@@ -218,7 +218,7 @@ def test_a_worker_that_dies_between_sending_and_recording_sends_twice(
         raise WorkerKilled
 
     with monkeypatch.context() as dying:
-        dying.setattr(webhooks, "record_attempt", die)
+        dying.setattr(webhook_sender, "record_attempt", die)
         with pytest.raises(WorkerKilled):
             sweeper.sweep()
     sweeper.sweep()
@@ -238,7 +238,9 @@ def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later)
     later(seconds=61)
     sweeper.sweep()
 
-    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, Problem.STATUS))
+    late = deliveries.record_attempt(
+        taken=slow, outcome=webhook_sender.Outcome(500, Problem.STATUS)
+    )
 
     assert late is None
     assert Delivery.objects.get().status == "delivered"
@@ -253,10 +255,14 @@ def test_what_a_worker_says_too_late_about_a_message_of_another_one_is_not_heard
     later(seconds=61)
     quick = deliveries.take_delivery(endpoint_id=endpoint.pk)
 
-    late = deliveries.record_attempt(taken=slow, outcome=webhooks.Outcome(500, Problem.STATUS))
+    late = deliveries.record_attempt(
+        taken=slow, outcome=webhook_sender.Outcome(500, Problem.STATUS)
+    )
 
     assert late is None
-    assert deliveries.record_attempt(taken=quick, outcome=webhooks.Outcome(204)) == "delivered"
+    assert (
+        deliveries.record_attempt(taken=quick, outcome=webhook_sender.Outcome(204)) == "delivered"
+    )
     endpoint.refresh_from_db()
     assert endpoint.failures == 0
 
@@ -264,7 +270,7 @@ def test_what_a_worker_says_too_late_about_a_message_of_another_one_is_not_heard
 def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
     world, receiver, endpoint, monkeypatch
 ):
-    monkeypatch.setattr(webhooks, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
     receiver.drips = True
     start(world, "rehearse:echo")
     sweeper.sweep()
@@ -314,35 +320,35 @@ def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, end
     assert sum(one is not None for one in taken) == deliveries.MOST_AT_ONCE
 
     for one in taken[: deliveries.MOST_AT_ONCE]:
-        deliveries.record_attempt(taken=one, outcome=webhooks.Outcome(500, Problem.STATUS))
+        deliveries.record_attempt(taken=one, outcome=webhook_sender.Outcome(500, Problem.STATUS))
 
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is not None
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is None
 
 
 def test_slow_receivers_leave_half_of_a_worker_to_others(world, receiver, endpoint, monkeypatch):
-    monkeypatch.setattr(webhooks, "_room", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(webhook_sender, "_room", threading.BoundedSemaphore(1))
     start(world, "rehearse:echo")
-    webhooks._room.acquire()
+    webhook_sender._room.acquire()
 
-    webhooks.deliver(endpoint.pk)
+    webhook_sender.deliver(endpoint.pk)
     assert receiver.received == []
 
-    webhooks._room.release()
-    webhooks.deliver(endpoint.pk)
+    webhook_sender._room.release()
+    webhook_sender.deliver(endpoint.pk)
     assert receiver.types == ["run.finished"]
 
 
 def test_a_courier_makes_room_after_a_stretch_and_rings_for_the_rest(
     world, receiver, endpoint, monkeypatch
 ):
-    monkeypatch.setattr(webhooks, "AT_A_STRETCH", 2)
+    monkeypatch.setattr(webhook_sender, "AT_A_STRETCH", 2)
     rung = []
-    monkeypatch.setattr(notify, "ring_couriers", rung.append)
+    monkeypatch.setattr(wakeups, "ring_couriers", rung.append)
     for _ in range(3):
         start(world, "rehearse:echo")
 
-    webhooks.deliver(endpoint.pk)
+    webhook_sender.deliver(endpoint.pk)
 
     assert (len(receiver.received), rung) == (2, [endpoint.pk])
 
@@ -352,7 +358,7 @@ def test_a_worker_that_stops_takes_nothing_more(world, receiver, endpoint):
     stopping = threading.Event()
     stopping.set()
 
-    webhooks.deliver(endpoint.pk, stopping=stopping)
+    webhook_sender.deliver(endpoint.pk, stopping=stopping)
 
     assert receiver.received == []
 
@@ -364,9 +370,9 @@ def test_a_database_that_is_away_delays_a_message_only(world, receiver, endpoint
         raise OperationalError
 
     with monkeypatch.context() as outage:
-        outage.setattr(webhooks, "take_delivery", away)
-        webhooks.deliver(endpoint.pk)
-    webhooks.deliver(endpoint.pk)
+        outage.setattr(webhook_sender, "take_delivery", away)
+        webhook_sender.deliver(endpoint.pk)
+    webhook_sender.deliver(endpoint.pk)
 
     assert receiver.types == ["run.finished"]
 
@@ -382,7 +388,7 @@ def test_no_transaction_is_open_while_the_network_runs(world, receiver, endpoint
         seen.append(transactions())
         return [host]
 
-    monkeypatch.setattr(webhooks, "resolve", resolver)
+    monkeypatch.setattr(webhook_sender, "resolve", resolver)
     start(world, "rehearse:echo")
     outside = transactions()
     sweeper.sweep()
@@ -401,7 +407,7 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
     (row,) = Delivery.objects.all()
     for tries, pause in enumerate(SCHEDULE, start=1):
         taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
-        deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, Problem.STATUS))
+        deliveries.record_attempt(taken=taken, outcome=webhook_sender.Outcome(400, Problem.STATUS))
         _somebody_else_is_served(endpoint)
         row.refresh_from_db()
         made = row.attempts.last().at
@@ -411,7 +417,7 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
 
     taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
     assert (
-        deliveries.record_attempt(taken=taken, outcome=webhooks.Outcome(400, Problem.STATUS))
+        deliveries.record_attempt(taken=taken, outcome=webhook_sender.Outcome(400, Problem.STATUS))
         == "failed"
     )
 
@@ -516,7 +522,7 @@ def test_our_own_network_is_not_reached(world, receiver, endpoint, settings, mon
     async def rebound(host, port):
         return ["127.0.0.1"]
 
-    monkeypatch.setattr(webhooks, "resolve", rebound)
+    monkeypatch.setattr(webhook_sender, "resolve", rebound)
     start(world, "rehearse:echo")
     sweeper.sweep()
     assert problems()[-1] == "The URL leads into a private network."

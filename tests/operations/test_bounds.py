@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from twisted.internet.testing import StringTransport
 
-from inbox.management import bounded
-from inbox.management.bounded import (
+from inbox.platform import bounded_server
+from inbox.platform.bounded_server import (
     MAX_BODY,
     MAX_READ,
     BoundedFactory,
@@ -140,7 +140,7 @@ async def test_an_answer_waits_for_whoever_reads_slowly(served, kind):
 
 @KINDS
 async def test_an_answer_that_nobody_reads_is_closed(served, monkeypatch, kind):
-    monkeypatch.setattr(bounded, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(bounded_server, "PATIENCE_SECONDS", 0.01)
     request = served.ask(kind)
     write(request, len(PART))
     served.pause()
@@ -189,7 +189,7 @@ async def test_a_socket_waits_for_a_client_that_reads_slowly(served):
 
 
 async def test_a_socket_that_nobody_reads_is_closed(served, monkeypatch):
-    monkeypatch.setattr(bounded, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(bounded_server, "PATIENCE_SECONDS", 0.01)
     opened = served.open_socket()
     opened.handle_reply(FRAME)
     served.pause()
@@ -226,7 +226,7 @@ async def test_a_socket_that_sends_more_than_anybody_takes_is_closed(served):
     served.queue = frames
     served.open_socket()
 
-    served.send(ONE_FRAME * bounded.MAX_WAITING_FRAMES)
+    served.send(ONE_FRAME * bounded_server.MAX_WAITING_FRAMES)
 
     assert served.line.is_broken
-    assert frames.qsize() == bounded.MAX_WAITING_FRAMES
+    assert frames.qsize() == bounded_server.MAX_WAITING_FRAMES

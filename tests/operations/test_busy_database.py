@@ -11,8 +11,8 @@ from django.db.utils import ConnectionHandler
 from django.test import RequestFactory
 
 from inbox.api.unavailable import UnavailableMiddleware
-from inbox.config.pooled_database import base
-from inbox.db_threads import DatabaseBusy
+from inbox.platform.db_executor import DatabaseBusy
+from inbox.platform.pooled_database import base
 from tests.campaigns.client import wait_for
 from tests.support.postgres import PostgresServer
 
@@ -29,7 +29,7 @@ def server():
 @pytest.fixture
 def connect(server, django_db_blocker):
     """Take one connection of a pool that has two of them and waits briefly."""
-    database = dj_database_url.parse(server.url, engine="inbox.config.pooled_database")
+    database = dj_database_url.parse(server.url, engine="inbox.platform.pooled_database")
     database["OPTIONS"] = {"pool": {"min_size": 1, "max_size": 2, "timeout": 0.5}}
     handler = ConnectionHandler({"default": database, "spare": database})
     taken = []

@@ -12,9 +12,9 @@ import pytest
 from django.contrib.auth import authenticate
 from django.core.management import CommandError, call_command
 
-from inbox.config.logs import LOGGING_CONFIGURATION
 from inbox.management.demo import PEOPLE, ensure_demo
 from inbox.models import Run, User
+from inbox.platform.logs import LOGGING_CONFIGURATION
 from inbox.queries.people.api_keys import actor_of_key
 from tests.support.processes import REPOSITORY, embedded_environment
 
@@ -80,7 +80,7 @@ def test_addresses_of_servers_make_the_scaled_shape(tmp_path):
     embedded, database, layer, broker, options, key, hosts, is_secure = json.loads(out)
 
     assert not embedded
-    assert database["ENGINE"] == "inbox.config.pooled_database"
+    assert database["ENGINE"] == "inbox.platform.pooled_database"
     assert database["OPTIONS"]["pool"]["max_size"] >= 32
     assert layer["BACKEND"] == "channels_redis.pubsub.RedisPubSubChannelLayer"
     assert layer["CONFIG"]["hosts"] == [{"address": REDIS, "socket_timeout": 30}]
@@ -97,8 +97,8 @@ def test_nothing_in_the_environment_makes_the_embedded_shape_and_one_key_that_is
 
     embedded, database, layer, broker, _, key, _, _ = first
     assert embedded
-    assert database["ENGINE"] == "inbox.config.embedded_database"
-    assert layer["BACKEND"] == "inbox.config.embedded_layer.EmbeddedChannelLayer"
+    assert database["ENGINE"] == "inbox.platform.embedded.database"
+    assert layer["BACKEND"] == "inbox.platform.embedded.channel_layer.EmbeddedChannelLayer"
     assert broker.startswith("embedded://")
     path = tmp_path / "secret-key"
     assert key == second[5] == path.read_text()

@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 from kombu import Connection, Queue
 
-from inbox.config.embedded_broker import Transport
-from inbox.config.embedded_layer import EmbeddedChannelLayer
+from inbox.platform.embedded.broker import Transport
+from inbox.platform.embedded.channel_layer import EmbeddedChannelLayer
 
 PATIENCE = 10
 TRIPS = 20

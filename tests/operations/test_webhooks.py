@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from inbox.actions.webhooks.outbox import message
 from inbox.rules.webhooks.delivery_rules import SCHEDULE, EventType
-from inbox.webhooks import sign
+from inbox.webhook_sender import sign
 from tests.campaigns.client import wait_for
 from tests.support.processes import embedded_environment, manage, start_embedded
 

@@ -26,10 +26,10 @@ def committed_world(transactional_db: None) -> Iterator[World]:
     TRUNCATE fires the append-only triggers on empty tables too, so that they have to be away while
     `transactional_db` cleans up; Django then says that it has migrated, which brings them back.
     """
-    from inbox import append_only
+    from inbox.platform import append_only_triggers
 
     yield make_world()
-    append_only.remove(connection)
+    append_only_triggers.remove(connection)
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
 from agents.rehearsal import ledger
-from inbox import append_only, engine, sweeper
+from inbox import engine, sweeper
+from inbox.platform import append_only_triggers
 from inbox.seal.reconciliation import reconcile
 from tests.audit.logs import keep_in, verify, write_log
 from tests.steps import approve, open_interrupts, start
@@ -36,7 +37,7 @@ def test_it_runs_decides_seals_erases_and_verifies(
     write_log(committed_world)
 
     assert (verify(kept)["verdict"], verify(kept)["findings"]) == ("intact", [])
-    assert not append_only.may_change_history(connection)
+    assert not append_only_triggers.may_change_history(connection)
 
 
 @pytest.mark.parametrize(
@@ -89,19 +90,21 @@ def test_every_way_to_change_history_is_warned_of(as_the_application, harm):
     with transaction.atomic():
         execute(harm.format(role=ROLE))
         execute(f"SET LOCAL ROLE {ROLE}")
-        assert append_only.may_change_history(connection)
+        assert append_only_triggers.may_change_history(connection)
         transaction.set_rollback(True)
     execute(f"SET ROLE {ROLE}")
-    assert not append_only.may_change_history(connection)
+    assert not append_only_triggers.may_change_history(connection)
 
 
 def test_a_function_that_looks_elsewhere_is_told_of(committed_world):
     execute("ALTER FUNCTION signoff_erased_only RESET ALL")
     try:
-        assert [code for code, _ in append_only.differences(connection)] == ["signoff.E003"]
+        assert [code for code, _ in append_only_triggers.differences(connection)] == [
+            "signoff.E003"
+        ]
     finally:
-        append_only.install(connection)
-    assert append_only.differences(connection) == []
+        append_only_triggers.install(connection)
+    assert append_only_triggers.differences(connection) == []
 
 
 def test_the_owner_is_warned(committed_world):

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from inbox import webhooks
+from inbox import webhook_sender
 from inbox.actions.webhooks.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
 from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
 from inbox.models import Delivery, WebhookEndpoint
@@ -81,7 +81,7 @@ def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, num
     for _ in range(MOST_AT_ONCE):
         start(committed_world, "rehearse:echo")
     taken = [take_delivery(endpoint_id=endpoint.pk) for _ in range(MOST_AT_ONCE)]
-    failed = webhooks.Outcome(500)
+    failed = webhook_sender.Outcome(500)
 
     at_once([partial(record_attempt, taken=one, outcome=failed) for one in taken])
 

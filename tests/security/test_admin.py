@@ -18,7 +18,7 @@ from inbox.models import (
     User,
     WebhookEndpoint,
 )
-from inbox.models.sealed import unseal
+from inbox.platform.encryption import unseal
 from tests.security.callers import CSRF, NAMES, Caller
 from tests.security.routes import FAMILIES, GUARDED_IN_TEAMS, call
 from tests.security.test_browser_rules import rows

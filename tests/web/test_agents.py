@@ -9,7 +9,7 @@ from django.test import Client
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.people.provisioning import add_member
 from inbox.models import Endpoint, Membership
-from inbox.models.sealed import unseal
+from inbox.platform.encryption import unseal
 from inbox.rules.people.access import SEED, Role
 from tests.elsewhere import REFUSAL, elsewhere
 from tests.web.pages import Reader, input_value, words

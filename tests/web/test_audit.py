@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from inbox import append_only
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.comments import comment_on
 from inbox.models import AuditEntry, ToolCall
+from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
 from inbox.queries.decisions import merge_pages
 from inbox.rules.people.access import SEED
@@ -224,7 +224,7 @@ def test_comments_do_not_push_evidence_out_of_the_comparison(
 def test_an_entry_that_somebody_changed_is_said_to_be(reads_ana, edited, body):
     from django.db import connection
 
-    append_only.remove(connection)
+    append_only_triggers.remove(connection)
     AuditEntry.objects.filter(tool_call=edited, action="tool.started").update(body=body)
 
     for page in (path(edited), f"/audit/threads/{edited.thread_id}/"):

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.exceptions import ImproperlyConfigured
 from playwright.sync_api import Page, expect
 
-from inbox.config.oidc import read_providers
+from inbox.platform.oidc_settings import read_providers
 from tests.provider import CLIENT, Provider
 from tests.support.processes import embedded_environment, manage
 from tests.web.site import Site, open_site

@@ -11,9 +11,9 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
-from inbox.addresses import address_of
 from inbox.models import AuditEntry, User
 from inbox.models.sessions import stored_key
+from inbox.platform.client_ip import address_of
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.web import lockout
@@ -426,8 +426,8 @@ def test_a_mail_that_cannot_be_sent_fails_no_page(
 
 
 def shared_cache(url):
-    options = {"serializer": "inbox.config.shared_cache.JsonSerializer"}
-    backend = "inbox.config.shared_cache.SharedCache"
+    options = {"serializer": "inbox.platform.shared_cache.JsonSerializer"}
+    backend = "inbox.platform.shared_cache.SharedCache"
     return {"default": {"BACKEND": backend, "LOCATION": url, "OPTIONS": options}}
 
 

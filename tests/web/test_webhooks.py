@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from inbox import webhooks
+from inbox import webhook_sender
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Delivery, WebhookEndpoint
-from inbox.models.sealed import unseal
+from inbox.platform.encryption import unseal
 from inbox.rules.people.access import SEED
 from tests.receiver import receiver
 from tests.steps import start
@@ -36,7 +36,7 @@ def failed(world, receiver, hook):
     """A message that the receiver did not want."""
     receiver.status, receiver.answer = 500, b"<b>no\xe2\x80\xaeway</b>"
     start(world, "rehearse:echo")
-    webhooks.deliver(hook.pk)
+    webhook_sender.deliver(hook.pk)
     return Delivery.objects.get()
 
 
@@ -118,7 +118,7 @@ def test_the_log_shows_every_attempt_and_nothing_that_the_receiver_hides(reads_a
 def test_a_message_is_sent_again_from_the_log(reads_ana, hook, failed, receiver):
     receiver.status = 204
     sent = reads_ana.client.post(f"/deliveries/{failed.message_id}/send")
-    webhooks.deliver(hook.pk)
+    webhook_sender.deliver(hook.pk)
 
     assert sent.status_code == 303
     assert [one.id for one in receiver.received] == [f"msg_{failed.message_id.hex}"] * 2
@@ -132,7 +132,7 @@ def test_all_that_was_given_up_is_sent_again(reads_ana, hook, failed, receiver):
 
     receiver.status = 204
     reads_ana.client.post(path(hook, "replay"))
-    webhooks.deliver(hook.pk)
+    webhook_sender.deliver(hook.pk)
 
     assert Delivery.objects.get().status == "delivered"
 
@@ -150,7 +150,7 @@ def test_what_cannot_be_sent_is_said_on_the_page(reads_ana, hook, failed, what):
 
 def test_a_test_is_sent(reads_ana, hook, receiver):
     reads_ana.client.post(path(hook, "test"))
-    webhooks.deliver(hook.pk)
+    webhook_sender.deliver(hook.pk)
 
     assert receiver.types == ["webhook.test"]
     assert "webhook.test" in words(reads_ana.get(path(hook)))
@@ -177,7 +177,7 @@ def test_a_webhook_that_was_left_alone_is_a_banner_for_administrators(
     assert banner not in words(reads_ana.get("/"))
     receiver.status = 410
     start(world, "rehearse:echo")
-    webhooks.deliver(hook.pk)
+    webhook_sender.deliver(hook.pk)
 
     for address in ("/", "/decided/", "/agents/", "/webhooks/"):
         page = reads_ana.get(address)

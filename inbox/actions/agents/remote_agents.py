@@ -11,7 +11,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.locking import lock_thread
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
-from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.platform.encryption import Unreadable, seal, unseal
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import (
     REMOTE,

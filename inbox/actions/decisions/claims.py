@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.decide import refuse_if_closed
@@ -114,4 +114,4 @@ def _record(
         interrupt=interrupt,
         **detail,
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
 from inbox.actions.locking import lock_thread
@@ -45,5 +45,5 @@ def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None
         comment=str(comment.pk),
         digest=digest(text),
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return comment

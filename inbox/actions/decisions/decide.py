@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.tool_call_decisions import apply_answers
@@ -311,7 +311,7 @@ def _store(
         ]
     )
     outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
-    notify.ring_reviewers_on_commit(
+    wakeups.ring_reviewers_on_commit(
         thread.team_id,
         thread.pk,
         decided=[interrupt.pk for interrupt, _ in answered],

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.tool_call_decisions import unapply_answer
@@ -75,7 +75,7 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
         decision=str(decision.pk),
     )
     outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return decision
 
 

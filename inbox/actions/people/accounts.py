@@ -11,7 +11,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
-from inbox.models.sealed import Unreadable, seal, unseal
+from inbox.platform.encryption import Unreadable, seal, unseal
 from inbox.queries.people.accounts import person_called
 from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, ActorKind

@@ -10,13 +10,13 @@ from django.core.validators import validate_email
 from django.db import transaction
 from limits import parse
 
-from inbox import rates
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
 from inbox.actions.locking import lock_team
 from inbox.actions.people.invitation_mail import send_invitation
 from inbox.models import Invitation
 from inbox.models.clock import database_now
+from inbox.platform import rate_limits
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_key_tokens import key_digest
 from inbox.queries.people.invitations import state_of
@@ -124,7 +124,7 @@ def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
 
 def _check_resends(invitation_id: UUID) -> None:
     """Keep an invitation from filling somebody's mailbox."""
-    counter = rates.counter(settings.REDIS_URL)
+    counter = rate_limits.counter(settings.REDIS_URL)
     resends = counter.count("resent invitations", _RESENDS, str(invitation_id))
     if resends is not None and resends.is_over:
         seconds = resends.next_seconds

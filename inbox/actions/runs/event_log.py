@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ag_ui.core import BaseEvent
 
 from agents.agui import wire
-from inbox import notify
+from inbox import wakeups
 from inbox.models import Event, Run, Thread
 
 
@@ -58,4 +58,4 @@ def append(
     rows = [
         (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
     ]
-    notify.ring_followers_on_commit(thread.pk, rows)
+    wakeups.ring_followers_on_commit(thread.pk, rows)

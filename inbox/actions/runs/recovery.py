@@ -16,7 +16,7 @@ from ag_ui.core import (
 )
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.locking import lock_thread
 from inbox.actions.runs import tool_calls as calls
@@ -86,7 +86,7 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
         status=run.status,
         attempt=run.attempt,
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return RunStatus(run.status)
 
 
@@ -117,7 +117,7 @@ def ask_what_happened(*, hold: Hold) -> bool:
         state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),
         code="AGENT_ERROR",
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return True
 
 
@@ -127,7 +127,7 @@ def _queue_again(run: Run, now: datetime) -> None:
     run.lease_until = None
     run.queued_at = now
     run.save(update_fields=["status", "fence", "lease_until", "queued_at"])
-    notify.ring_workers_on_commit(run.pk)
+    wakeups.ring_workers_on_commit(run.pk)
 
 
 def _fail(thread: Thread, run: Run, now: datetime) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
@@ -110,8 +110,8 @@ def queue_run(
             resumes=str(resumes.pk),
             started_by=started_by[:160],
         )
-    notify.ring_workers_on_commit(run.pk)
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_workers_on_commit(run.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.locking import lock_thread
@@ -88,7 +88,7 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
         message = "It is not known whether {tool} happened. Did it?"
         doubts = doubts_about(retry, doubtful, message)
         interrupt_run(thread, retry, now, interrupts=doubts, repeats=again)
-        notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+        wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return Accepted(retry, replayed=False)
 
 

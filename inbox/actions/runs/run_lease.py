@@ -12,7 +12,7 @@ from ag_ui.core import RunErrorEvent
 from django.db import transaction
 
 from agents.agui import strict_json, wire
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.locking import lock_thread
 from inbox.actions.runs import event_log, tool_calls
@@ -238,7 +238,7 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
         state=(RunStatus.RUNNING, status),
         code=code,
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
 def lock_held(hold: Hold, *, with_team: bool = False) -> tuple[Thread, datetime]:

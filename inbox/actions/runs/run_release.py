@@ -2,7 +2,7 @@
 
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.locking import lock_thread
 from inbox.actions.runs import tool_calls
 from inbox.actions.runs.run_lease import Hold
@@ -30,5 +30,5 @@ def release_run(*, hold: Hold) -> bool:
     run.lease_until = None
     run.queued_at = now
     run.save(update_fields=["status", "fence", "attempt", "lease_until", "queued_at"])
-    notify.ring_workers_on_commit(run.pk)
+    wakeups.ring_workers_on_commit(run.pk)
     return True

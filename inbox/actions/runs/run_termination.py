@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs import event_log, tool_calls
 from inbox.actions.webhooks import outbox
@@ -61,7 +61,7 @@ def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datet
         code=failure.code,
         why=str(failure),
     )
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
 
 
 def close_run(

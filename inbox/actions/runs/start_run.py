@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from ag_ui.core import RunFinishedCancelledOutcome, RunFinishedEvent
 from django.db import IntegrityError, transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import (
     count_refusal,
@@ -366,7 +366,7 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
     )
     close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
     audit_trail.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
-    notify.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
     return run
 
 

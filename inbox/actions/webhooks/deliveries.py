@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.webhooks.endpoints import lock_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
@@ -180,7 +180,7 @@ def send_again(*, message_id: UUID, actor: Actor) -> Delivery:
         record(endpoint, "delivery.sent_again", actor, now, message=str(message_id))
     row.next_try_at = now
     row.save(update_fields=["by_hand", "status", "tries", "delivered_at", "next_try_at"])
-    notify.ring_couriers_on_commit(endpoint.pk)
+    wakeups.ring_couriers_on_commit(endpoint.pk)
     return row
 
 
@@ -198,7 +198,7 @@ def replay(*, endpoint_id: UUID, actor: Actor) -> int:
     count = failed.update(status=DeliveryStatus.PENDING, tries=0, next_try_at=now)
     if count:
         record(endpoint, "webhook.replayed", actor, now, count=count)
-        notify.ring_couriers_on_commit(endpoint.pk)
+        wakeups.ring_couriers_on_commit(endpoint.pk)
     return count
 
 
@@ -221,7 +221,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
         created_at=now,
     )
     record(endpoint, "webhook.tested", actor, now)
-    notify.ring_couriers_on_commit(endpoint.pk)
+    wakeups.ring_couriers_on_commit(endpoint.pk)
     return row
 
 

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
 from inbox.actions.locking import lock_team
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
-from inbox.models.sealed import seal
+from inbox.platform.encryption import seal
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
@@ -195,7 +195,7 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     missed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     missed.update(tries=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)
-    notify.ring_couriers_on_commit(endpoint.pk)
+    wakeups.ring_couriers_on_commit(endpoint.pk)
 
 
 def _disable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:

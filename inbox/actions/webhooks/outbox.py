@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.locking import lock_thread
 from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
 from inbox.rules.people.access import Actor
@@ -130,7 +130,7 @@ def _tell(
         for endpoint in listening
     )
     for endpoint in listening:
-        notify.ring_couriers_on_commit(endpoint)
+        wakeups.ring_couriers_on_commit(endpoint)
 
 
 def _whose(thread: Thread) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from inbox import append_only
+from inbox.platform import append_only_triggers
 
 
 class Command(BaseCommand):
@@ -20,4 +20,4 @@ class Command(BaseCommand):
         if connection.vendor != "postgresql":
             raise CommandError("Only PostgreSQL has roles.")
         password = os.environ.get("SIGNOFF_APPLICATION_PASSWORD", "")
-        append_only.grant_application(connection, options["role"], password)
+        append_only_triggers.grant_application(connection, options["role"], password)

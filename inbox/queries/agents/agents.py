@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.models import Agent, Endpoint
-from inbox.models.sealed import Unreadable, unseal
+from inbox.platform.encryption import Unreadable, unseal
 from inbox.queries.people.access import permissions_in, within_reach
 from inbox.queries.people.teams import team_to_change
 from inbox.rules.agents.remote_agents import is_remote

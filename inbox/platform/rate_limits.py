@@ -20,10 +20,10 @@ from redis import RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from inbox.addresses import household_of
+from inbox.platform.client_ip import household_of
+from inbox.platform.rate_limit_memory import Windows
 from inbox.rules.errors import RateLimited
 from inbox.rules.people.access import Actor
-from inbox.windows import Windows
 
 log = structlog.get_logger(__name__)
 

@@ -16,10 +16,10 @@ from standardwebhooks import Webhook
 
 from agents.adapters import addresses, exchange
 from agents.adapters.addresses import AddressRefused, find_target
-from inbox import notify
+from inbox import wakeups
 from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks.endpoints import is_ours
-from inbox.models.sealed import Unreadable, unseal
+from inbox.platform.encryption import Unreadable, unseal
 from inbox.rules.webhooks.delivery_rules import ANSWER_BYTES, Outcome, Problem
 
 log = structlog.get_logger(__name__)
@@ -53,7 +53,7 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
         return
     finally:
         _room.release()
-    notify.ring_couriers(endpoint_id)
+    wakeups.ring_couriers(endpoint_id)
 
 
 def _deliver(taken: Taken) -> None:

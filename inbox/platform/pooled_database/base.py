@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import PGconn, Ping
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from inbox.db_threads import DatabaseBusy
+from inbox.platform.db_executor import DatabaseBusy
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
-from inbox.db_threads import DatabaseBusy
+from inbox.platform.db_executor import DatabaseBusy
 
 #: As long as SQLite itself would wait, in seconds.
 PATIENCE_SECONDS = 30.0
