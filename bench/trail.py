@@ -94,13 +94,13 @@ class _Stage:
 
     def verify(self, entries: int) -> dict[str, float]:
         """Fill the trail up to so many entries, and verify it."""
-        from inbox import seal  # noqa: PLC0415
         from inbox.actions.audit import audit_trail  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
         from inbox.models.clock import database_now  # noqa: PLC0415
         from inbox.queries.audit import trail  # noqa: PLC0415
         from inbox.rules.audit.verifier import Key, Verifier  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
+        from inbox.transparency_log import origin  # noqa: PLC0415
 
         what: dict[str, Any] = {
             "action": "bench.filled",
@@ -110,9 +110,9 @@ class _Stage:
         }
         while AuditEntry.objects.count() < entries:
             self._record([audit_trail.entry(**what, number=number) for number in range(5_000)])
-        seal.seal()
+        origin.seal()
         begun = time.perf_counter()
-        verifier = Verifier(Key(seal.signing_key().verifier))
+        verifier = Verifier(Key(origin.signing_key().verifier))
         verifier.trust(trail.notes())
         for line in trail.log_lines():
             verifier.feed(line)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from inbox import engine, seal, wakeups
+from inbox import engine, wakeups
 from inbox.actions.audit.erasure import erase_old
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.sign_in_cleanup import purge
@@ -18,6 +18,7 @@ from inbox.actions.webhooks.deliveries import forget_old
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.platform.timers import Timer
 from inbox.queries.runs import overdue as found
+from inbox.transparency_log import origin
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +55,7 @@ def sweep() -> None:
             purge()
     if found.seal_is_due():
         with _logged(what="audit trail"):
-            seal.seal()
+            origin.seal()
 
 
 _purges = Timer(PURGE_SECONDS)

@@ -5,7 +5,8 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, seal, webhook_sender
+from inbox import engine, webhook_sender
+from inbox.transparency_log import origin
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -27,6 +28,6 @@ def deliver_webhooks(endpoint_id: str) -> None:
 @shared_task(name="inbox.tasks.publish_checkpoints")
 def publish_checkpoints(sink: str) -> None:
     try:
-        seal.publish(int(sink))
+        origin.publish(int(sink))
     finally:
         close_old_connections()

@@ -6,7 +6,6 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox import seal
 from inbox.api.answers import Page, TrailCall, TrailEntry
 from inbox.api.description import Text, operation, page_parameters, query
 from inbox.api.inputs import ExportInput, checked
@@ -23,6 +22,7 @@ from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
 from inbox.rules.errors import InvalidValue, NotFound, NotSealed
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import Verdict
+from inbox.transparency_log import origin
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
 _DAY = {"type": "string", "format": "date"}
@@ -119,7 +119,7 @@ class AuditExport(Caller):
         given = dict(checked(ExportInput, request))
         form, size = Format(given.pop("format")), given.pop("checkpoint", None)
         wanted = _entries({name: str(value) for name, value in given.items()})
-        export = seal.export_trail(actor=self.actor(request), wanted=wanted, form=form, size=size)
+        export = origin.export_trail(actor=self.actor(request), wanted=wanted, form=form, size=size)
         return StreamingHttpResponse(
             in_turns(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
             content_type=export.kind,

@@ -19,7 +19,7 @@ from django.utils.module_loading import import_string
 from inbox import engine, sweeper
 from inbox.actions.people import api_key_usage
 from inbox.platform import bounded_server
-from inbox.seal.checks import check_until
+from inbox.transparency_log.background_verification import check_until
 
 log = structlog.get_logger(__name__)
 

@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox import seal
 from inbox.platform.db_executor import in_turns
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSealed
 from inbox.rules.people.access import Actor
+from inbox.transparency_log import origin
 from inbox.web.pages import page, show
 from inbox.web.saying import say
 
@@ -25,7 +25,7 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
         problem = gettext("Some of what this was narrowed to was not understood.")
         return _refuse(request, actor, wanted, problem)
     try:
-        made = seal.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
+        made = origin.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
     except (InvalidInput, NotSealed) as refusal:
         return _refuse(request, actor, wanted, say(refusal.message))
     return StreamingHttpResponse(

@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-from inbox import seal
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.decide import decide
 from inbox.actions.people.api_keys import make_key
@@ -22,7 +21,8 @@ from inbox.rules.audit import verifier as script
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
-from inbox.seal import exports as exporting
+from inbox.transparency_log import audit_exports as exporting
+from inbox.transparency_log import origin
 from tests import steps
 from tests.api.test_lists import pages, read, whole_key
 from tests.api.test_rest import Caller, key_with
@@ -249,7 +249,7 @@ def test_an_export_is_the_same_byte_by_byte_for_the_same_checkpoint(log, kept, a
     size = AuditCheckpoint.objects.latest("size").size
     first, table = export(admin), export(admin, format="csv")
     start(world, "rehearse:echo")
-    seal.seal()
+    origin.seal()
 
     assert export(admin, checkpoint=size) == first != export(admin)
     assert export(admin, checkpoint=size, format="csv") == table
@@ -260,12 +260,12 @@ def test_what_was_erased_does_not_come_back(log, kept, admin, world, bob):
     run = start(world, "rehearse:tool_call")
     (asked,) = open_interrupts(run)
     steps.approve(asked, bob, editedArgs={**json.loads(asked.args), "subject": "A secret"})
-    seal.seal()
+    origin.seal()
     both = [{"thread": str(run.thread_id), "format": form} for form in ("jsonl", "csv")]
     assert all(b"A secret" in export(admin, **one) for one in both)
 
     erase_thread(thread_id=run.thread_id, reason="asked for", actor=SEED)
-    seal.seal()
+    origin.seal()
 
     assert not [one for one in both if b"A secret" in export(admin, **one)]
     assert {one["erased"] for one in rows(export(admin, **both[1]))} == {"yes", ""}
@@ -285,7 +285,7 @@ def test_an_export_convinces_whatever_it_is_narrowed_to(log, kept, admin, tmp_pa
 
 def test_without_a_checkpoint_or_a_key_nothing_is_exported(world, kept, admin, settings):
     assert export(admin, status=409)["code"] == "NOT_SEALED"
-    seal.seal()
+    origin.seal()
     settings.AUDIT_KEY_FILE.unlink()
 
     assert export(admin, status=409)["code"] == "NOT_SEALED"
@@ -358,7 +358,7 @@ def test_a_table_holds_whatever_people_and_agents_write(log, kept, admin, world,
     world.bob.first_name, world.bob.last_name = "=cmd|' /C calc'!A0", ""
     world.bob.save()
     steps.start(world, "rehearse:echo", actor=world.actor(world.bob))
-    seal.seal()
+    origin.seal()
 
     data = export(admin, format="csv")
 

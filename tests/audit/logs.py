@@ -25,21 +25,21 @@ class Kept:
 
 def keep_in(settings: Any, directory: Path) -> Kept:
     """Let the log be signed with a key of its own, and its checkpoints be written here."""
-    from inbox import seal
+    from inbox.transparency_log import origin
 
     settings.AUDIT_KEY = ""
     settings.AUDIT_KEY_FILE = directory / "audit-key"
     settings.AUDIT_CHECKPOINTS = directory / "checkpoints"
-    return Kept(seal.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
+    return Kept(origin.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
 
 
 def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
-    from inbox import seal
     from inbox.actions.audit.erasure import erase_thread
     from inbox.actions.decisions.claims import claim_interrupt
     from inbox.rules.errors import Refusal
     from inbox.rules.people.access import SEED
+    from inbox.transparency_log import origin
 
     bob, runs = world.actor(world.bob), []
     for scenario in ("tool_call", "echo", "tool_call", "parallel:2", "tool_call", "echo"):
@@ -51,17 +51,17 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
             with suppress(Refusal):
                 steps.deny(interrupt, bob)
         if scenario == "echo":
-            seal.seal()
+            origin.seal()
     if erase:
         erase_thread(thread_id=runs[0].thread_id, reason="asked for by the customer", actor=SEED)
-    seal.seal()
+    origin.seal()
     return runs
 
 
 def verify(kept: Kept) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
     from inbox.rules.audit.verifier import Key
-    from inbox.seal.verification import verify_all
+    from inbox.transparency_log.verification import verify_all
 
     return verify_all(Key(kept.key), kept.notes)
 

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from inbox import seal
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditBlock, AuditCheck, AuditEntry
@@ -12,7 +11,7 @@ from inbox.models.clock import database_now
 from inbox.rules.audit.audit_entry import hash_of
 from inbox.rules.audit.merkle import BLOCK
 from inbox.rules.people.access import SEED
-from inbox.seal import checks
+from inbox.transparency_log import background_verification, origin
 from tests.audit.logs import let_happen_while_it_is_read
 from tests.steps import start
 from tests.web.conftest import reads_alice, reads_carol
@@ -41,7 +40,7 @@ def forge(run):
 def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads_alice, pages):
     assert "has not been verified yet" in words(reads_alice.get("/audit/"))
 
-    assert checks.check_if_due()
+    assert background_verification.check_if_due()
 
     sealed = AuditEntry.objects.count()
     root, name = AuditCheck.objects.get().point["root"][:12], kept.key.partition("+")[0]
@@ -55,7 +54,7 @@ def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads
 def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, unprotected):
     entry = forge(log[1])
 
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     link = f'href="/audit/threads/{log[1].thread_id}/?after={entry.seq - 1}"'
     for page in pages:
@@ -74,9 +73,9 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
     entry = forge(log[1])
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.entry(**many) for _ in range(BLOCK))
-    seal.seal()
+    origin.seal()
     AuditBlock.objects.update(root="0" * 64)
-    checks.check_if_due()
+    background_verification.check_if_due()
     reads_alice.client.cookies["django_language"] = "de"
 
     for said in badges(reads_alice, pages):
@@ -88,7 +87,7 @@ def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unpr
     entry = AuditEntry.objects.filter(chain=world.team.pk).latest("seq")
     AuditEntry.objects.filter(pk=entry.pk).update(actor_id="4711")
 
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     page = reads_alice.get("/audit/")
     assert f"Entry {entry.seq} of a team: its columns are not" in words(page)
@@ -103,7 +102,7 @@ def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
     body = json.dumps(said, sort_keys=True, separators=(",", ":"))
     AuditEntry.objects.filter(pk=entry.pk).update(body=body, hash=hash_of(body))
 
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     assert "a-secret" in AuditCheck.objects.get().findings
     page = reads_carol.get("/audit/")
@@ -113,7 +112,7 @@ def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
 
 def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
     forge(log[1])
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     page = reads_carol.get("/audit/")
 
@@ -125,7 +124,7 @@ def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
 def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice):
     kept.checkpoints.unlink()
 
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     assert "No checkpoint outside of the database vouches" in words(reads_alice.get("/audit/"))
 
@@ -133,10 +132,13 @@ def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice)
 def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour(
     log, later, reads_alice
 ):
-    assert [checks.check_if_due(), checks.check_if_due()] == [True, False]
+    assert [background_verification.check_if_due(), background_verification.check_if_due()] == [
+        True,
+        False,
+    ]
 
     later(minutes=6)
-    assert checks.check_if_due()
+    assert background_verification.check_if_due()
 
     later(minutes=90)
     assert "has not been verified for an hour" in words(reads_alice.get("/audit/"))
@@ -145,51 +147,51 @@ def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour
 def test_a_process_without_the_key_leaves_it_to_others(log, settings):
     settings.AUDIT_KEY_FILE.unlink()
 
-    assert not checks.check_if_due()
+    assert not background_verification.check_if_due()
     assert not AuditCheck.objects.exists()
 
 
 def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
     log, world, later, monkeypatch, unprotected
 ):
-    monkeypatch.setattr(checks, "SMALL", 10)
-    monkeypatch.setattr(checks, "MOST_NEW", 3)
-    checks.check_if_due()
+    monkeypatch.setattr(background_verification, "SMALL", 10)
+    monkeypatch.setattr(background_verification, "MOST_NEW", 3)
+    background_verification.check_if_due()
     whole = AuditCheck.objects.get().reached
     start(world, "rehearse:echo")
-    fresh = seal.seal()
+    fresh = origin.seal()
     forge(log[1])
 
     reached = []
     for number in range(1, 5):
         later(minutes=6 * number)
-        checks.check_if_due()
+        background_verification.check_if_due()
         reached.append(AuditCheck.objects.get().reached)
     assert reached == [min(whole + 3 * number, whole + fresh) for number in range(1, 5)]
     assert AuditCheck.objects.get().verdict == "intact", "it has looked at what is old"
 
     later(hours=25)
-    checks.check_if_due()
+    background_verification.check_if_due()
     assert AuditCheck.objects.get().verdict == "tampered"
 
 
 def test_what_was_found_stays_until_all_is_looked_at_again(
     log, world, later, monkeypatch, unprotected
 ):
-    monkeypatch.setattr(checks, "SMALL", 10)
+    monkeypatch.setattr(background_verification, "SMALL", 10)
     entry = forge(log[1])
-    checks.check_if_due()
+    background_verification.check_if_due()
     start(world, "rehearse:echo")
-    seal.seal()
+    origin.seal()
 
     later(minutes=6)
-    checks.check_if_due()
+    background_verification.check_if_due()
     told = AuditCheck.objects.get()
     assert (told.verdict, len(json.loads(told.findings))) == ("tampered", 1)
 
     AuditEntry.objects.filter(pk=entry.pk).update(actor_id=entry.actor_id)
     later(hours=25)
-    checks.check_if_due()
+    background_verification.check_if_due()
     assert AuditCheck.objects.get().verdict == "intact"
 
 
@@ -199,7 +201,7 @@ def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
 
     read = let_happen_while_it_is_read(erase, monkeypatch)
 
-    checks.check_if_due()
+    background_verification.check_if_due()
 
     assert AuditCheck.objects.get().verdict == "intact"
     assert len(read) == 4, "it has looked twice"

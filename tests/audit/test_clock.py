@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pytest
 from django.utils import timezone
 
-from inbox import seal, sweeper
+from inbox import sweeper
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf, clock
 from inbox.queries.runs.overdue import seal_is_due
+from inbox.transparency_log import origin
 from tests import steps
 from tests.audit.logs import verify
 
@@ -28,7 +29,7 @@ def went_back(log, world, set_clock):
     """A log whose last checkpoint was signed by a clock three hours ahead, and entries since."""
     set_clock(AHEAD)
     steps.start(world, "rehearse:echo")
-    seal.seal()
+    origin.seal()
     set_clock(timedelta(0))
     steps.start(world, "rehearse:echo")
 

@@ -5,7 +5,6 @@ import json
 
 import pytest
 
-from inbox import seal
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.audit.transparency_log import rotate_key
@@ -15,6 +14,7 @@ from inbox.queries.audit import trail
 from inbox.rules.audit import verifier as script
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, signed_export
 from inbox.rules.people.access import RETENTION, SEED
+from inbox.transparency_log import origin
 from tests import steps
 
 
@@ -37,11 +37,11 @@ def newest_size():
 
 def with_news(world):
     steps.start(world, "rehearse:echo")
-    assert seal.seal() > 0
+    assert origin.seal() > 0
 
 
 def test_a_newer_file_of_checkpoints_makes_an_older_export_no_forgery(log, kept, world, verify):
-    lines, size = list(seal.export()), newest_size()
+    lines, size = list(origin.export()), newest_size()
     with_news(world)
 
     report = verify(lines)
@@ -52,7 +52,7 @@ def test_a_newer_file_of_checkpoints_makes_an_older_export_no_forgery(log, kept,
 
 
 def test_whoever_wants_the_latest_is_told_that_it_is_not(log, kept, world, verify):
-    lines = list(seal.export())
+    lines = list(origin.export())
     assert verify(lines, latest=True)["verdict"] == "intact"
     with_news(world)
 
@@ -60,11 +60,11 @@ def test_whoever_wants_the_latest_is_told_that_it_is_not(log, kept, world, verif
 
 
 def test_the_report_says_when_nothing_outside_vouches_for_an_export(log, verify):
-    assert verify(seal.export(), notes=[])["outside"] == 0
+    assert verify(origin.export(), notes=[])["outside"] == 0
 
 
 def test_an_export_that_lost_lines_at_its_end_is_tampered(log, verify):
-    *lines, _, end = seal.export()
+    *lines, _, end = origin.export()
 
     assert verify([*lines, end])["verdict"] == "tampered"
 
@@ -72,11 +72,11 @@ def test_an_export_that_lost_lines_at_its_end_is_tampered(log, verify):
 def test_two_checkpoints_of_one_size_are_a_finding_in_a_part_too(log, kept, verify):
     entries = AuditEntry.objects.filter(chain=log[3].thread_id)
     other = checkpoint(
-        size=newest_size(), root=bytes(32), at=database_now(), key=seal.signing_key()
+        size=newest_size(), root=bytes(32), at=database_now(), key=origin.signing_key()
     )
 
-    assert verify(seal.export(entries), notes=[other])["verdict"] == "tampered"
-    assert verify(seal.export(), notes=[other])["verdict"] == "tampered"
+    assert verify(origin.export(entries), notes=[other])["verdict"] == "tampered"
+    assert verify(origin.export(), notes=[other])["verdict"] == "tampered"
 
 
 def erase(run):
@@ -84,8 +84,8 @@ def erase(run):
 
 
 def parts_and_whole(run, size):
-    yield list(seal.export(size=size))
-    yield list(seal.export(AuditEntry.objects.filter(chain=run.thread_id), size=size))
+    yield list(origin.export(size=size))
+    yield list(origin.export(AuditEntry.objects.filter(chain=run.thread_id), size=size))
 
 
 def test_what_was_erased_after_the_checkpoint_is_explained(log, verify):
@@ -105,7 +105,7 @@ def test_it_is_explained_in_the_same_bytes_when_that_is_sealed_and_said_again(lo
     before = list(parts_and_whole(log[2], size))
 
     audit_trail.record_erasure(1, 3, actor=RETENTION, now=database_now(), thread=log[2].thread)
-    seal.seal()
+    origin.seal()
 
     assert list(parts_and_whole(log[2], size)) == before
 
@@ -132,10 +132,10 @@ def test_a_payload_that_is_gone_without_a_word_is_still_found(log, unprotected, 
 def test_a_line_outside_of_the_log_may_only_tell_of_erasures(log, world, verify):
     steps.start(world, "rehearse:echo")
     late, *_ = trail.lines_of(AuditEntry.objects.filter(leaf=None).order_by("pk"))
-    *lines, _ = seal.export()
+    *lines, _ = origin.export()
     lines.append(json.dumps(late).encode() + b"\n")
     digest = hashlib.sha256(b"".join(lines)).digest()
-    end = signed_export(entries=len(lines) - 1, digest=digest, key=seal.signing_key())
+    end = signed_export(entries=len(lines) - 1, digest=digest, key=origin.signing_key())
 
     report = verify([*lines, json.dumps({"end": end}).encode() + b"\n"])
 
@@ -148,20 +148,20 @@ def test_a_part_may_leave_out_pieces_of_a_chain(log, verify, left_out):
     seqs = list(of_thread.order_by("seq").values_list("seq", flat=True))
     some = of_thread.exclude(seq__in=seqs[left_out])
 
-    report = verify(seal.export(some))
+    report = verify(origin.export(some))
 
     assert (report["verdict"], report["findings"]) == ("intact", [])
     assert report["sealed"] == some.count() > 3
 
 
 def test_a_part_from_which_a_line_was_taken_is_tampered(log, verify):
-    lines = list(seal.export(AuditEntry.objects.filter(chain=log[3].thread_id)))
+    lines = list(origin.export(AuditEntry.objects.filter(chain=log[3].thread_id)))
 
     assert verify([*lines[:3], *lines[4:]])["verdict"] == "tampered"
 
 
 def rotated(settings, world):
-    key, following = seal.signing_key(), SigningKey.new(seal.signing_key().name)
+    key, following = origin.signing_key(), SigningKey.new(origin.signing_key().name)
     rotate_key(key=key, next_key=following, actor=SEED)
     settings.AUDIT_KEY = following.to_text()
     with_news(world)
@@ -182,18 +182,18 @@ def test_the_first_key_is_enough_for_an_export_after_the_key_changed(
 def test_an_export_from_before_the_key_changed_verifies_with_the_file_from_after(
     log, kept, world, settings, verify
 ):
-    lines = list(seal.export())
+    lines = list(origin.export())
     following = rotated(settings, world)
-    seal.seal()
+    origin.seal()
 
     assert verify(lines)["verdict"] == "intact"
     assert verify(lines, key=following)["verdict"] == "unknown"
 
 
 def test_an_export_that_an_unknown_key_signed_cannot_be_told(log, kept, settings, verify):
-    lines = list(seal.export())
+    lines = list(origin.export())
     settings.AUDIT_KEY = SigningKey.new("signoff-other").to_text()
-    again = list(seal.export())
+    again = list(origin.export())
     assert again[:-1] == lines[:-1]
 
     report = verify(again)
@@ -203,18 +203,18 @@ def test_an_export_that_an_unknown_key_signed_cannot_be_told(log, kept, settings
 
 
 def test_a_key_from_before_signs_no_export_of_what_came_after(log, kept, world, settings, verify):
-    before = seal.signing_key()
+    before = origin.signing_key()
     rotated(settings, world)
     settings.AUDIT_KEY = before.to_text()
 
-    assert verify(seal.export())["verdict"] == "unknown"
+    assert verify(origin.export())["verdict"] == "unknown"
 
 
 def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
     settings.AUDIT_KEY_FILE = tmp_path / "elsewhere"
 
     with pytest.raises(ValueError, match="no key"):
-        list(seal.export())
+        list(origin.export())
     assert not settings.AUDIT_KEY_FILE.exists()
 
 
@@ -222,12 +222,12 @@ def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
 def test_paths_are_right_whatever_was_done_to_the_blocks(log, kept, world, verify, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.entry(**many) for _ in range(700))
-    seal.seal()
+    origin.seal()
     if harm == "gone":
         AuditBlock.objects.filter(number=1).delete()
     else:
         AuditBlock.objects.filter(number=1).update(root="zz" if harm == "no number" else "0" * 64)
 
-    report = verify(seal.export(AuditEntry.objects.filter(chain=log[3].thread_id)))
+    report = verify(origin.export(AuditEntry.objects.filter(chain=log[3].thread_id)))
 
     assert (report["verdict"], report["findings"]) == ("intact", [])

@@ -9,7 +9,7 @@ from inbox.actions.audit.erasure import erase_old, set_retention
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.rules.people.access import SEED
-from inbox.seal.reconciliation import reconcile
+from inbox.transparency_log.reconciliation import reconcile
 from tests import steps
 from tests.steps import approve, deny, open_interrupts, start
 

@@ -11,11 +11,11 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from inbox import seal, wakeups
+from inbox import wakeups
 from inbox.actions.audit.transparency_log import take_sink
 from inbox.models import AuditCheckpoint, AuditSink
 from inbox.rules.audit import verifier
-from inbox.seal import sinks
+from inbox.transparency_log import checkpoint_sinks, origin
 from tests import steps
 from tests.audit.logs import verify
 
@@ -52,7 +52,7 @@ def notes_in_database():
 @pytest.fixture
 def rung(monkeypatch):
     """Who is rung for publishes at once."""
-    monkeypatch.setattr(wakeups, "ring_publishers", seal.publish)
+    monkeypatch.setattr(wakeups, "ring_publishers", origin.publish)
 
 
 def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
@@ -60,9 +60,9 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
 ):
     with web_server() as (url, got):
         settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere", f"{url}/witness")
-        seal.seal()
+        origin.seal()
         steps.start(world, "rehearse:echo")
-        seal.seal()
+        origin.seal()
 
         sent = [json.loads(body) for *_, body in got]
         assert [[one["size"], one["note"]] for one in sent] == notes_in_database()
@@ -73,14 +73,14 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
 def test_a_sink_that_fails_is_told_of_and_tried_again_later(log, settings, rung, later):
     with web_server(status=503) as (url, got):
         settings.AUDIT_SINKS = (url,)
-        seal.seal()
-        seal.seal()
+        origin.seal()
+        origin.seal()
         sink = AuditSink.objects.get()
         assert "503" in sink.problem
         assert (len(got), sink.size) == (1, 0)
 
         later(minutes=2)
-        seal.seal()
+        origin.seal()
         assert len(got) == 2
 
 
@@ -88,14 +88,14 @@ def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
     log, settings, rung, tmp_path, monkeypatch
 ):
     settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere",)
-    original, taken = sinks._problem_of, []
+    original, taken = checkpoint_sinks._problem_of, []
 
     def while_another_tries(*arguments):
         taken.append(take_sink(address=settings.AUDIT_SINKS[0]))
         return original(*arguments)
 
-    monkeypatch.setattr(sinks, "_problem_of", while_another_tries)
-    seal.seal()
+    monkeypatch.setattr(checkpoint_sinks, "_problem_of", while_another_tries)
+    origin.seal()
 
     assert len(notes_in_database()) > 2
     assert taken == [None] * len(notes_in_database())
@@ -110,13 +110,15 @@ def test_whoever_has_lost_the_lease_sends_no_more(log, settings, rung, later, mo
         sent.append(size)
         if len(sent) == 2:
             later(minutes=10)
-            monkeypatch.setattr(sinks, "_problem_of", lambda _address, size, _: sent.append(-size))
-            seal.publish(0)
+            monkeypatch.setattr(
+                checkpoint_sinks, "_problem_of", lambda _address, size, _: sent.append(-size)
+            )
+            origin.publish(0)
         return ""
 
     settings.AUDIT_SINKS = ("file:///nowhere",)
-    monkeypatch.setattr(sinks, "_problem_of", stopped_once)
-    seal.seal()
+    monkeypatch.setattr(checkpoint_sinks, "_problem_of", stopped_once)
+    origin.seal()
 
     sizes = [size for size, _ in notes_in_database()]
     assert sent == [*sizes[:2], *(-size for size in sizes[1:])]
@@ -128,7 +130,7 @@ def test_syslog_gets_a_line_a_checkpoint(log, settings, rung):
         daemon.bind(("127.0.0.1", 0))
         daemon.settimeout(10)
         settings.AUDIT_SINKS = (f"syslog://127.0.0.1:{daemon.getsockname()[1]}",)
-        seal.seal()
+        origin.seal()
         lines = [daemon.recv(10_000).decode() for _ in notes_in_database()]
 
     told = [json.loads(line.partition("signoff-checkpoint ")[2].rstrip("\0")) for line in lines]
@@ -140,7 +142,7 @@ def test_git_gets_a_commit_a_checkpoint(log, kept, settings, rung, tmp_path):
     subprocess.run(["git", "init", "-q", repository], check=True)
     settings.AUDIT_SINKS = (f"git://{repository}",)
 
-    seal.seal()
+    origin.seal()
 
     told = subprocess.run(
         ["git", "-C", repository, "log", "--format=%s"], check=True, capture_output=True, text=True
@@ -157,7 +159,7 @@ def test_s3_gets_objects_that_are_locked(log, settings, rung, monkeypatch):
     with web_server() as (url, got):
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         settings.AUDIT_SINKS = ("s3://witness/signoff?days=30",)
-        seal.seal()
+        origin.seal()
 
     assert AuditSink.objects.get().problem == ""
     assert len(got) == len(notes_in_database())
@@ -171,7 +173,7 @@ def test_s3_gets_objects_that_are_locked(log, settings, rung, monkeypatch):
 def test_an_address_that_makes_no_sense_is_a_problem_that_is_shown(log, settings, rung):
     settings.AUDIT_SINKS = ("pigeon://loft",)
 
-    seal.seal()
+    origin.seal()
 
     assert AuditSink.objects.get().problem == "This is no address of a sink."
 
@@ -185,7 +187,7 @@ def test_the_operator_rotates_the_key_with_one_command(log, kept, world):
     assert key() == kept.key
     following = key("--rotate")
     steps.start(world, "rehearse:echo")
-    assert seal.seal() > 0
+    assert origin.seal() > 0
 
     assert key() == following != kept.key
     assert (
@@ -205,7 +207,7 @@ def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, kept, monkey
     call_command("audit_key", "--rotate", stdout=StringIO())
 
     assert AuditCheckpoint.objects.latest("size").note.count("\u2014") == 2
-    assert seal.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
+    assert origin.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
     assert verify(kept)["verdict"] == "intact"
 
 
@@ -213,13 +215,13 @@ def test_a_key_is_there_whole_or_not_at_all(settings, tmp_path, monkeypatch):
     settings.AUDIT_KEY, settings.AUDIT_KEY_FILE = "", tmp_path / "key"
     monkeypatch.setattr("os.fsync", _killed)
     with pytest.raises(KeyboardInterrupt):
-        seal.signing_key()
+        origin.signing_key()
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
 
-    made = seal.signing_key()
+    made = origin.signing_key()
 
-    assert seal.signing_key() == made
+    assert origin.signing_key() == made
     assert settings.AUDIT_KEY_FILE.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [settings.AUDIT_KEY_FILE]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from inbox import seal
 from inbox.rules.audit import verifier as ours
 from inbox.rules.errors import NotFound
+from inbox.transparency_log import origin
 from tests.audit.logs import verify
 from tests.audit.tampering import CLASSES
 
@@ -33,7 +33,7 @@ def alone():
 def verify_export(alone, kept, path: Path) -> str:
     """What the script alone says of an export of the database as it is now."""
     try:
-        path.write_bytes(b"".join(seal.export()))
+        path.write_bytes(b"".join(origin.export()))
     except NotFound:
         return "nothing to export"
     key = alone.Key(kept.key)

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from agents.rehearsal import ledger
 from inbox import engine, sweeper
 from inbox.platform import append_only_triggers
-from inbox.seal.reconciliation import reconcile
+from inbox.transparency_log.reconciliation import reconcile
 from tests.audit.logs import keep_in, verify, write_log
 from tests.steps import approve, open_interrupts, start
 

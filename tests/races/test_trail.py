@@ -104,9 +104,9 @@ def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
 
     assert failures(outcomes) == []
     assert AuditEntry.objects.filter(action="view.saved").count() == 20 * 5
-    from inbox import seal
+    from inbox.transparency_log import origin
 
-    seal.seal()
+    origin.seal()
     assert verify(kept)["verdict"] == "intact"
     assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
 

@@ -256,9 +256,9 @@ def test_threads_and_calls_lead_to_the_history(reads_ana, edited):
 @pytest.fixture
 def sealed(edited, kept):
     """A sealed log with a call that was edited."""
-    from inbox import seal
+    from inbox.transparency_log import origin
 
-    seal.seal()
+    origin.seal()
     return edited
 
 

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError
 
-from inbox import seal
 from inbox.rules.audit.verifier import (
     EXIT,
     UNREADABLE,
@@ -19,7 +18,7 @@ from inbox.rules.audit.verifier import (
     notes_in,
     verify_export,
 )
-from inbox.seal import verification
+from inbox.transparency_log import origin, verification
 
 
 class Command(BaseCommand):
@@ -69,7 +68,7 @@ class Command(BaseCommand):
         if given:
             return Key(given)
         try:
-            return Key(seal.existing_key().verifier)
+            return Key(origin.existing_key().verifier)
         except ValueError as problem:
             self.stderr.write(f"{problem} Name the public one by --key.")
             return None

@@ -21,8 +21,8 @@ from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.signed_checkpoint import signed_export
 from inbox.rules.errors import NotFound
-from inbox.seal import sinks
-from inbox.seal.keys import existing_key, signing_key
+from inbox.transparency_log import checkpoint_sinks
+from inbox.transparency_log.signing_keys import existing_key, signing_key
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ def seal(*, thoroughly: bool | None = None) -> int:
     try:
         write_out()
     finally:
-        sinks.ring_those_behind(size)
+        checkpoint_sinks.ring_those_behind(size)
     return size - before
 
 
@@ -143,7 +143,7 @@ def write_out() -> None:
     later = AuditCheckpoint.objects.filter(size__gt=known).order_by("size").iterator()
     lines = [json.dumps({"size": one.size, "note": one.note}) + "\n" for one in later]
     if lines:
-        sinks.append_lines(path, lines)
+        checkpoint_sinks.append_lines(path, lines)
 
 
 def _last_of(path: Path) -> tuple[int, str]:

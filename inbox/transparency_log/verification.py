@@ -14,7 +14,7 @@ from inbox.models.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.rules.audit.verifier import UNREADABLE, Key, Verifier
-from inbox.seal.reconciliation import add_differences
+from inbox.transparency_log.reconciliation import add_differences
 
 Report = dict[str, Any]
 

@@ -16,8 +16,8 @@ from inbox.rules.audit.export_formats import Format, as_cell, check_number
 from inbox.rules.errors import NotFound, NotSealed
 from inbox.rules.people.access import Actor
 from inbox.rules.text.messages import Sentence
-from inbox.seal.keys import existing_key
-from inbox.seal.log import checkpoint_of, export_part
+from inbox.transparency_log.signer import checkpoint_of, export_part
+from inbox.transparency_log.signing_keys import existing_key
 
 _KINDS = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
 _CHUNK_BYTES = 65_536
