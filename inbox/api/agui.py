@@ -10,7 +10,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from agents.agui.dialects import Dialect
 from agents.agui.old_clients import SPOKEN_AT_THE_DOOR
-from inbox import door, engine
+from inbox import engine
+from inbox.agui_server import gateway
 from inbox.api.authentication import actor_of_request
 from inbox.api.description import EVENT_STREAM, operation, query
 from inbox.api.inputs import ConnectInput
@@ -29,7 +30,7 @@ DIALECT = query(
     "What a client speaks that is older than AG-UI 1.0.",
     {"enum": [dialect.value for dialect in SPOKEN_AT_THE_DOOR], "default": Dialect.CANONICAL.value},
 )
-Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
+Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
 
 
 @operation(
@@ -46,7 +47,7 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[door.Answer]]
 )
 @require_POST
 async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
-    return await _answer(request, slug, partial(door.run, entrance=Entrance.AGUI_HTTP))
+    return await _answer(request, slug, partial(gateway.run, entrance=Entrance.AGUI_HTTP))
 
 
 @operation(
@@ -62,7 +63,7 @@ async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
 )
 @require_POST
 async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
-    return await _answer(request, slug, door.connect)
+    return await _answer(request, slug, gateway.connect)
 
 
 @operation(

@@ -10,7 +10,7 @@ import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from agents.agui import strict_json
-from inbox import door
+from inbox.agui_server import gateway
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import household_of
 from inbox.platform.db_executor import in_db_thread
@@ -79,7 +79,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
         try:
             await in_db_thread(check_is_known_still, self._actor)
             rate_limits.take_stream(self._actor)
-            answer = await door.run(
+            answer = await gateway.run(
                 self._actor,
                 slug,
                 strict_json.loads(frame),
@@ -100,7 +100,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
     def _dialect(self) -> str:
         return dict(query_of(self.scope)).get("dialect", "canonical")
 
-    async def _send_all(self, answer: door.Answer) -> None:
+    async def _send_all(self, answer: gateway.Answer) -> None:
         await self._send(answer.bodies)
         rows: Any = answer.rows()
         if rows is not None:
@@ -114,7 +114,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
 
     async def _refuse(self, code: str, message: str, close_code: int = CLOSE_BAD_INPUT) -> None:
         """Say what is wrong as the only event of the stream: bad frames are no reason to crash."""
-        await self.send(text_data=door.run_error(code, message))
+        await self.send(text_data=gateway.run_error(code, message))
         await self.close(close_code)
 
 

@@ -21,7 +21,7 @@ from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
 from inbox.actions.runs.start_run import accept_run
-from inbox.door.inputs import run_request
+from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
 from inbox.rules import errors
 from tests import steps

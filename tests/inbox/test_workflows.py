@@ -9,7 +9,7 @@ from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
 from inbox import engine, sweeper
 from inbox.actions.runs.start_run import accept_run
-from inbox.door.inputs import run_request
+from inbox.agui_server.run_input import run_request
 from inbox.models import Run
 from tests import steps
 from tests.doors.client import run_input

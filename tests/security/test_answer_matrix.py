@@ -11,12 +11,12 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.test import Client
 
-from inbox import door
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.runs import start_run
+from inbox.agui_server import gateway
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
 from inbox.models.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
@@ -129,7 +129,7 @@ def send_agui(way: Way, scene: Scene) -> str:
         actor = actor_of_user(scene.world.bob, scene.client.session)
     body = agui_input(way, scene)
     try:
-        answer = async_to_sync(door.run)(
+        answer = async_to_sync(gateway.run)(
             actor,
             scene.interrupt.agent.slug,
             body,
@@ -434,7 +434,7 @@ def scene(world, as_agent, monkeypatch, later):
         return await sync_to_async(function, thread_sensitive=True)(*args, **kwargs)
 
     # The test's transaction is visible in this thread only.
-    monkeypatch.setattr(door, "in_db_thread", in_this_thread)
+    monkeypatch.setattr(gateway, "in_db_thread", in_this_thread)
 
     def make(args, schema):
         async def play(run_input, ctx):

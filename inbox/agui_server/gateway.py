@@ -26,7 +26,7 @@ from agents.agui.old_clients import take_answer
 from inbox import engine
 from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs.start_run import RunRequest
-from inbox.door.dialects import (
+from inbox.agui_server.legacy_clients import (
     asked_again,
     dialect_of,
     entries_of,
@@ -34,7 +34,7 @@ from inbox.door.dialects import (
     retold,
     retold_rows,
 )
-from inbox.door.inputs import check_external_id, run_request
+from inbox.agui_server.run_input import check_external_id, run_request
 from inbox.feed import Row, follow_run
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
