@@ -23,7 +23,7 @@ from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import visible
-from inbox.web.saying import say
+from inbox.web.base.translate import say
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]

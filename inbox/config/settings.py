@@ -91,7 +91,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "inbox.api.unavailable.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
-    "inbox.web.languages.PageLanguageMiddleware",
+    "inbox.web.base.languages.PageLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -99,7 +99,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "inbox.web.sessions.SeenMiddleware",
+    "inbox.web.people.sessions.SeenMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "inbox.config.urls"
@@ -118,7 +118,7 @@ TEMPLATES = [
                 (
                     "django.template.loaders.cached.Loader",
                     [
-                        "inbox.web.template_files.Unindented",
+                        "inbox.web.base.template_minifier.Unindented",
                         "django.template.loaders.app_directories.Loader",
                     ],
                 )
@@ -126,9 +126,9 @@ TEMPLATES = [
             "builtins": [
                 "django.templatetags.i18n",
                 "django_htmx.templatetags.django_htmx",
-                "inbox.web.data_values",
-                "inbox.web.icons",
-                "inbox.web.moments",
+                "inbox.web.base.json_filter",
+                "inbox.web.base.icons",
+                "inbox.web.base.time_tag",
             ],
         },
     }
@@ -240,7 +240,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("MinimumLengthValidator", "CommonPasswordValidator", "NumericPasswordValidator")
 ]
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_USERNAME_CALLABLE = "inbox.web.lockout.name_of"
+AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
 AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.address_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
@@ -249,10 +249,10 @@ AXES_VERBOSE = False
 LOGIN_URL = "/login/"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/login/"
-ACCOUNT_ADAPTER = "inbox.web.signing.AccountAdapter"
+ACCOUNT_ADAPTER = "inbox.web.people.allauth_adapters.AccountAdapter"
 ACCOUNT_FORMS = {
-    "login": "inbox.web.accounts.SignInForm",
-    "reset_password": "inbox.web.passwords.ForgottenForm",
+    "login": "inbox.web.people.sign_in.SignInForm",
+    "reset_password": "inbox.web.people.passwords.ForgottenForm",
 }
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
@@ -266,16 +266,16 @@ ACCOUNT_SESSION_REMEMBER = True
 # Guessing passwords is django-axes' to stop; this counts the codes that are tried for one person.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
 ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
-SOCIALACCOUNT_ADAPTER = "inbox.web.elsewhere.ElsewhereAdapter"
+SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.ElsewhereAdapter"
 SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)
 SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to no other site (Content Security Policy)
-MFA_ADAPTER = "inbox.web.signing.FactorAdapter"
+MFA_ADAPTER = "inbox.web.people.allauth_adapters.FactorAdapter"
 MFA_FORMS = {
-    "login_webauthn": "inbox.web.credentials.LoginForm",
-    "authenticate_webauthn": "inbox.web.credentials.AuthenticateForm",
-    "reauthenticate_webauthn": "inbox.web.credentials.ReauthenticateForm",
-    "add_webauthn": "inbox.web.credentials.AddForm",
-    "edit_webauthn": "inbox.web.credentials.EditForm",
+    "login_webauthn": "inbox.web.people.webauthn.LoginForm",
+    "authenticate_webauthn": "inbox.web.people.webauthn.AuthenticateForm",
+    "reauthenticate_webauthn": "inbox.web.people.webauthn.ReauthenticateForm",
+    "add_webauthn": "inbox.web.people.webauthn.AddForm",
+    "edit_webauthn": "inbox.web.people.webauthn.EditForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

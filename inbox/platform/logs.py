@@ -65,7 +65,9 @@ class LoggingConfiguration:
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
             "loggers": {
                 **{name: {"level": "WARNING"} for name in self.quiet},
-                "axes": {"level": "ERROR"},  # `inbox.web.lockout` says one line for each failure
+                "axes": {
+                    "level": "ERROR"
+                },  # `inbox.web.people.sign_in_limits` says one line for each failure
                 **{f"django.security.{name}": {"filters": ["refused"]} for name in REFUSED},
             },
         }

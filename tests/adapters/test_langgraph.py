@@ -18,7 +18,7 @@ from inbox import engine
 from inbox.models import Memory, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
-from inbox.web.sheets import Sheet
+from inbox.web.decisions.decision_form import Sheet
 from tests import steps
 from tests.adapters.graphs import (
     Chat,

@@ -145,9 +145,9 @@ def test_a_search_that_no_index_answers_goes_on_from_page_to_page(
 
 
 def test_a_page_goes_on_behind_its_last_row(reads_ana, edited, denied, waiting, monkeypatch):
-    from inbox.web import audit
+    from inbox.web.audit import audit_pages
 
-    monkeypatch.setattr(audit, "_PAGE", 2)
+    monkeypatch.setattr(audit_pages, "_PAGE", 2)
 
     assert listed(reads_ana) == ids(waiting, denied)
     assert f"after={denied.pk}" in reads_ana.get("/audit/").content.decode()

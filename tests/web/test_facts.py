@@ -4,7 +4,7 @@ import pytest
 
 from inbox.rules.runs.proposals import proposal_of
 from inbox.rules.schema.secrets import MASK
-from inbox.web.facts import facts_of
+from inbox.web.decisions.facts import facts_of
 
 
 def facts(metadata, **more):

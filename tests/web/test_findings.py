@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 from django.utils import translation
 
-from inbox.web.findings import PLACES, PROBLEMS, say_place, say_problem
+from inbox.web.audit.verifier_messages import (
+    PLACES,
+    PROBLEMS,
+    say_place,
+    say_problem,
+)
 
 INBOX = Path(__file__).resolve().parents[2] / "inbox"
 #: These names stand for the number of an entry in a chain, whose sentence is the page's.

@@ -14,7 +14,7 @@ from limits import parse
 
 from inbox.actions.people.sign_in_cleanup import purge
 from inbox.config import asgi
-from inbox.web import lockout
+from inbox.web.people import sign_in_limits
 
 PASSWORD = {"username": "bob", "password": "bob-password"}
 
@@ -26,8 +26,8 @@ def attempt(username, address, password="guess"):
 @pytest.fixture
 def low(monkeypatch):
     """Limits that a test reaches without hashing for a minute."""
-    monkeypatch.setattr(lockout, "_FROM_ADDRESS", parse("6/15 minutes"))
-    monkeypatch.setattr(lockout, "_OF_NAME", parse("4/15 minutes"))
+    monkeypatch.setattr(sign_in_limits, "_FROM_ADDRESS", parse("6/15 minutes"))
+    monkeypatch.setattr(sign_in_limits, "_OF_NAME", parse("4/15 minutes"))
 
 
 def test_an_address_that_tries_many_names_gets_no_further_attempt(world, low):

@@ -16,7 +16,7 @@ from inbox.models.sessions import stored_key
 from inbox.platform.client_ip import address_of
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
-from inbox.web import lockout
+from inbox.web.people import sign_in_limits
 from tests.support.valkey import ValkeyServer
 from tests.web.pages import words
 from tests.web.site import wait_for
@@ -85,7 +85,7 @@ def test_a_name_in_other_letters_is_the_same_name_to_the_lock(world):
 
 @pytest.mark.parametrize("typed", ["bob", "BOB", " Bob", "boB "])
 def test_the_lock_reads_names_as_signing_in_does(rf, typed):
-    assert lockout.name_of(rf.post("/", {"username": typed})) == "bob"
+    assert sign_in_limits.name_of(rf.post("/", {"username": typed})) == "bob"
 
 
 @pytest.mark.parametrize(

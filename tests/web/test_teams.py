@@ -8,7 +8,7 @@ from inbox.actions.people.api_keys import make_key, revoke_key
 from inbox.models import ApiKey, Membership, Team
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED, Permission
-from inbox.web.teams import PERMISSIONS, ROLES
+from inbox.web.people.teams import PERMISSIONS, ROLES
 from tests.steps import reread
 from tests.web.pages import words
 from tests.web.test_agents import ana, err, reads_ana

@@ -157,7 +157,7 @@ def test_a_test_is_sent(reads_ana, hook, receiver):
 
 
 def test_the_log_goes_on_page_by_page(reads_ana, hook, world, monkeypatch):
-    monkeypatch.setattr("inbox.web.webhooks.PAGE", 1)
+    monkeypatch.setattr("inbox.web.webhooks.webhooks.PAGE", 1)
     for _ in range(2):
         start(world, "rehearse:echo")
     first, second = Delivery.objects.order_by("pk")

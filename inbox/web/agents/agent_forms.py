@@ -1,0 +1,246 @@
+"""Adding a remote agent and changing where it is, by forms that never hold a kept secret."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.queries.agents import agents
+from inbox.queries.people.access import memberships_of
+from inbox.rules import errors
+from inbox.rules.agents.remote_agents import MOST_HEADERS
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.text.messages import Sentence
+from inbox.web.agents.agents import list_of
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+#: Empty rows for headers: the first is open, the others one click away.
+_SPARE_ROWS = 4
+
+
+@dataclass(frozen=True)
+class HeaderRow:
+    """A header in the form; what was typed as its value is not sent back."""
+
+    number: int
+    name: str = ""
+    is_kept: bool = False
+    is_removed: bool = False
+    value: str | None = field(default=None, repr=False)  #: as it was sent, None if that is nothing
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What the form holds."""
+
+    name: str = ""
+    team: str = ""
+    url: str = ""
+    description: str = ""
+    seen_at: str = ""
+    rows: Sequence[HeaderRow] = ()
+
+    def headers(self) -> dict[str, str | None]:
+        """
+        The headers that are wanted; None keeps a value.
+
+        Raises:
+            InvalidInput: two rows have the same name.
+        """
+        wanted = [row for row in self.rows if not row.is_removed and (row.name or row.value)]
+        names = [row.name for row in wanted]
+        for name in names:
+            if names.count(name) > 1:
+                text = Sentence("The header {name} is there twice.", name=name)
+                raise errors.InvalidInput(text, problems={"headers": {name: [text]}})
+        return {row.name: row.value for row in wanted}
+
+
+@require_safe
+@page
+def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show_new(request, actor, Typed(rows=_with_spare_rows([])))
+
+
+@require_POST
+@page
+def add(request: HttpRequest, actor: Actor) -> HttpResponse:
+    typed = _read(request.POST, kept=())
+    try:
+        # Ask for the team first: whoever has none to add an agent to need not be told more.
+        team_id = agents.team_for_agent(actor, "", typed.team)
+        _save(typed, actor, team_id, typed.name, must_be_new=True)
+    except (errors.InvalidInput, errors.AddressTaken) as refusal:
+        return _show_new(request, actor, typed, refusal)
+    return HttpResponseRedirect(reverse("agent", args=[typed.name]), status=303)
+
+
+@require_safe
+@page
+def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    found, place = _to_change(actor, slug)
+    names = place.header_names or ()
+    rows = [HeaderRow(number, name, is_kept=True) for number, name in enumerate(names)]
+    typed = Typed(
+        name=slug,
+        url=place.url,
+        description=found.description,
+        seen_at=place.changed_at.isoformat() if place.changed_at else "",
+        rows=_with_spare_rows(rows),
+    )
+    return _show_change(request, actor, typed)
+
+
+@require_POST
+@page
+def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    found, place = _to_change(actor, slug)
+    typed = _read(request.POST, kept=place.header_names or (), name=slug)
+    try:
+        _save(typed, actor, found.team_id, slug, seen_at=_moment(typed.seen_at))
+    except (errors.InvalidInput, errors.AgentChanged) as refusal:
+        return _show_change(request, actor, typed, refusal)
+    return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
+
+
+def _save(typed: Typed, actor: Actor, team_id: Any, slug: str, **how: Any) -> None:
+    set_remote_agent(
+        team_id=team_id,
+        slug=slug,
+        url=typed.url,
+        headers=typed.headers(),
+        description=typed.description,
+        actor=actor,
+        **how,
+    )
+
+
+def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.Place]:
+    """An agent whose place the actor may change; one that runs here has none."""
+    found = agents.agent_for(actor, slug)
+    place = agents.place_of(actor, found)
+    if not place.is_remote:
+        raise errors.NotFound()
+    if not place.may_change:
+        raise errors.Forbidden(NEEDS[Permission.ADMIN])
+    return found, place
+
+
+# -- what was sent --------------------------------------------------------------------------------
+
+
+def _read(post: QueryDict, *, kept: Sequence[str], name: str = "") -> Typed:
+    rows = [_row(post, number, kept) for number in range(MOST_HEADERS + _SPARE_ROWS)]
+    return Typed(
+        name=name or post.get("name", "").strip(),
+        team=post.get("team", ""),
+        url=post.get("url", "").strip(),
+        description=" ".join(post.get("description", "").split()),
+        seen_at=post.get("seen_at", ""),
+        rows=_with_spare_rows([row for row in rows if row.name or row.value]),
+    )
+
+
+def _row(post: QueryDict, number: int, kept: Sequence[str]) -> HeaderRow:
+    name = post.get(f"header-{number}", "").strip()
+    return HeaderRow(
+        number=number,
+        name=name,
+        is_kept=name in kept,
+        is_removed=f"remove-{number}" in post,
+        value=post.get(f"value-{number}", "").strip() or None,
+    )
+
+
+def _with_spare_rows(rows: Sequence[HeaderRow]) -> list[HeaderRow]:
+    """Rows in their order, with numbers of their own, and some to write into."""
+    spare = [HeaderRow(0)] * _SPARE_ROWS
+    return [_numbered(row, number) for number, row in enumerate([*rows, *spare])]
+
+
+def _numbered(row: HeaderRow, number: int, problem: str = "") -> HeaderRow:
+    return HeaderRow(number, row.name, row.is_kept, row.is_removed, row.value, problem)
+
+
+def _moment(text: str) -> datetime | None:
+    """When the page that was changed was true; a time that is none was never."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+
+
+# -- pages ----------------------------------------------------------------------------------------
+
+
+def _show_new(
+    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.Refusal | None = None
+) -> HttpResponse:
+    teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
+    if not teams:
+        raise errors.Forbidden(NEEDS[Permission.ADMIN])
+    context = {"is_new": True, "teams": teams if len(teams) > 1 else []}
+    return _show(request, actor, typed, refusal, context)
+
+
+def _show_change(
+    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.Refusal | None = None
+) -> HttpResponse:
+    return _show(request, actor, typed, refusal, {"is_new": False, "teams": []})
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    typed: Typed,
+    refusal: errors.Refusal | None,
+    context: dict[str, Any],
+) -> HttpResponse:
+    problems = _problems(refusal, typed)
+    used = [row for row in typed.rows if row.name or row.value]
+    rows = [_numbered(row, row.number, problems.get(_key(row), "")) for row in typed.rows]
+    context |= {
+        "typed": typed,
+        "problems": problems,
+        "summary": _summary(problems, rows),
+        "rows": rows[: len(used) + 1],
+        "more_rows": rows[len(used) + 1 :],
+        "may_not_keep": not context["is_new"] and any(row.is_kept for row in used),
+        **list_of(actor, "" if context["is_new"] else typed.name),
+    }
+    status = 200 if refusal is None else 422 if "notice" not in problems else 409
+    return show(request, actor, "agent_form.html", context, section="agents", status=status)
+
+
+def _problems(refusal: errors.Refusal | None, typed: Typed) -> dict[str, str]:
+    """What is wrong with which field; a header's field is named after it."""
+    if refusal is None:
+        return {}
+    if isinstance(refusal, errors.AddressTaken):
+        return {"name": say(refusal.message)}
+    if not isinstance(refusal, errors.InvalidInput):
+        return {"notice": say(refusal.message)}
+    found: Mapping[str, Any] = refusal.detail["problems"]
+    flat = {name: texts[0] for name, texts in found.items() if name != "headers"}
+    flat |= {f"header {name}": texts[0] for name, texts in found.get("headers", {}).items()}
+    if "header " in flat and not any(not row.name and row.value for row in typed.rows):
+        flat["headers"] = flat.pop("header ")
+    return {name: say(text) for name, text in flat.items()}
+
+
+def _key(row: HeaderRow) -> str:
+    return f"header {row.name}" if row.name or row.value else ""
+
+
+def _summary(problems: Mapping[str, str], rows: Sequence[HeaderRow]) -> list[tuple[str, str]]:
+    """Each problem with the id of the field to mend it in."""
+    wrong = [(f"f-value-{row.number}", row.problem) for row in rows if row.problem]
+    plain = [(f"f-{name}", text) for name, text in problems.items() if " " not in name]
+    return [*plain, *wrong]

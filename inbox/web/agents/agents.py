@@ -1,0 +1,170 @@
+"""The agents of one's teams: what each does, where it runs, and whether it can be reached."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.engine.agents import try_connection
+from inbox.queries.agents import agents
+from inbox.queries.agents.agents import Place
+from inbox.queries.people.access import permissions_in, teams_of
+from inbox.rules import errors
+from inbox.rules.agents.connection_test_messages import sentence_of
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+_DIALECTS = {
+    "canonical": "AG-UI 1.0",
+    "draft": gettext_noop("AG-UI, draft of 2025"),
+    "langgraph": "LangGraph",
+    "mastra": "Mastra",
+    "google": "Google ADK",
+    "microsoft": "Microsoft Agent Framework",
+    "results": gettext_noop("AG-UI 1.0, with calls that wait for a result"),
+}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What the last test found; texts of the agent have nothing hidden in them."""
+
+    is_fine: bool
+    at: datetime | None
+    sentence: str
+    detail: str
+    facts: list[tuple[str, str]]  #: what it is called, what it is
+    capabilities: list[str]
+
+
+@dataclass(frozen=True)
+class AgentRow:
+    """An agent in the list."""
+
+    slug: str
+    url: str
+    description: str
+    is_remote: bool
+    tested: Tested | None
+    is_current: bool
+
+
+@require_safe
+@page
+def agent_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return show(request, actor, "agents.html", list_of(actor), section="agents")
+
+
+@require_safe
+@page
+def agent(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    return show_agent(request, actor, slug)
+
+
+@require_POST
+@page
+def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    """Test the connection; what was found is kept, so the page of the agent shows it."""
+    try:
+        try_connection(slug, actor)
+    except errors.NotRemote as refusal:
+        return show_agent(request, actor, slug, notice=say(refusal.message), status=409)
+    except errors.TooManyTests as refusal:
+        return show_agent(request, actor, slug, notice=say(refusal.message), status=429)
+    return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
+
+
+def show_agent(
+    request: HttpRequest, actor: Actor, slug: str, *, notice: str = "", status: int = 200
+) -> HttpResponse:
+    """The page of an agent; `notice` says why something was not done."""
+    found = agents.agent_for(actor, slug)
+    place = agents.place_of(actor, found)
+    context = {
+        "agent": found,
+        "description": visible(found.description),
+        "place": place,
+        "tested": _tested(place),
+        "may_run": Permission.RUN in permissions_in(actor, found.team_id),
+        "notice": notice,
+        **list_of(actor, slug),
+    }
+    return show(request, actor, "agent.html", context, section="agents", status=status)
+
+
+def list_of(actor: Actor, current: str = "") -> dict[str, Any]:
+    """What the list beside the page of an agent needs."""
+    rows = [
+        AgentRow(
+            slug=row.slug,
+            url=reverse("agent", args=[row.slug]),
+            description=visible(row.description),
+            is_remote=place.is_remote,
+            tested=_tested(place),
+            is_current=row.slug == current,
+        )
+        for row in agents.agents_for(actor)
+        for place in [agents.place_of(actor, row)]
+    ]
+    return {"agents": rows, "may_add": bool(teams_of(actor, Permission.ADMIN))}
+
+
+def _tested(place: Place) -> Tested | None:
+    report = place.test
+    if report is None:
+        return None
+    is_fine = report["found"] == "agent"
+    if not place.may_change:
+        sentence = gettext("The agent answers.") if is_fine else gettext("It cannot be reached.")
+        return Tested(is_fine, place.tested_at, sentence, "", [], [])
+    told = report["told"] or {}
+    return Tested(
+        is_fine=is_fine,
+        at=place.tested_at,
+        sentence=visible(say(sentence_of(report))),
+        detail=visible(report["detail"]),
+        facts=_facts(report, told) if is_fine else [],
+        capabilities=list(told.get("flags", ())),
+    )
+
+
+def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    who = " ".join(filter(None, (told.get("name"), told.get("version"))))
+    kind = f"({told['type']})" if told.get("type") else ""
+    said = list(dict.fromkeys(report["events"]))[:_EVENTS]
+    facts = [
+        (gettext("Protocol version"), report["protocol_version"] or gettext("It does not say.")),
+        (gettext("Dialect"), _dialect(report["dialect"])),
+        (gettext("Calls itself"), visible(f"{who} {kind}".strip())),
+        (gettext("Said"), ", ".join(said)),
+        (gettext("Test input"), _reaction(report)),
+        (gettext("Took"), gettext("{count} ms").format(count=report["milliseconds"])),
+    ]
+    return [(name, text) for name, text in facts if text]
+
+
+def _reaction(report: Mapping[str, Any]) -> str:
+    """What it made of an input that it can do nothing with."""
+    if report["refused"]:
+        return gettext("It was refused, which is right: the agent never asked that.")
+    if report["error"]:
+        return gettext("It failed: {error}").format(error=visible(report["error"]))
+    if report["began_to_work"]:
+        return gettext("The agent began to work on nothing, and was hung up on.")
+    return gettext("The agent finished at once.") if "RUN_FINISHED" in report["events"] else ""
+
+
+def _dialect(name: str) -> str:
+    if not name:
+        return gettext("It shows when the agent asks first; all of them are understood.")
+    return gettext(_DIALECTS[name])
+
+
+_EVENTS = 8

@@ -1,0 +1,49 @@
+"""Taking the trail of a team or of a thread along, as a file."""
+
+from collections.abc import Mapping
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from inbox.platform.db_executor import in_turns
+from inbox.rules.audit.audit_filters import EntryFilter
+from inbox.rules.audit.export_formats import Format
+from inbox.rules.errors import InvalidInput, NotSealed
+from inbox.rules.people.access import Actor
+from inbox.transparency_log import origin
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+
+@require_POST
+@page
+def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
+    wanted, ignored = EntryFilter.from_query(request.POST.dict())
+    if ignored:
+        problem = gettext("Some of what this was narrowed to was not understood.")
+        return _refuse(request, actor, wanted, problem)
+    try:
+        made = origin.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
+    except (InvalidInput, NotSealed) as refusal:
+        return _refuse(request, actor, wanted, say(refusal.message))
+    return StreamingHttpResponse(
+        in_turns(request, made.chunks),
+        content_type=made.kind,
+        headers={"Content-Disposition": f'attachment; filename="{made.name}"'},
+    )
+
+
+def _format(posted: Mapping[str, str]) -> Format:
+    try:
+        return Format(posted.get("format", ""))
+    except ValueError as error:
+        raise InvalidInput(gettext("Choose a format.")) from error
+
+
+def _refuse(request: HttpRequest, actor: Actor, wanted: EntryFilter, problem: str) -> HttpResponse:
+    """Say why there is no file, on the way back to where it was asked for."""
+    back = reverse("audit_history", args=[wanted.thread]) if wanted.thread else reverse("audit")
+    context = {"problem": problem, "back_url": back}
+    return show(request, actor, "audit_refused.html", context, section="audit", status=422)

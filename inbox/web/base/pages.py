@@ -1,0 +1,135 @@
+"""What every page has: somebody signed in, the rail, and refusals as pages."""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit, urlunsplit
+
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import BadRequest, PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+
+from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.webhooks.endpoints import troubled_webhooks_in
+from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
+from inbox.rules.people.access import Actor
+from inbox.rules.people.avatars import hue, initials
+from inbox.web.base.js_messages import words
+from inbox.web.base.toasts import DONE, toast_of
+from inbox.web.base.translate import say
+from inbox.web.decisions.saved_view_links import links_of
+
+P = ParamSpec("P")
+
+
+def page(
+    view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+    """
+    Make a view for people who are signed in; it is called with their actor.
+
+    What an actor may not see is a 404 and what they may not do a 403, as everywhere.
+    """
+
+    @wraps(view)
+    @never_cache
+    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        user: Any = request.user
+        if not user.is_authenticated:
+            return _sign_in(request)
+        if _holds_nul(request):
+            raise BadRequest("A text holds the character NUL, which nobody can type.")
+        try:
+            response = view(request, actor_of_user(user, request.session), *args, **kwargs)
+        except NotFound as error:
+            raise Http404(error.message) from error
+        except Unauthenticated:  # signed out while the request was served
+            return _sign_in(request)
+        except Forbidden as error:
+            raise PermissionDenied(say(error.message)) from error
+        patch_vary_headers(response, ["HX-Request"])
+        return response
+
+    return wrapped  # type: ignore[return-value]  # wraps() hides that only the names differ
+
+
+def _sign_in(request: HttpRequest) -> HttpResponse:
+    # A fragment request would swap the sign-in page into the page that asked.
+    if is_fragment(request):
+        return HttpResponse(status=401)
+    return redirect_to_login(_way_back(request))
+
+
+def show(
+    request: HttpRequest,
+    actor: Actor,
+    template: str,
+    context: dict[str, Any],
+    *,
+    section: str,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page; for htmx without its frame, which is all that its live parts need."""
+    counts = counts_for(actor, now=timezone.now())
+    views = [] if is_fragment(request) else links_of(actor, context.get("asked"))
+    frame = {
+        "base": "fragments.html" if is_fragment(request) else "app.html",
+        "section": section,
+        "pending_count": bounded(counts.pending),
+        "claimed_count": bounded(counts.claimed),
+        "expiring_count": bounded(counts.expiring),
+        "views": views,
+        "administers": bool(counts.administers),
+        "trouble": troubled_webhooks_in(counts.administers),
+        "current_view": next((view for view in views if view.is_current), None),
+        "live_url": _live_url(request),
+        # What was sent by a form has no address that could be opened again.
+        "next": _live_url(request) if request.method == "GET" else reverse("pending"),
+        "toast": toast_of(request, actor) if DONE in request.GET else None,
+        "words": json.dumps(words(), separators=(",", ":")),
+        "me": actor.label,
+        "me_initials": initials(actor.label),
+        "me_hue": hue(actor.user_id or 0),
+    }
+    return render(request, template, {**frame, **context}, status=status)
+
+
+def _way_back(request: HttpRequest) -> str:
+    """Where to go on after signing in; what was posted cannot be posted again from there."""
+    if request.method == "GET":
+        return request.get_full_path()
+    page_before = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(page_before, allowed_hosts={request.get_host()}):
+        return "/"
+    parts = urlsplit(page_before)
+    # One slash, or the path would be taken for a host.
+    return urlunsplit(("", "", f"/{parts.path.lstrip('/')}", parts.query, ""))
+
+
+def _holds_nul(request: HttpRequest) -> bool:
+    return any("\0" in text for _, texts in request.POST.lists() for text in texts)
+
+
+def bounded(count: int) -> str:
+    """A count as a badge shows it."""
+    return f"{COUNT_UP_TO - 1}+" if count >= COUNT_UP_TO else str(count)
+
+
+def _live_url(request: HttpRequest) -> str:
+    """What the page reads again when something changes: its own address, and no toast once more."""
+    query = request.GET.copy()
+    query.pop(DONE, None)
+    return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+def is_fragment(request: HttpRequest) -> bool:
+    """Whether htmx asks, which takes parts out of the answer and needs no frame around them."""
+    return bool(request.htmx)  # type: ignore[attr-defined]

@@ -1,0 +1,58 @@
+"""What was just done, on the page that opens next, with the way to take it back."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from inbox.queries.decisions.interrupts import detail_for
+from inbox.rules.errors import Refusal
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import visible
+from inbox.web.decisions.decision_labels import verdict_of
+
+#: The parameter of an address that names the interrupt which was decided.
+DONE = "done"
+
+
+@dataclass(frozen=True)
+class Toast:
+    """A decision of the reader's own."""
+
+    word: str  #: "Approved"
+    title: str
+    icon: str
+    tone: str
+    url: str
+    undo_url: str  #: "" once it cannot be taken back
+    until: Any  #: when that ends, if it ends by itself
+
+
+def address_with_toast(address: str, interrupt_id: UUID) -> str:
+    """The address of the next page, which is to say that this interrupt was decided."""
+    path, _, query = address.partition("?")
+    return f"{path}?{query + '&' if query else ''}{urlencode({DONE: interrupt_id})}"
+
+
+def toast_of(request: HttpRequest, actor: Actor) -> Toast | None:
+    """The toast that the address asks for; None if the reader has not decided that interrupt."""
+    try:
+        detail = detail_for(actor, UUID(request.GET.get(DONE, "")))
+    except (ValueError, Refusal):
+        return None
+    verdict = verdict_of(detail.interrupt, detail.decision, actor.user_id)
+    if verdict is None or not verdict.by_me:
+        return None
+    may_undo = detail.may_withdraw
+    return Toast(
+        word=verdict.word,
+        title=visible(detail.interrupt.title),
+        icon=verdict.icon,
+        tone=verdict.tone,
+        url=reverse("decided_interrupt", args=[detail.interrupt.pk]),
+        undo_url=reverse("withdraw", args=[detail.interrupt.pk]) if may_undo else "",
+        until=detail.withdraw_until if may_undo else None,
+    )

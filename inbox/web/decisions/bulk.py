@@ -1,0 +1,216 @@
+"""Reviewing several requests on one page, and deciding those of them that are ticked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.decisions.bulk import Result, decide_many, withdraw_many
+from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER, review_for, similar_for
+from inbox.queries.decisions.collaboration import withdrawable_by
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import Forbidden, NotFound
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.runs.states import EntryStatus, InterruptStatus
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.list_filters import list_before, list_url
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+from inbox.web.decisions.bulk_review import Group, groups_of
+from inbox.web.decisions.decision_labels import verdict_of
+
+_NOTE_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one request."""
+
+    row: Any
+    title: str
+    word: str  #: "Bob approved", or why not
+    icon: str
+    tone: str
+    is_done: bool
+    can_undo: bool
+
+
+@require_safe
+@page
+def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    found = similar_for(actor, interrupt_id)
+    # All of one shape may be ticked at once: what differs between them is in one table.
+    everything = request.GET.get("tick") == "all"
+    ticked = [row.pk for row in found.rows] if everything else []
+    context = {"is_similar": True, "everything": everything, "more": found.more}
+    return _show(request, actor, found.rows, ticked=ticked, **context)
+
+
+@require_safe
+@page
+def review(request: HttpRequest, actor: Actor) -> HttpResponse:
+    found = review_for(actor, _ids(request.GET.getlist("id")))
+    return _show(request, actor, found.rows, more=found.more)
+
+
+@require_POST
+@page
+def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Decide what was on the page and ticked there; each request gives its own result."""
+    shown = _boxes(request.POST.getlist("item")[:MOST_TOGETHER])
+    listed = _ids(request.POST.getlist("shown"))
+    rows = _rows_to_decide(actor, [*shown, *listed])
+    note = request.POST.get("reason", "").replace("\r\n", "\n").strip()
+    answer = {"approve": True, "reject": False}.get(request.POST.get("action", ""))
+    ticked = [row for row in rows if row.pk in shown]
+    problem = _problem(answer, note, ticked)
+    if problem:
+        return _show(
+            request, actor, rows, ticked=list(shown), status=422, problem=problem, note=note
+        )
+    results = decide_many(
+        items=[(row.pk, shown[row.pk]) for row in ticked],
+        status=EntryStatus.RESOLVED,
+        payload={"approved": answer, **({"reason": note} if note else {})},
+        actor=actor,
+        entrance=Entrance.BULK_PAGE,
+    )
+    refused = _refusals(results)
+    left = [row.pk for row in rows if row.pk not in shown or row.pk in refused]
+    return _show_outcomes(request, actor, [row.pk for row in ticked], refused, left)
+
+
+@require_POST
+@page
+def withdraw_decided(request: HttpRequest, actor: Actor) -> HttpResponse:
+    rows = _rows_to_decide(actor, _ids(request.POST.getlist("id")))
+    ids = [row.pk for row in rows]
+    results = withdraw_many(interrupt_ids=ids, actor=actor)
+    return _show_outcomes(request, actor, ids, _refusals(results), ids, is_undo=True)
+
+
+def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
+    """
+    Those of these interrupts that the actor may see.
+
+    Raises:
+        NotFound: there are none.
+        Forbidden: the actor may decide none of them.
+    """
+    rows: list[Any] = list(review_for(actor, ids).rows)
+    if not rows:
+        raise NotFound()
+    if not any(row.may_decide for row in rows):
+        raise Forbidden(NEEDS[Permission.DECIDE])
+    return rows
+
+
+def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
+    if answer is None:
+        return gettext("Choose one of the buttons: nothing was decided.")
+    if not ticked:
+        return gettext("Nothing is ticked, so nothing was decided.")
+    if len(note) > _NOTE_CHARACTERS:
+        return gettext("A note has up to {count} characters: nothing was decided.").format(
+            count=_NOTE_CHARACTERS
+        )
+    return ""
+
+
+def _refusals(results: Sequence[Result]) -> dict[UUID, str]:
+    return {
+        one.interrupt_id: say(one.refusal.message) for one in results if one.refusal is not None
+    }
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    rows: Sequence[Any],
+    *,
+    ticked: Sequence[UUID] = (),
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    groups = groups_of(rows, me=actor.user_id, now=timezone.now(), ticked=ticked)
+    context = {**context, **_way_back(request), "groups": groups, "can_tick": _can_tick(groups)}
+    return show(request, actor, "review.html", context, section="", status=status)
+
+
+def _can_tick(groups: Sequence[Group]) -> bool:
+    return any(not item.blocked for group in groups for item in group.items)
+
+
+def _show_outcomes(
+    request: HttpRequest,
+    actor: Actor,
+    ids: Sequence[UUID],
+    refused: dict[UUID, str],
+    left: Sequence[UUID],
+    *,
+    is_undo: bool = False,
+) -> HttpResponse:
+    """What became of each, read again; `left` are those that can be looked at once more."""
+    outcomes = [
+        _outcome(row, actor, refused.get(row.pk, "")) for row in review_for(actor, ids).rows
+    ]
+    context = {
+        **_way_back(request),
+        "outcomes": outcomes,
+        "done": sum(one.is_done for one in outcomes),
+        "undoable": [one for one in outcomes if one.can_undo],
+        "is_undo": is_undo,
+        "left": [
+            row.pk for row in review_for(actor, left).rows if row.status == InterruptStatus.OPEN
+        ],
+    }
+    return show(request, actor, "reviewed.html", context, section="")
+
+
+def _way_back(request: HttpRequest) -> dict[str, str]:
+    before = list_before(request)
+    return {"list_url": list_url(before), "list_query": before.to_query()}
+
+
+def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
+    standing = next(iter(row.standing), None)
+    verdict = verdict_of(row, standing, actor.user_id)
+    undoable = withdrawable_by(actor, row, standing)
+    is_done = not refusal
+    if refusal:
+        word, icon, tone = refusal, "triangle-alert", "warn"
+    elif verdict:
+        word, icon, tone = verdict.short, verdict.icon, verdict.tone
+    else:
+        word, icon, tone = gettext("Open again"), "circle-dashed", "quiet"
+    return Outcome(
+        row=row,
+        title=visible(row.title),
+        word=visible(word),
+        icon=icon,
+        tone=tone,
+        is_done=is_done,
+        can_undo=is_done and undoable is not None and undoable > timezone.now(),
+    )
+
+
+def _ids(texts: Sequence[str]) -> list[UUID]:
+    return [found for text in texts if (found := _id(text)) is not None]
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _boxes(texts: Sequence[str]) -> dict[UUID, str]:
+    """What check boxes send: the ids of requests, and the digests of what was shown of them."""
+    pairs = [text.partition(":") for text in texts]
+    return {found: digest for key, _, digest in pairs if (found := _id(key)) is not None}

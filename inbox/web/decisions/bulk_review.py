@@ -1,0 +1,181 @@
+"""Requests side by side: what those that are alike have in common, and where they differ."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from inbox.queries.decisions.collaboration import claim_on
+from inbox.rules.decisions.bulk import (
+    LONGEST_VALUE,
+    METADATA,
+    MOST_VALUES,
+    bulk_obstacle,
+    text_of,
+    values_of,
+)
+from inbox.rules.decisions.similarity import differing
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES, Numbered, plain_masks
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.translate import say
+from inbox.web.decisions.decision_labels import verdict_of
+from inbox.web.decisions.list_rows import urgency
+
+_BEGINNING = 200
+#: Above this many differing values a request is a list of them, not a line of a table.
+_MOST_COLUMNS = 4
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value, at its place in the arguments."""
+
+    place: str
+    text: str
+    is_absent: bool = False
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One request on a page of review."""
+
+    key: str
+    box: str  #: what its check box sends: the id, and the digest of what is shown here
+    url: str
+    title: str
+    message: str  #: the agent's whole message, "" where the title says it
+    asked_at: datetime
+    expires_at: datetime | None
+    urgency: str
+    claimed_by: str
+    is_mine: bool
+    cells: Sequence[Cell]
+    blocked: str  #: why it cannot be ticked, "" if it can
+    is_ticked: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Requests of one shape: what is the same in all of them stands once."""
+
+    tool: str
+    agent: str
+    team: str
+    common: Sequence[Cell]
+    columns: Sequence[str]
+    items: Sequence[Item]
+
+    @property
+    def is_table(self) -> bool:
+        return len(self.items) > 1 and len(self.columns) <= _MOST_COLUMNS
+
+
+def groups_of(
+    rows: Iterable[Any], *, me: int | None, now: datetime, ticked: Collection[UUID] = ()
+) -> list[Group]:
+    """Those that are alike together, in the order of the first of each."""
+    alike: dict[Any, list[Any]] = {}
+    for row in rows:
+        alike.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
+    return [_group(found, me, now, ticked) for found in alike.values()]
+
+
+def why_not(row: Any, *, me: int | None, now: datetime) -> str:
+    """Why this request is not decided together with others; "" if it may be."""
+    verdict = verdict_of(row, next(iter(row.standing), None), me)
+    claim = claim_on(row, now)
+    reasons = (
+        (verdict is not None, f"{verdict.short}." if verdict else ""),
+        (not row.may_decide, gettext("You look on in this team: its reviewers and admins decide.")),
+        (
+            row.expires_at is not None and row.expires_at <= now,
+            gettext("The time for an answer is over."),
+        ),
+        (
+            claim is not None and claim.user_id != me,
+            gettext("{who} has claimed this.").format(who=claim.user.display_name) if claim else "",
+        ),
+    )
+    why = next((words for applies, words in reasons if applies), "")
+    if why:
+        return why
+    obstacle = bulk_obstacle(row.bulk_candidate())
+    return say(obstacle) if obstacle else ""
+
+
+def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
+    # Numbered: those that differ are told apart, as long as it is decided what is the same.
+    masks = Numbered(secrets_of_arguments(rows[0].body))
+    values = [_values(row, masks) for row in rows]
+    places = list(dict.fromkeys(place for one in values for place in one))
+    columns = differing(values) if len(rows) > 1 else places
+    common = [place for place in places if place not in columns]
+    first = rows[0]
+    return Group(
+        tool=visible(first.tool or first.reason),
+        agent=first.agent.slug,
+        team=first.team.name,
+        common=[_cell(values[0], place) for place in common],
+        columns=[_label(place) for place in columns],
+        items=[
+            _item(row, [_cell(value, place) for place in columns], me, now, ticked)
+            for row, value in zip(rows, values, strict=True)
+        ],
+    )
+
+
+def _item(
+    row: Any, cells: list[Cell], me: int | None, now: datetime, ticked: Collection[UUID]
+) -> Item:
+    blocked = why_not(row, me=me, now=now)
+    claim = claim_on(row, now)
+    title, message = visible(row.title), visible(_asked(row).get("message") or "")
+    return Item(
+        key=str(row.pk),
+        box=f"{row.pk}:{row.shown_digest}",
+        url=reverse("interrupt", args=[row.pk]),
+        title=title,
+        message="" if message == title else message[:LONGEST_VALUE],
+        asked_at=row.created_at,
+        expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
+        urgency=urgency(row.expires_at, now),
+        claimed_by=claim.user.display_name if claim else "",
+        is_mine=claim is not None and claim.user_id == me,
+        cells=cells[:MOST_VALUES],
+        blocked=blocked,
+        is_ticked=not blocked and row.pk in ticked,
+    )
+
+
+def _asked(row: Any) -> dict[str, Any]:
+    asked: dict[str, Any] = json.loads(row.body)
+    return asked
+
+
+def _values(row: Any, masks: Numbered | None = None) -> dict[str, Any]:
+    """Everything that differs from request to request, by its place; masked if there are masks."""
+    args = json.loads(row.args) if row.args else {}
+    metadata = _asked(row).get("metadata")
+    if masks is not None:
+        args, metadata = masks.hidden(args), NAMES.masked(metadata)
+    return values_of(args, metadata)
+
+
+def _label(place: str) -> str:
+    return gettext("Metadata") if place == METADATA else visible(place)
+
+
+def _cell(values: dict[str, Any], place: str) -> Cell:
+    if place not in values:
+        return Cell(_label(place), "", is_absent=True)
+    text = plain_masks(text_of(values[place]))
+    is_cut = len(text) > LONGEST_VALUE
+    return Cell(_label(place), text[:_BEGINNING] if is_cut else text, is_cut=is_cut)

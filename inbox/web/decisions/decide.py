@@ -1,0 +1,130 @@
+"""Taking a decision from the form, or showing the form again with one item more."""
+
+from dataclasses import replace
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from inbox.actions.audit.rejections import refusals_written_down
+from inbox.actions.decisions.decide import decide
+from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
+from inbox.rules import errors
+from inbox.rules.decisions.gate import Entrance, check_view
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.runs.states import InterruptStatus
+from inbox.web.base.pages import is_fragment, page
+from inbox.web.base.translate import say
+from inbox.web.decisions.decision_form import UNSEEN_ID, Posted, Sheet
+from inbox.web.decisions.inbox_lists import card_of, next_address, show_interrupt
+from inbox.web.decisions.interrupt_page import Card, Refused
+from inbox.web.decisions.submitted_answer import AnswerWrong, read_answer
+
+
+@require_POST
+@page
+def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    posted = Posted(request.POST)
+    try:
+        if posted.is_draft:
+            # A script takes parts of the answer only: its page goes on with the digest it had.
+            if not is_fragment(request):
+                _check_view(detail_for(actor, interrupt_id), posted)
+            return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
+        _decide(actor, interrupt_id, posted)
+    except errors.ContractRefusal as refusal:
+        return _refuse(request, actor, interrupt_id, posted, refusal)
+    return _go(request, next_address(request, actor, interrupt_id))
+
+
+def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
+    detail = detail_for(actor, interrupt_id)
+    if not detail.may_decide:
+        # Before what is wrong with the answer: it would not be taken in any case.
+        raise errors.Forbidden(NEEDS[Permission.DECIDE])
+    with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
+        _check_view(detail, posted)
+    status, payload = read_answer(Sheet(detail, posted), posted)
+    decide(
+        interrupt_id=interrupt_id,
+        status=status,
+        payload=payload,
+        view_digest=posted.view_digest,
+        actor=actor,
+        entrance=Entrance.PAGE,
+        unseen=posted.is_unseen,
+    )
+
+
+def _check_view(detail: InterruptDetail, posted: Posted) -> None:
+    """
+    Raise ViewChanged before the form is read: its answer comes with the digest of a fresh view.
+
+    What counted as read in the old one would count in that.
+    """
+    row = detail.interrupt
+    if row.status == InterruptStatus.OPEN:
+        check_view(sent=posted.view_digest, shown=row.shown_digest, is_required=True)
+
+
+def _go(request: HttpRequest, address: str) -> HttpResponse:
+    """Open a page after something was done."""
+    if is_fragment(request):
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    return HttpResponseRedirect(address, status=303)
+
+
+def _refuse(
+    request: HttpRequest,
+    actor: Actor,
+    interrupt_id: UUID,
+    posted: Posted,
+    refusal: errors.Refusal,
+) -> HttpResponse:
+    """Show the interrupt as it is now, why the answer was not taken, and what the person wrote."""
+    if isinstance(refusal, errors.ViewChanged):
+        posted = posted.unread()
+    card = card_of(actor, interrupt_id, posted)
+    refused = _refused(card, refusal)
+    return show_interrupt(request, actor, replace(card, refused=refused), status=refused.status)
+
+
+def _refused(card: Card, refusal: errors.Refusal) -> Refused:
+    # Who was too late has nothing left to correct, whatever else was wrong with the answer.
+    if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
+        return Refused(410, gettext("This has expired."), gettext("Your answer was not sent."))
+    if card.row.status != InterruptStatus.OPEN:
+        return Refused(409, "", gettext("Your answer was not sent."))
+    if isinstance(refusal, errors.Claimed):
+        return Refused(
+            409,
+            say(refusal.message),
+            gettext(
+                "Your answer was not sent, and is still in the form. Take the request over, or "
+                "wait until it is free."
+            ),
+        )
+    if isinstance(refusal, errors.ViewChanged):
+        return Refused(
+            409,
+            gettext("What is asked has changed since you opened this page."),
+            gettext(
+                "Your answer was not sent. Look at it again: what you wrote is still in the form."
+            ),
+        )
+    return Refused(
+        422, gettext("This answer was not sent."), say(refusal.message), _problems(card, refusal)
+    )
+
+
+def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]:
+    """Each problem with the field that it is about."""
+    if isinstance(refusal, AnswerWrong):
+        return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
+    if isinstance(refusal, errors.MaskedNotSeen):
+        return [(UNSEEN_ID, gettext("Masked values"), say(refusal.message))]
+    return [
+        (card.sheet.field_of(problem["pointer"]), problem["pointer"], say(problem["message"]))
+        for problem in refusal.detail.get("problems", ())
+    ]

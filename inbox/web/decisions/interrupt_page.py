@@ -1,0 +1,298 @@
+"""One interrupt as its page shows it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from inbox.actions.runs.start_run import last_try
+from inbox.forms import ABSENT
+from inbox.queries.decisions.interrupts import InterruptDetail
+from inbox.queries.decisions.masked_values import veiled_in_interrupt
+from inbox.rules.decisions.value_diff import MOST
+from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
+from inbox.rules.schema.mask_agui import secrets_of_answers
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import is_long, json_text, visible
+from inbox.rules.text.unicode_spoofing import Finding
+from inbox.web.base.masks import Reveal, reveals_of
+from inbox.web.decisions.collaboration import Notice, Together, together_of
+from inbox.web.decisions.decision_form import Posted, Sheet
+from inbox.web.decisions.decision_labels import Verdict, verdict_of
+from inbox.web.decisions.facts import Fact, facts_of
+from inbox.web.decisions.list_rows import urgency
+from inbox.web.decisions.shown_changes import ShownChange, shown_changes
+from inbox.web.runs.activity import Line, lines_of
+from inbox.web.runs.conversation import Said
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another question of the same run."""
+
+    url: str
+    title: str
+    word: str
+    icon: str
+    tone: str
+    is_this: bool
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why the answer was not taken; what the person wrote is kept in the sheet."""
+
+    status: int
+    title: str
+    message: str
+    problems: Sequence[tuple[str, str, str]] = ()  #: (id of the field, its label, what is wrong)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Everything that the page of an interrupt shows; computed when the template asks."""
+
+    detail: InterruptDetail
+    me: int | None
+    now: datetime
+    posted: Posted | None = None  #: an answer that was refused, or is only looked at
+    refused: Refused | None = None
+    notice: Notice | None = None  #: why something besides an answer was not done
+
+    @property
+    def row(self) -> Any:
+        return self.detail.interrupt
+
+    @property
+    def mode(self) -> str:
+        """`open` if this person may decide it, `looking` if only others may, else `closed`."""
+        if self.row.status != InterruptStatus.OPEN:
+            return "closed"
+        return "open" if self.detail.may_decide else "looking"
+
+    @property
+    def bar_mode(self) -> str:
+        """As `mode`, but `claimed` while another reviewer works on it."""
+        claim = self.together.claim
+        return "claimed" if self.mode == "open" and claim and not claim.is_mine else self.mode
+
+    @cached_property
+    def sheet(self) -> Sheet:
+        return Sheet(self.detail, self.posted)
+
+    @property
+    def shows_forms(self) -> bool:
+        """Whether there is something to fill in, or something filled in that was not sent."""
+        return self.mode == "open" or self.posted is not None
+
+    @cached_property
+    def together(self) -> Together:
+        return together_of(self.detail, self.me)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        return verdict_of(self.row, self.detail.decision, self.me)
+
+    @property
+    def title(self) -> str:
+        return visible(self.row.title)
+
+    @property
+    def thread_id(self) -> str:
+        return visible(self.row.thread.external_id)
+
+    @property
+    def run_id(self) -> str:
+        return visible(self.row.run.external_id)
+
+    @property
+    def tool(self) -> str:
+        return visible(self.row.tool or self.row.reason)
+
+    @property
+    def urgency(self) -> str:
+        return urgency(self.row.expires_at, self.now) if self.mode != "closed" else ""
+
+    @property
+    def is_late(self) -> bool:
+        expires_at = self.row.expires_at
+        return self.mode != "closed" and expires_at is not None and expires_at <= self.now
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What the agent says about it: its last message before the question, and the question."""
+        message = self._message if visible(self._message) != self.title else ""
+        words = (self.sheet.conversation.last_words, message)
+        return [visible(text) for text in words if text.strip()]
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """What the agent tells beside its question."""
+        return facts_of(self.detail.asked, self.sheet.proposal)
+
+    @property
+    def conversation(self) -> Sequence[Said]:
+        """The last messages of the thread, as far as people wrote or read them."""
+        return self.sheet.conversation.tail
+
+    @cached_property
+    def changes(self) -> list[ShownChange]:
+        """What the reviewer would change, or what was changed by the decision that stands."""
+        if self.sheet.offered is ABSENT:
+            return []
+        if self.verdict and self.posted is None:
+            return self._decided_changes
+        edited = self.sheet.edited
+        return [] if edited is ABSENT else self._changes(self.sheet.offered, edited)
+
+    @property
+    def shows_changes(self) -> bool:
+        """Whether to show the section of changes: also an empty one where changes were possible."""
+        if self.verdict and self.posted is None and not self.verdict.passed:
+            return bool(self.changes)
+        return bool(self.sheet.args or self.changes)
+
+    @property
+    def has_more_changes(self) -> bool:
+        """Whether there are more than are listed."""
+        return len(self.changes) == MOST
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether what is in the form is no value yet, so that changes cannot be told."""
+        return self.sheet.offered is not ABSENT and self.sheet.edited is ABSENT
+
+    @property
+    def edits_text(self) -> str:
+        """What the reviewer wrote, as JSON to copy: the arguments, or as much of the answer."""
+        if self.posted is None:
+            return ""
+        if self.sheet.args:
+            edited, secrets = self.sheet.edited, self.sheet.secrets
+        else:
+            edited, secrets = self._answered(self.posted), secrets_of_answers(self.row.body)
+        return "" if edited is ABSENT else json_text(secrets.masked(edited))
+
+    @property
+    def args_are_long(self) -> bool:
+        return is_long(self.sheet.offered_text)
+
+    @property
+    def findings(self) -> list[tuple[str, str, str]]:
+        """Where a suspicious character is, what sort it is of, and what it is."""
+        return [_found(finding) for finding in self.sheet.findings]
+
+    @property
+    def wrong_fields(self) -> set[str]:
+        return {field for field, _, _ in self.refused.problems} if self.refused else set()
+
+    @property
+    def siblings(self) -> list[Sibling]:
+        return [self._sibling(row) for row in self.detail.siblings]
+
+    @property
+    def unlisted_siblings(self) -> int:
+        return self.detail.asked_together - len(self.detail.siblings)
+
+    @property
+    def activity(self) -> list[Line]:
+        return lines_of(self.detail.activity, agent=self.row.thread.agent.slug, me=self.me)
+
+    @property
+    def sent(self) -> str:
+        """The answer as the agent gets it."""
+        decision = self.detail.decision
+        secrets = secrets_of_answers(self.row.body)
+        return secrets.text(decision.payload) if decision and decision.payload else ""
+
+    @property
+    def result(self) -> str | None:
+        """What the tool returned after the decision, None before."""
+        call = self.row.tool_call
+        return NAMES.text(call.result) if call and call.result is not None else None
+
+    @property
+    def executed(self) -> str:
+        """The arguments that the tool was really called with, "" while it was not."""
+        call = self.row.tool_call
+        return self.sheet.secrets.text(call.approved_args) if call and call.started_at else ""
+
+    @cached_property
+    def reveals(self) -> Mapping[str, Reveal]:
+        """Those of the values that are shown which have masks in them, by their names."""
+        known = veiled_in_interrupt(self.row, self.detail.decision)
+        url = reverse("reveal", args=[self.row.pk])
+        return reveals_of(known, url, is_allowed=self.detail.may_decide)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the tool took, None while that is not known."""
+        call = self.row.tool_call
+        if not (call and call.started_at and call.settled_at):
+            return None
+        return float((call.settled_at - call.started_at).total_seconds())
+
+    @property
+    def is_not_run(self) -> bool:
+        call = self.row.tool_call
+        return bool(call and call.state == ToolCallState.NOT_RUN)
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Whether the approval was not used in time."""
+        call = self.row.tool_call
+        return bool(call and call.state == ToolCallState.LAPSED)
+
+    @property
+    def has_stopped(self) -> bool:
+        """
+        Whether the run that went on with the answer, or its last retry, ended without a result.
+
+        The tool was not called then, unless the agent is remote: it does not tell when it begins.
+        """
+        resumed = getattr(self.row.run, "resumed_by", None)
+        call = self.row.tool_call
+        if call is None or call.started_at or resumed is None:
+            return False
+        return last_try(resumed).status in (RunStatus.FAILED, RunStatus.CANCELLED)
+
+    @property
+    def _decided_changes(self) -> list[ShownChange]:
+        decision = self.detail.decision
+        answer = json.loads(decision.payload) if decision and decision.payload else None
+        if self.sheet.proposal is not None:
+            return self._changes(self.sheet.offered, self.sheet.proposal.edited_by(answer))
+        edited = answer.get("editedArgs") if isinstance(answer, dict) else None
+        return [] if edited is None else self._changes(json.loads(self.row.args), edited)
+
+    def _changes(self, before: Any, after: Any) -> list[ShownChange]:
+        return shown_changes(before, after, self.sheet.secrets)
+
+    @property
+    def _message(self) -> str:
+        return self.detail.asked.get("message") or ""
+
+    def _answered(self, posted: Posted) -> Any:
+        form = self.sheet.answer
+        return form.read(posted.data).value if form else ABSENT
+
+    def _sibling(self, row: Any) -> Sibling:
+        verdict = verdict_of(row, next(iter(row.standing), None), self.me)
+        return Sibling(
+            url=reverse("interrupt", args=[row.pk]),
+            title=visible(row.title),
+            word=verdict.short if verdict else gettext("Pending"),
+            icon=verdict.icon if verdict else "circle-dashed",
+            tone=verdict.tone if verdict else "quiet",
+            is_this=row.pk == self.row.pk,
+        )
+
+
+def _found(finding: Finding) -> tuple[str, str, str]:
+    where = " / ".join(visible(str(part)) for part in finding.path)
+    return where, finding.kind, visible(finding.what)

@@ -1,0 +1,123 @@
+"""The rows of the lists."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext
+
+from inbox.queries.decisions.collaboration import claim_on
+from inbox.rules.decisions.list_filters import SOON
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.text.safe_text import visible
+from inbox.web.decisions.decision_labels import verdict_of
+
+#: What is amber before it expires is red in the end.
+VERY_SOON = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One interrupt in a list."""
+
+    id: str
+    key: str  #: of the interrupt
+    url: str
+    title: str
+    said: str  #: the agent's words where the title is not they, else ""
+    tool: str
+    agent: str
+    at: datetime
+    state: str  #: in words, for those who do not see the icon
+    icon: str
+    tone: str
+    tag: str  #: what became of it; "" while it is open
+    expires_at: datetime | None  #: only when it is soon
+    progress: str  #: "2 of 3 decided", "" for a run that asked one thing
+    claimed_by: str  #: who has taken it, "" for nobody
+    is_mine: bool  #: whether that is whoever looks
+    similar_url: str  #: "" unless others like it wait
+    can_pick: bool
+    is_current: bool
+    is_done: bool
+
+
+def urgency(expires_at: datetime | None, now: datetime) -> str:
+    """The tone of an expiry: "bad" in the last two minutes, "warn" in the last ten, else ""."""
+    if expires_at is None or expires_at - now > SOON:
+        return ""
+    return "bad" if expires_at - now <= VERY_SOON else "warn"
+
+
+def rows_of(
+    interrupts: Iterable[Any],
+    *,
+    progress: Mapping[UUID, tuple[int, int]],
+    me: int | None,
+    now: datetime,
+    current: UUID | None = None,
+    suffix: str = "",
+    may_pick: bool = False,
+    page: str = "interrupt",
+) -> list[Row]:
+    """
+    Build the rows; `progress` counts (decided, asked) for each run.
+
+    `suffix` is the query that the address of an interrupt carries, `may_pick` whether open ones can
+    be chosen to be decided together. Requests that are alike have one link to all of them, at the
+    first.
+    """
+    rows, shapes = [], set()
+    for item in interrupts:
+        row = _row(item, *progress.get(item.run_id, (0, 1)), me, now)
+        if item.shape in shapes:
+            row = replace(row, similar_url="")
+        shapes.add(item.shape)
+        url = reverse(page, args=[item.pk]) + suffix
+        can_pick = may_pick and not row.is_done
+        rows.append(replace(row, url=url, is_current=item.pk == current, can_pick=can_pick))
+    return rows
+
+
+def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> Row:
+    verdict = verdict_of(item, next(iter(item.standing), None), me)
+    tone = urgency(item.expires_at, now)
+    is_open = item.status == InterruptStatus.OPEN
+    claim = claim_on(item, now) if is_open else None
+    by_me = claim is not None and claim.user_id == me
+    state, icon = gettext("Pending"), "circle-dashed"
+    if claim:
+        state, icon = gettext("Claimed"), "circle-user"
+    if tone:
+        state, icon = gettext("Expiring"), "timer"
+    quiet = "me" if by_me else "quiet"
+    return Row(
+        id=f"row-{item.pk}",
+        key=str(item.pk),
+        url="",
+        title=visible(item.title),
+        said=visible(item.message) if item.message != item.title else "",
+        tool=visible(item.tool or item.reason),
+        agent=item.agent.slug,
+        at=item.created_at if is_open else item.closed_at,
+        state=verdict.word if verdict else state,
+        icon=verdict.icon if verdict else icon,
+        tone=verdict.tone if verdict else (tone or quiet),
+        tag=verdict.short if verdict else "",
+        expires_at=item.expires_at if is_open and tone else None,
+        progress=_progress(decided, asked) if is_open and asked > 1 else "",
+        claimed_by=claim.user.display_name if claim else "",
+        is_mine=by_me,
+        similar_url=reverse("similar", args=[item.pk]) if is_open and item.similar else "",
+        can_pick=False,
+        is_current=False,
+        is_done=not is_open,
+    )
+
+
+def _progress(decided: int, asked: int) -> str:
+    # As in the templates: one sentence for the translators.
+    return gettext("%(decided)s of %(asked)s decided") % {"decided": decided, "asked": asked}

@@ -1,0 +1,167 @@
+"""How much is asked and decided, by day and by tool, as figures, bars and tables."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from inbox.queries.audit.tool_calls import agents_and_teams
+from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
+from inbox.queries.decisions.metrics import metrics_for
+from inbox.rules.decisions.metrics import (
+    DEFAULT_DAYS,
+    WINDOWS,
+    Counts,
+    Times,
+    days_until,
+)
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import visible
+from inbox.web.audit.audit_rows import span
+from inbox.web.base.list_filters import Option, Select
+from inbox.web.base.pages import bounded, page, show
+
+#: Of more tools the rest is counted.
+_TOOLS = 25
+#: What a bar is made of, from the ground up: a class, and the counts.
+_PARTS = ("approved", "denied", "expired", "others")
+_WIDTH, _HEIGHT = 10, 100
+_NONE = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A part of the bar of one day, in units of the chart; texts, that no language changes them."""
+
+    part: str
+    x: str
+    y: str
+    height: str
+
+
+@dataclass(frozen=True)
+class ToolRow:
+    """A tool in the table."""
+
+    name: str
+    url: str
+    calls: int
+    approved: str
+    share: str  #: approved, of 100 units; "" where nothing was decided
+    edited: str
+    expired: int
+    median: str
+    p90: str
+
+
+@dataclass(frozen=True)
+class Window:
+    """A number of days to choose."""
+
+    url: str
+    name: str
+    is_current: bool
+
+
+@require_safe
+@page
+def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
+    count, team = _days(request), request.GET.get("team", "")[:200]
+    today = timezone.now().date()
+    days = days_until(today, count)
+    found = metrics_for(actor, days, team=team)
+    tools = [_tool_row(name, *counted) for name, counted in found.by_tool.items()]
+    top = max((counts.all for _, counts in found.by_day), default=0)
+    context: dict[str, Any] = {
+        "found": found,
+        "windows": [Window(_address(one, team), _named(one), one == count) for one in WINDOWS],
+        "days": count,
+        "team": team,
+        "teams": _teams(actor, team),
+        "top": top,
+        "bars": _bars([counts for _, counts in found.by_day], top),
+        "view_box": f"0 0 {_WIDTH * len(days)} {_HEIGHT}",
+        "rows": [(day, counts) for day, counts in found.by_day if day >= found.since][::-1],
+        "is_cut": found.since > days[0],
+        "first": days[0],
+        "last": today,
+        "tools": tools[:_TOOLS],
+        "unlisted": len(tools[_TOOLS:]),
+        "approved": _percent(found.counts.approval_rate),
+        "edited": _percent(found.counts.edit_rate),
+        "median": _took(found.times.median),
+        "p90": _took(found.times.p90),
+        "pending": bounded(found.pending) if found.pending >= COUNT_UP_TO else found.pending,
+        "oldest_age": span(timezone.now() - found.oldest.created_at) if found.oldest else "",
+        "is_empty": not (found.counts.all or found.expired or found.pending),
+    }
+    return show(request, actor, "audit_metrics.html", context, section="audit")
+
+
+def _days(request: HttpRequest) -> int:
+    """How many days are asked for; what is none of those that are offered is the usual number."""
+    text = request.GET.get("days", "")
+    return next((days for days in WINDOWS if text == str(days)), DEFAULT_DAYS)
+
+
+def _address(days: int, team: str) -> str:
+    query = {"days": str(days), **({"team": team} if team else {})}
+    return f"{reverse('metrics')}?{urlencode(query)}"
+
+
+def _named(days: int) -> str:
+    return gettext("{count} days").format(count=days)
+
+
+def _teams(actor: Actor, chosen: str) -> Select | None:
+    """The teams to choose from, None where there is nothing to choose."""
+    _, teams = agents_and_teams(actor)
+    if len(teams) < 2:
+        return None
+    options = [("", gettext("Any")), *((slug, visible(name)) for slug, name in teams)]
+    return Select(
+        "team", gettext("Team"), [Option(slug, name, slug == chosen) for slug, name in options]
+    )
+
+
+def _tool_row(name: str, counts: Counts, times: Times) -> ToolRow:
+    share = counts.approval_rate
+    return ToolRow(
+        name=visible(name),
+        url=f"{reverse('audit')}?{urlencode({'tool': name})}",
+        calls=counts.all,
+        approved=_percent(share),
+        share="" if share is None else str(round(100 * share)),
+        edited=_percent(counts.edit_rate),
+        expired=counts.expired,
+        median=_took(times.median),
+        p90=_took(times.p90),
+    )
+
+
+def _bars(days: Sequence[Counts], top: int) -> list[Bar]:
+    found = []
+    for place, counts in enumerate(days):
+        ground = float(_HEIGHT)
+        for part in _PARTS:
+            height = _HEIGHT * getattr(counts, part) / top if top else 0.0
+            if height:
+                ground -= height
+                x = _WIDTH * place + _WIDTH * 0.1
+                found.append(Bar(part, f"{x:.1f}", f"{ground:.2f}", f"{height:.2f}"))
+    return found
+
+
+def _percent(share: float | None) -> str:
+    return _NONE if share is None else f"{round(100 * share)}\N{NO-BREAK SPACE}%"
+
+
+def _took(seconds: float | None) -> str:
+    return _NONE if seconds is None else span(timedelta(seconds=seconds))

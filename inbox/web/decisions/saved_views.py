@@ -1,0 +1,69 @@
+"""Saving, sharing and deleting views."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.decorators.http import require_POST
+
+from inbox.actions.decisions.saved_views import delete_view, save_view, share_view
+from inbox.queries.people.teams import team_by_slug
+from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.errors import InvalidInput, NotFound
+from inbox.rules.people.access import Actor
+from inbox.web.base.list_filters import list_before, list_url
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+
+@require_POST
+@page
+def save(request: HttpRequest, actor: Actor) -> HttpResponse:
+    wanted = list_before(request)
+    try:
+        save_view(
+            name=request.POST.get("name", "").strip(),
+            wanted=wanted,
+            actor=actor,
+            team_id=_team_id(request),
+        )
+    except InvalidInput as refusal:
+        return _refuse(request, actor, wanted, refusal)
+    return HttpResponseRedirect(list_url(wanted), status=303)
+
+
+@require_POST
+@page
+def share(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
+    view = share_view(view_id=view_id, team_id=_team_id(request), actor=actor)
+    return HttpResponseRedirect(list_url(Filter.from_text(view.query)), status=303)
+
+
+@require_POST
+@page
+def delete(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
+    delete_view(view_id=view_id, actor=actor)
+    return HttpResponseRedirect(list_url(list_before(request)), status=303)
+
+
+def _team_id(request: HttpRequest) -> UUID | None:
+    """The team that is to have the view too; the empty choice is nobody."""
+    slug = request.POST.get("team", "")
+    if not slug:
+        return None
+    team = team_by_slug(slug) if "\0" not in slug else None
+    if team is None:
+        raise NotFound()
+    return team.pk
+
+
+def _refuse(
+    request: HttpRequest, actor: Actor, wanted: Filter, refusal: InvalidInput
+) -> HttpResponse:
+    context = {
+        "problem": say(refusal.message),
+        "name": request.POST.get("name", ""),
+        "team": request.POST.get("team", ""),
+        "query": wanted.to_whole_query(),
+        "list_url": list_url(wanted),
+    }
+    return show(request, actor, "view_refused.html", context, section="", status=422)

@@ -1,0 +1,136 @@
+"""What a reviewer posted, read as the answer to what was asked."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext
+
+from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
+from inbox.rules.decisions.edits import NOT_OFFERED
+from inbox.rules.errors import EditsNotOffered, InvalidPayload
+from inbox.rules.runs.states import EntryStatus
+from inbox.web.decisions.decision_form import NOTE_ID, Posted, Sheet
+
+SEEN_ID = "f-seen"
+
+
+class AnswerWrong(InvalidPayload):
+    """The form cannot be read as an answer; `problems` say which field has to change."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(problems[0].message)
+        self.problems = problems
+
+
+def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
+    """
+    The status and payload of the answer that was posted.
+
+    Raises:
+        AnswerWrong: a field has to change, or something has to be looked at first.
+    """
+    match (posted.action, sheet.decides):
+        case ("cancel", _) if not (sheet.decides and sheet.may_reject):
+            return EntryStatus.CANCELLED, None
+        case ("approve", True):
+            return EntryStatus.RESOLVED, _approval(sheet, posted)
+        case ("reject", True):
+            more = _read(sheet.answer, posted)
+            return EntryStatus.RESOLVED, _payload({"approved": False}, more, sheet, posted)
+        case ("yes" | "no", False) if sheet.asks_yes_no:
+            _check_looked_at(sheet, posted)
+            return EntryStatus.RESOLVED, posted.action == "yes"
+        case ("answer", False) if not sheet.asks_yes_no:
+            _check_looked_at(sheet, posted)
+            return EntryStatus.RESOLVED, _answer(sheet, posted)
+    raise InvalidPayload(gettext("Choose one of the buttons: this is no answer to what was asked."))
+
+
+def _answer(sheet: Sheet, posted: Posted) -> Any:
+    """Return the value that was asked for; nothing is made up for one that is not there."""
+    if sheet.answer is None:
+        raise InvalidPayload(gettext("This page does not fit the request. Reload it."))
+    reading = sheet.answer.read(posted.data)
+    if reading.problems:
+        raise AnswerWrong(reading.problems)
+    value = reading.constants if reading.value is ABSENT else reading.value
+    is_blank = not sheet.detail.schema and isinstance(value, str) and not value.strip()
+    if value is ABSENT or is_blank or (value == {} and reading.value is ABSENT):
+        raise AnswerWrong([_nothing_said(sheet.answer)])
+    return value
+
+
+def _nothing_said(form: Form) -> Problem:
+    text = gettext("There is no answer yet: nothing is sent in your place.")
+    return Problem(f"f-{form.name}", "", form.root.label, text)
+
+
+def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
+    _check_looked_at(sheet, posted)
+    answer: dict[str, Any] = {"approved": True}
+    if sheet.args is not None:
+        answer |= sheet.edits(_read(sheet.args, posted))
+    elif any(name.startswith(("args/", "args.")) for name in posted.data):
+        # A page that was loaded when edits were offered: what was typed is not dropped.
+        raise EditsNotOffered(NOT_OFFERED)
+    return _payload(answer, _read(sheet.answer, posted), sheet, posted)
+
+
+def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) -> dict[str, Any]:
+    note = posted.note if sheet.takes_note else ""
+    if sheet.needs_note and not note.strip():
+        raise AnswerWrong(
+            [
+                Problem(
+                    NOTE_ID,
+                    "/reason",
+                    gettext("Note"),
+                    gettext("Write a note: the agent asks why."),
+                )
+            ]
+        )
+    if note.strip() and answer["approved"] and sheet.notes_rejections_only:
+        text = gettext("A note goes with a rejection only. Remove it to approve.")
+        raise AnswerWrong([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
+    said = {"reason": note} if note.strip() else {}
+    asked = more if isinstance(more, Mapping) else {}
+    for name in sheet.asked_elsewhere:
+        if name in asked and sheet.answer is not None:
+            # As the key of a pair, or in a part that is JSON: the button that was pressed decides.
+            label, text = sheet.answer.root.label, asked_elsewhere(name)
+            raise AnswerWrong([Problem(f"f-{sheet.answer.name}", f"/{name}", label, text)])
+    return {**answer, **asked, **said}
+
+
+def _read(form: Form | None, posted: Posted) -> Any:
+    if form is None:
+        return ABSENT
+    reading = form.read(posted.data)
+    if reading.problems:
+        raise AnswerWrong(reading.problems)
+    return reading.value
+
+
+def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
+    """Refuse a yes to what nobody looked at: long values that are folded, texts that deceive."""
+    problems = [
+        Problem(
+            field_id,
+            "",
+            gettext("A long value"),
+            gettext("Open it and read it before you approve."),
+        )
+        for field_id in sheet.folded
+        if field_id not in posted.opened
+    ]
+    if sheet.findings and not posted.has_seen:
+        problems.append(
+            Problem(
+                SEEN_ID,
+                "",
+                gettext("Hidden characters"),
+                gettext("Look at them and say so before you approve."),
+            )
+        )
+    if problems:
+        raise AnswerWrong(problems)

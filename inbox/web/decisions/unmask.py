@@ -1,0 +1,41 @@
+"""What is masked on a page, shown to who asks for it: in its place, or on a page of its own."""
+
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from inbox.actions.decisions.unmask import reveal_in_call, reveal_in_interrupt
+from inbox.queries.decisions.interrupts import interrupt_for
+from inbox.queries.decisions.masked_values import unseen_sets
+from inbox.rules.people.access import Actor
+from inbox.rules.text.safe_text import pretty
+from inbox.web.base.masks import TITLES
+from inbox.web.base.pages import page, show
+
+
+@require_POST
+@page
+def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
+    what = request.POST.get("what", "")
+    text = reveal_in_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
+    unseen = unseen_sets(interrupt_for(actor, interrupt_id), actor.user_id)
+    back = reverse("interrupt", args=[interrupt_id])
+    return _show(request, actor, what, text, back, is_all_seen=not unseen)
+
+
+@require_POST
+@page
+def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
+    what = request.POST.get("what", "")
+    text = reveal_in_call(call_id=call_id, what=what, actor=actor)
+    return _show(request, actor, what, text, reverse("audit_call", args=[call_id]))
+
+
+def _show(
+    request: HttpRequest, actor: Actor, what: str, text: str, back: str, **more: bool
+) -> HttpResponse:
+    context = {"title": gettext(TITLES[what]), "text": pretty(text), "back": back, **more}
+    return show(request, actor, "revealed.html", context, section="")

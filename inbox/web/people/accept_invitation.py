@@ -1,0 +1,142 @@
+"""The page behind the link of an invitation: a new account, or one click."""
+
+from typing import Any
+
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import UsernameField
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.people.accept_invitation import join_as_new, join_team
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.queries.people.invitations import open_invitation, team_joined
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Role
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.pages import page
+from inbox.web.base.translate import say
+from inbox.web.people.teams import ROLES
+
+
+class NewAccount(forms.Form):
+    username = UsernameField(
+        max_length=150,
+        validators=[UnicodeUsernameValidator()],
+        error_messages={"required": _("Choose a user name.")},
+    )
+    name = forms.CharField(
+        max_length=150, error_messages={"required": _("Say what you are called.")}
+    )
+    password = forms.CharField(
+        max_length=4096, strip=False, error_messages={"required": _("Choose a password.")}
+    )
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if "@" in name:  # somebody else's address would be a name to sign in with
+            raise forms.ValidationError(gettext("A user name has no @."))
+        return name
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        validate_password(password)
+        return password
+
+
+@require_safe
+@never_cache
+def invited(request: HttpRequest, token: str) -> HttpResponse:
+    """Show who invites to what; only a click changes anything, for programs open links as well."""
+    user: Any = request.user
+    # Who signs in at an identity provider has joined by that, and comes back here.
+    if user.is_authenticated and (team := team_joined(actor_of_user(user), token)):
+        return HttpResponseRedirect(reverse("team", args=[team.slug]))
+    return _show(request, token)
+
+
+@require_POST
+@page
+def join(request: HttpRequest, actor: Actor) -> HttpResponse:
+    token = request.POST.get("token", "")
+    try:
+        team = join_team(token=token, actor=actor)
+    except errors.AlreadyMember as refusal:
+        return _show(request, token, notice=say(refusal.message), status=409)
+    except errors.InvitationEnded as refusal:
+        return _ended(request, refusal)
+    return HttpResponseRedirect(reverse("team", args=[team.slug]), status=303)
+
+
+@require_POST
+@never_cache
+def make_account(request: HttpRequest) -> HttpResponse:
+    """Make an account and sign in to it. The token is in the body, for logs have addresses."""
+    token, form = request.POST.get("token", ""), NewAccount(request.POST)
+    if request.user.is_authenticated or not form.is_valid():
+        return _show(request, token, form=form, status=422)
+    given = form.cleaned_data
+    try:
+        user = join_as_new(
+            token=token,
+            username=given["username"],
+            full_name=given["name"],
+            password=given["password"],
+        )
+    except errors.NotFound as error:
+        raise Http404() from error
+    except errors.InvitationEnded as refusal:
+        return _ended(request, refusal)
+    except (errors.UsernameTaken, errors.EmailTaken) as refusal:
+        form.add_error(
+            "username" if refusal.code == "USERNAME_TAKEN" else None, say(refusal.message)
+        )
+        return _show(request, token, form=form, status=422)
+    response: HttpResponse = perform_password_login(
+        request, {"username": user.get_username()}, Login(user=user)
+    )
+    return response
+
+
+def _show(
+    request: HttpRequest,
+    token: str,
+    *,
+    form: NewAccount | None = None,
+    notice: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    try:
+        row = open_invitation(token)
+    except errors.NotFound as error:
+        raise Http404() from error
+    except errors.InvitationEnded as refusal:
+        return _ended(request, refusal)
+    user: Any = request.user
+    context = {
+        "token": token,
+        "team": visible(row.team.name),
+        "role": gettext(ROLES[Role(row.role)]),
+        "by": visible(row.invited_by),
+        "email": row.email,
+        "me": visible(user.display_name) if user.is_authenticated else "",
+        "form": form or NewAccount(),
+        "notice": notice,
+        "here": reverse("invited", args=[token]),
+        "providers": settings.OIDC_PROVIDERS,
+    }
+    return render(request, "join.html", context, status=status)
+
+
+def _ended(request: HttpRequest, refusal: errors.InvitationEnded) -> HttpResponse:
+    """Say how it ended, and nothing of whom it was for."""
+    return render(request, "join_ended.html", {"why": say(refusal.message)}, status=410)

@@ -1,0 +1,61 @@
+"""The page of one's own account: name, addresses, factors and sessions."""
+
+from typing import Any
+
+from allauth.account.views import EmailView
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.people import accounts
+from inbox.queries.people.accounts import account_of
+from inbox.rules.errors import InvalidInput
+from inbox.rules.people.access import Actor
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+from inbox.web.people.sign_in import Refusing
+
+
+@require_safe
+@page
+def account(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show(request, actor)
+
+
+@require_POST
+@page
+def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
+    typed = request.POST.get("name", "")
+    try:
+        accounts.rename_self(full_name=typed, actor=actor)
+    except InvalidInput as refusal:
+        return _show(request, actor, status=422, typed=typed, problem=say(refusal.message))
+    return _back()
+
+
+@require_POST
+@page
+def end_session(request: HttpRequest, actor: Actor, session_id: int) -> HttpResponse:
+    accounts.end_session(session_id=session_id, actor=actor)
+    return _back()
+
+
+@require_POST
+@page
+def end_other_sessions(request: HttpRequest, actor: Actor) -> HttpResponse:
+    accounts.end_other_sessions(actor=actor)
+    return _back()
+
+
+class Addresses(Refusing, EmailView):
+    """One's e-mail addresses: add, confirm, remove, and which one is the first."""
+
+
+def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) -> HttpResponse:
+    found = account_of(actor)
+    context = {"account": found, "typed": found.name, **more}
+    return show(request, actor, "account.html", context, section="account", status=status)
+
+
+def _back() -> HttpResponse:
+    return HttpResponseRedirect(reverse("account"), status=303)

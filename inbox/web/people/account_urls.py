@@ -1,0 +1,128 @@
+"""
+Addresses of signing in and of one's own account.
+
+django-allauth's views under addresses of ours: only those that are needed, by the names that it
+asks for. Nobody signs up by themselves.
+"""
+
+from typing import Any
+
+from allauth.account import views as allauth
+from allauth.mfa.recovery_codes import views as codes
+from allauth.mfa.totp import views as totp
+from django.conf import settings
+from django.contrib.auth.views import LogoutView
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+from django.views.decorators.http import require_http_methods
+
+from inbox.web.people import (
+    account_page,
+    mfa,
+    passwords,
+    sign_in,
+)
+from inbox.web.people.mfa import written_down
+
+
+def _read(view: Any) -> Any:
+    return require_http_methods(["GET", "HEAD"])(view)
+
+
+def _form(view: Any) -> Any:
+    """A form that is read and sent; other methods are refused before anybody is asked who it is."""
+    return require_http_methods(["GET", "HEAD", "POST"])(view)
+
+
+class Base36(StringConverter):
+    """A number as the links of mails have it: no hyphen, which ends it there."""
+
+    regex = "[0-9A-Za-z]+"
+
+
+register_converter(Base36, "base36")
+
+urlpatterns = [
+    path("login/", _form(sign_in.SignIn.as_view()), name="account_login"),
+    path("login/code/", _form(sign_in.SecondFactor.as_view()), name="mfa_authenticate"),
+    path("login/passkey/", _form(sign_in.PasskeyIn.as_view()), name="mfa_login_webauthn"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("password/", _form(passwords.Forgotten.as_view()), name="account_reset_password"),
+    path("password/sent/", _read(allauth.password_reset_done), name="account_reset_password_done"),
+    path(
+        "password/changed/",
+        _read(allauth.password_reset_from_key_done),
+        name="account_reset_password_from_key_done",
+    ),
+    path(
+        "password/<base36:uidb36>-<str:key>/",
+        _form(passwords.Choose.as_view()),
+        name="account_reset_password_from_key",
+    ),
+    # Where django-allauth goes back to is one page here.
+    *(
+        path("account/", account_page.account, name=name)
+        for name in ("account", "mfa_index", "mfa_list_webauthn")
+    ),
+    path("account/name", account_page.rename, name="rename_self"),
+    path("account/password/", _form(passwords.Change.as_view()), name="account_change_password"),
+    path(
+        "account/email/",
+        _form(written_down(account_page.Addresses.as_view())),
+        name="account_email",
+    ),
+    path(
+        "account/email/<str:key>/",
+        _form(written_down(allauth.confirm_email)),
+        name="account_confirm_email",
+    ),
+    path("account/app/", _form(written_down(mfa.AddApp.as_view())), name="mfa_activate_totp"),
+    path(
+        "account/app/remove/", _form(written_down(totp.deactivate_totp)), name="mfa_deactivate_totp"
+    ),
+    path("account/codes/", _read(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
+    path(
+        "account/codes/new/",
+        _form(written_down(mfa.NewCodes.as_view())),
+        name="mfa_generate_recovery_codes",
+    ),
+    path(
+        "account/passkeys/add/",
+        _form(written_down(mfa.AddPasskey.as_view())),
+        name="mfa_add_webauthn",
+    ),
+    path(
+        "account/passkeys/<int:pk>/",
+        _form(mfa.RenamePasskey.as_view()),
+        name="mfa_edit_webauthn",
+    ),
+    path(
+        "account/passkeys/<int:pk>/remove/",
+        _form(written_down(mfa.RemovePasskey.as_view())),
+        name="mfa_remove_webauthn",
+    ),
+    path("account/sessions/<int:session_id>/end", account_page.end_session, name="end_session"),
+    path("account/sessions/end", account_page.end_other_sessions, name="end_other_sessions"),
+    path(
+        "account/confirm/",
+        _form(sign_in.ConfirmPassword.as_view()),
+        name="account_reauthenticate",
+    ),
+    path("account/confirm/code/", _form(sign_in.ConfirmCode.as_view()), name="mfa_reauthenticate"),
+    path(
+        "account/confirm/passkey/",
+        _form(sign_in.ConfirmPasskey.as_view()),
+        name="mfa_reauthenticate_webauthn",
+    ),
+]
+if settings.OIDC_PROVIDERS:
+    from inbox.web.people import oidc
+
+    urlpatterns += [
+        path("login/<slug:provider_id>/", _read(oidc.begin), name="openid_connect_login"),
+        path(
+            "login/<slug:provider_id>/back/",
+            _read(oidc.come_back),
+            name="openid_connect_callback",
+        ),
+    ]

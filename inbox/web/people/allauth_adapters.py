@@ -1,0 +1,238 @@
+"""Where django-allauth asks what is to happen: our words, our addresses and our audit trail."""
+
+import base64
+import secrets
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import structlog
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.models import EmailAddress
+from allauth.account.signals import (
+    email_added,
+    email_changed,
+    email_confirmed,
+    email_removed,
+)
+from allauth.core import context
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from axes.signals import user_locked_out
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import authenticate
+from django.core.cache import cache
+from django.db import transaction
+from django.db.models.signals import post_delete, post_save
+from django.dispatch import receiver
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
+from inbox.actions.people import accounts
+from inbox.platform.client_ip import address_of
+from inbox.queries.people.api_keys import actor_of_user
+from inbox.web.people import sign_in_limits
+from inbox.web.people.mails import mail_of, send_soon
+
+log = structlog.get_logger(__name__)
+
+_MISMATCH: Final = _("Enter a correct username and password.")
+#: What pages say after something was done, by django-allauth's name of it; it says no more.
+_SAID: Final = {
+    "account/messages/password_changed.txt": gettext_noop(
+        "Your password was changed. Everywhere else you are signed out."
+    ),
+    "account/messages/email_confirmation_sent.txt": gettext_noop(
+        "A mail is on its way to {email}. Open the link in it."
+    ),
+    "account/messages/email_confirmed.txt": gettext_noop("{email} is confirmed."),
+    "account/messages/email_deleted.txt": gettext_noop("{email} was removed."),
+    "account/messages/cannot_delete_primary_email.txt": gettext_noop(
+        "{email} is your first address: make another one the first before."
+    ),
+    "account/messages/primary_email_set.txt": gettext_noop("Mails go to another address now."),
+    "account/messages/unverified_primary_email.txt": gettext_noop("Confirm that address first."),
+    "mfa/messages/totp_activated.txt": gettext_noop("The authenticator app was added."),
+    "mfa/messages/totp_deactivated.txt": gettext_noop("The authenticator app was removed."),
+    "mfa/messages/webauthn_added.txt": gettext_noop("The passkey was added."),
+    "mfa/messages/webauthn_removed.txt": gettext_noop("The passkey was removed."),
+}
+#: As long as AXES_COOLOFF_TIME.
+_LOCK_SECONDS: Final = 15 * 60
+_INACTIVE: Final = gettext_noop("This account is switched off.")
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "username_password_mismatch": _MISMATCH,
+        "email_password_mismatch": _MISMATCH,
+        "incorrect_password": _("This is not your password."),
+        "enter_current_password": _("This is not your password."),
+        "incorrect_code": _("This is no code that counts now."),
+        "too_many_login_attempts": _("There were too many attempts. Try again in five minutes."),
+        "rate_limited": _("There were too many attempts. Try again in five minutes."),
+        "duplicate_email": _("This address is yours already."),
+        "max_email_addresses": _("There are %d addresses at most."),
+        "invalid_password_reset": _("This link was used, or is too old."),
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Do not count: django-axes does, by name and address, so that nobody locks out others."""
+
+    def authenticate(self, request: Any, **credentials: Any) -> Any:
+        request.sign_in_waits = sign_in_limits.seconds_to_wait(request, credentials)
+        if request.sign_in_waits:
+            log.warning("sign-in refused", address=address_of(request), reason="too many failures")
+            return None
+        user = authenticate(request, **credentials)
+        # It would say of an account that is inactive that the password was right.
+        AuthenticationBackend.unstash_authenticated_user()
+        return user
+
+    def login(self, request: HttpRequest, user: Any) -> None:
+        super().login(request, user)
+        accounts.record_sign_in(actor=actor_of_user(user, request.session))
+
+    def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
+        messages.error(request, gettext(_INACTIVE))
+        return HttpResponseRedirect(reverse("account_login"))
+
+    def set_password(self, user: Any, password: str) -> None:
+        signed_in = context.request.user.is_authenticated
+        actor = actor_of_user(user, context.request.session if signed_in else None)
+        accounts.change_password(user=user, password=password, actor=actor)
+
+    def add_message(
+        self,
+        request: HttpRequest,
+        level: int,
+        message_template: str | None = None,
+        message_context: dict[str, Any] | None = None,
+        extra_tags: str = "",
+        message: str | None = None,
+    ) -> None:
+        if message_template in _SAID:
+            message = gettext(_SAID[message_template]).format(**(message_context or {}))
+        if message:
+            messages.add_message(request, level, message)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        message = mail_of(template_prefix, email, context)
+        transaction.on_commit(lambda: send_soon(message))
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return address_of(request)
+
+    def is_safe_url(self, url: str) -> bool:
+        return url_has_allowed_host_and_scheme(url, {context.request.get_host()})
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    def get_email_verification_redirect_url(self, email_address: Any) -> str:
+        is_here = context.request.user.is_authenticated
+        return reverse("account_email" if is_here else "account_login")
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        return _public(super().get_reset_password_from_key_url(key))
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        return _public(super().get_email_confirmation_url(request, emailconfirmation))
+
+
+def _public(url: str) -> str:
+    """The address where people open the site, whatever host a request came with."""
+    parts = urlsplit(url)
+    return f"{settings.PUBLIC_URL}{parts.path}" if settings.PUBLIC_URL else url
+
+
+class FactorAdapter(DefaultMFAAdapter):
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
+        "cannot_generate_recovery_codes": _("Add an authenticator app or a passkey first."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        return accounts.seal_seed(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        # A seed that cannot be read gives no code that anybody could know.
+        nobody_knows = base64.b32encode(secrets.token_bytes(20)).decode()
+        return accounts.unseal_seed(encrypted_text) or nobody_knows
+
+    def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002 - its name
+        count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
+        return gettext("Passkey {number}").format(number=count + 1)
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        host = urlsplit(settings.PUBLIC_URL or f"//{context.request.get_host()}").hostname
+        return {"id": host or "localhost", "name": "Signoff"}
+
+
+# django-allauth tells of factors once all is committed; what is written down goes with it.
+@receiver(post_save, sender=Authenticator)
+def _factor_saved(instance: Authenticator, created: bool, **_more: Any) -> None:
+    if created:
+        _record_factor(instance, added=True)
+
+
+@receiver(post_delete, sender=Authenticator)
+def _factor_deleted(instance: Authenticator, **_more: Any) -> None:
+    _record_factor(instance, added=False)
+
+
+def _record_factor(factor: Authenticator, *, added: bool) -> None:
+    request: Any = context.request
+    if request is not None and request.user.is_authenticated:
+        actor = actor_of_user(request.user, request.session)
+        accounts.record_factor(
+            user_id=factor.user_id, kind=str(factor.type), added=added, actor=actor
+        )
+
+
+@receiver(email_added)
+def _address_added(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "added")
+
+
+@receiver(email_confirmed)
+def _address_confirmed(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "confirmed")
+
+
+@receiver(email_removed)
+def _address_removed(email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(email_address, "removed")
+
+
+@receiver(email_changed)
+def _other_address_first(to_email_address: EmailAddress, **_more: Any) -> None:
+    _record_address(to_email_address, "first")
+
+
+def _record_address(address: EmailAddress, change: accounts.AddressChange) -> None:
+    request: Any = context.request
+    is_their_own = request.user == address.user
+    # The link in a mail is opened wherever that is read.
+    actor = actor_of_user(address.user, request.session if is_their_own else None)
+    accounts.record_address(
+        user_id=address.user_id, email=address.email, change=change, actor=actor
+    )
+
+
+@receiver(user_locked_out)
+def _locked_out(username: str, ip_address: str, **_more: Any) -> None:
+    """Once for each lock, however often somebody knocks at it."""
+    knock = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
+    if cache.add(knock, True, timeout=_LOCK_SECONDS):
+        accounts.record_lockout(typed=username, address=ip_address)

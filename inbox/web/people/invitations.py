@@ -1,0 +1,127 @@
+"""The invitations of a team for its administrators: sent, sent again, and withdrawn."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
+from inbox.queries.people.members import standing_in
+from inbox.queries.people.teams import team_for
+from inbox.rules import errors
+from inbox.rules.people.access import Actor, Role
+from inbox.rules.people.invitations import InvitationState, MailState
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+from inbox.web.people.teams import ROLES, frame_of
+
+_EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
+_MAILS = {
+    MailState.NONE: (gettext_noop("Link was shown"), "line", "link"),
+    # The process that sends it tells at once; whatever stays like this was lost with it.
+    MailState.SENDING: (gettext_noop("Perhaps not sent"), "warn", "circle-dashed"),
+    MailState.SENT: (gettext_noop("Sent"), "ok", "mail"),
+    MailState.FAILED: (gettext_noop("Could not be sent"), "bad", "circle-alert"),
+}
+
+
+@require_safe
+@page
+def invitation_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    return _show(request, actor, team)
+
+
+@require_POST
+@page
+def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    email, role = request.POST.get("email", ""), request.POST.get("role", "")
+    try:
+        wanted = Role(role)
+    except ValueError as error:
+        raise errors.NotFound() from error
+    team_id = team_for(actor, team).pk
+    try:
+        _, link = invite(
+            team_id=team_id, email=email, role=wanted, actor=actor, site=site_of(request)
+        )
+    except errors.InvalidInput as refusal:
+        text = say(refusal.message)
+        return _show(request, actor, team, typed=email, role=wanted, problem=text, status=422)
+    return _done(request, actor, team, link)
+
+
+@require_POST
+@page
+def resend(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpResponse:
+    team = team_of_invitation(actor, invitation_id).slug
+    try:
+        _, link = resend_invitation(invitation_id=invitation_id, actor=actor, site=site_of(request))
+    except errors.InvitationEnded as refusal:
+        return _show(request, actor, team, notice=say(refusal.message), status=409)
+    except errors.RateLimited as refusal:
+        return _show(request, actor, team, notice=say(refusal.message), status=429)
+    return _done(request, actor, team, link)
+
+
+@require_POST
+@page
+def withdraw(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpResponse:
+    team = team_of_invitation(actor, invitation_id).slug
+    try:
+        withdraw_invitation(invitation_id=invitation_id, actor=actor)
+    except errors.InvitationEnded as refusal:
+        return _show(request, actor, team, notice=say(refusal.message), status=409)
+    return _done(request, actor, team, "")
+
+
+def site_of(request: HttpRequest) -> str:
+    """Where the caller has opened the site."""
+    return request.build_absolute_uri("/")
+
+
+def _done(request: HttpRequest, actor: Actor, team: str, link: str) -> HttpResponse:
+    """The list; with a link that no mail has, which is shown in this answer and in no other."""
+    if link:
+        return _show(request, actor, team, link=link)
+    return HttpResponseRedirect(reverse("invitations", args=[team]), status=303)
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    team: str,
+    *,
+    role: Role = Role.REVIEWER,
+    status: int = 200,
+    **more: Any,
+) -> HttpResponse:
+    """The list and the form; `notice` and `problem` say what was not done."""
+    mine = standing_in(actor, team)
+    now = timezone.now()
+    context = {
+        "invitations": [_shown(row, now) for row in invitations_for(actor, mine.team.pk)],
+        "roles": [(one.value, gettext(name), one is role) for one, name in ROLES.items()],
+        **frame_of(actor, mine, "invitations"),
+        **more,
+    }
+    return show(request, actor, "team_invitations.html", context, section="teams", status=status)
+
+
+def _shown(row: Any, now: Any) -> dict[str, Any]:
+    has_expired = state_of(row, now) is InvitationState.EXPIRED
+    words, tone, icon = _EXPIRED if has_expired else _MAILS[MailState(row.mail)]
+    return {
+        "row": row,
+        "role": gettext(ROLES[Role(row.role)]),
+        "by": visible(row.invited_by),
+        "state": gettext(words),
+        "tone": tone,
+        "icon": icon,
+        "has_expired": has_expired,
+    }

@@ -1,0 +1,266 @@
+"""Teams: who is in them, in which role, what they are called, and who can do what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.people.members import change_role, change_team, remove_member
+from inbox.queries.people.api_keys import working_keys_of
+from inbox.queries.people.members import (
+    Standing,
+    members_of,
+    standing_in,
+    standings_in,
+)
+from inbox.queries.people.teams import team_for
+from inbox.rules import errors
+from inbox.rules.people.access import (
+    ROLE_PERMISSIONS,
+    Actor,
+    Permission,
+    Role,
+)
+from inbox.rules.people.avatars import hue, initials
+from inbox.rules.people.team_settings import SWITCHES
+from inbox.rules.text.messages import Sentence
+from inbox.rules.text.safe_text import visible
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+ROLES = {
+    Role.VIEWER: gettext_noop("Viewer"),
+    Role.REVIEWER: gettext_noop("Reviewer"),
+    Role.ADMIN: gettext_noop("Admin"),
+}
+#: What each permission is called, and what it allows, in words.
+PERMISSIONS = {
+    Permission.READ: (
+        gettext_noop("Read"),
+        gettext_noop("See threads, runs and requests, and who has decided what."),
+    ),
+    Permission.RUN: (
+        gettext_noop("Run"),
+        gettext_noop("Start runs, write to agents, cancel runs and try failed ones again."),
+    ),
+    Permission.DECIDE: (
+        gettext_noop("Decide"),
+        gettext_noop(
+            "Approve, edit, answer and reject what agents ask; people also take requests, comment "
+            "on them and share views."
+        ),
+    ),
+    Permission.ADMIN: (
+        gettext_noop("Administer"),
+        gettext_noop("Change the team: its members, keys, agents and webhooks."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A member on the page."""
+
+    user_id: int
+    name: str
+    username: str
+    initials: str
+    hue: int
+    role: str
+    role_name: str
+    is_active: bool
+    is_me: bool
+
+
+@require_safe
+@page
+def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """The first of one's teams, beside the list of all: most people have one."""
+    found = standings_in(actor)
+    if found:
+        return show_members(request, actor, found[0].team.slug)
+    return show(request, actor, "teams.html", {"teams": []}, section="teams")
+
+
+@require_safe
+@page
+def team(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    return show_members(request, actor, team)
+
+
+@require_safe
+@page
+def who(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    """Who can do what, out of the one table of permissions."""
+    mine = standing_in(actor, team)
+    people = [row for row in members_of(actor, mine.team.pk) if row.user.is_active]
+    keys = working_keys_of(actor, mine.team.pk)
+    allowed = [
+        {
+            "name": gettext(name),
+            "allows": gettext(allows),
+            "people": [
+                person_of(row, actor)
+                for row in people
+                if permission in ROLE_PERMISSIONS[Role(row.role)]
+            ],
+            "keys": [key for key in keys if permission in key.permissions()],
+        }
+        for permission, (name, allows) in PERMISSIONS.items()
+    ]
+    context = {"allowed": allowed, **frame_of(actor, mine, "who")}
+    return show(request, actor, "team_who.html", context, section="teams")
+
+
+@require_POST
+@page
+def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
+    try:
+        role = Role(request.POST.get("role", ""))
+    except ValueError as error:
+        raise errors.NotFound() from error
+    team_id = team_for(actor, team).pk
+    try:
+        change_role(team_id=team_id, user_id=user, role=role, actor=actor)
+    except errors.LastAdmin as refusal:
+        return show_members(request, actor, team, notice=say(refusal.message), status=409)
+    return _back(actor, team)
+
+
+@require_POST
+@page
+def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
+    try:
+        remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
+    except errors.LastAdmin as refusal:
+        return show_members(request, actor, team, notice=say(refusal.message), status=409)
+    return _back(actor, team)
+
+
+@require_POST
+@page
+def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+    name, grace = request.POST.get("name", "").strip(), request.POST.get("grace_seconds", "")
+    team_id = team_for(actor, team).pk
+    try:
+        change_team(
+            team_id=team_id,
+            name=name,
+            grace_seconds=_whole(grace),
+            actor=actor,
+            **_settings(request),
+        )
+    except errors.InvalidInput as refusal:
+        typed = request.POST.get("headings")
+        return show_members(
+            request, actor, team, notice=say(refusal.message), status=422, typed=typed
+        )
+    return _back(actor, team)
+
+
+def _settings(request: HttpRequest) -> dict[str, Any]:
+    """The settings that the form has; a switch that is off sends nothing but that it is there."""
+    hours = ("request_expiry_hours", "execute_within_hours")
+    given = {name: request.POST.get(name, "") for name in hours}
+    there = [name for name in request.POST.getlist("switch") if name in SWITCHES]
+    headings = request.POST.get("headings")
+    return {
+        **{name: _whole(text) if text else None for name, text in given.items()},
+        **{name: name in request.POST for name in there},
+        **({} if headings is None else {"headings": _headings(headings)}),
+    }
+
+
+def _headings(text: str) -> dict[str, str]:
+    """
+    Read the headings, one in each line: the name of a tool or a kind, `=`, and the text.
+
+    Raises:
+        InvalidValue: a line is something else, or names a tool again.
+    """
+    headings: dict[str, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        name, equals, heading = line.partition("=")
+        if not equals or name.strip() in headings:
+            raise errors.InvalidValue(
+                Sentence("Write one heading for each tool in a line: {line}", line=line[:60])
+            )
+        headings[name.strip()] = heading.strip()
+    return headings
+
+
+def show_members(
+    request: HttpRequest,
+    actor: Actor,
+    slug: str,
+    *,
+    notice: str = "",
+    status: int = 200,
+    typed: str | None = None,
+) -> HttpResponse:
+    """The page of a team; `notice` says why something was not done, `typed` are its headings."""
+    mine = standing_in(actor, slug)
+    written = "\n".join(f"{name} = {text}" for name, text in mine.team.headings.items())
+    context = {
+        "headings": written if typed is None else typed,
+        "is_refused": typed is not None,
+        "people": [person_of(row, actor) for row in members_of(actor, mine.team.pk)],
+        "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
+        "me_id": actor.user_id,
+        "notice": notice,
+        **frame_of(actor, mine, "members"),
+    }
+    return show(request, actor, "team.html", context, section="teams", status=status)
+
+
+def frame_of(actor: Actor, mine: Standing, part: str) -> dict[str, Any]:
+    """What each page of a team has around it; `part` is which of them it is."""
+    return {
+        "team": mine.team,
+        "team_name": visible(mine.team.name),
+        "may_change": mine.administers,
+        "part": part,
+        "teams": _rows(standings_in(actor)),
+    }
+
+
+def person_of(row: Any, actor: Actor) -> Person:
+    name = visible(row.user.display_name)
+    return Person(
+        user_id=row.user_id,
+        name=name,
+        username=row.user.get_username(),
+        initials=initials(name),
+        hue=hue(row.user_id),
+        role=row.role,
+        role_name=gettext(ROLES[Role(row.role)]),
+        is_active=row.user.is_active,
+        is_me=row.user_id == actor.user_id,
+    )
+
+
+def _rows(standings: Sequence[Standing]) -> list[dict[str, Any]]:
+    return [
+        {
+            "slug": one.team.slug,
+            "name": visible(one.team.name),
+            "role": gettext(ROLES[one.role]) if one.role else "",
+        }
+        for one in standings
+    ]
+
+
+def _back(actor: Actor, team: str) -> HttpResponse:
+    """To the page again; whoever has left has no such page any more."""
+    still = any(one.team.slug == team for one in standings_in(actor))
+    where = reverse("team", args=[team]) if still else reverse("teams")
+    return HttpResponseRedirect(where, status=303)
+
+
+def _whole(text: str) -> int:
+    """A number out of a form; what is none is out of every range."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1

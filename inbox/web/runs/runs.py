@@ -1,0 +1,257 @@
+"""The list of runs, and starting one: with the agent's own form, or with a message."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox import engine
+from inbox.actions.runs.start_run import RunRequest, idempotency_digest
+from inbox.forms import ABSENT, Form, Problem, build_form
+from inbox.queries.agents import agents
+from inbox.queries.runs import threads
+from inbox.rules import errors
+from inbox.rules.decisions.consent import canonical
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
+from inbox.rules.text.safe_text import json_text, visible
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+from inbox.web.runs.thread_timeline import RUN_STATES
+from inbox.web.runs.threads import show_thread
+
+_PAGE = 50
+MESSAGE_CHARACTERS = 100_000
+#: What the list can be narrowed to.
+_KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
+    "": (gettext_noop("All"), ()),
+    "active": (gettext_noop("Going on"), ACTIVE_RUN),
+    "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
+    "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
+}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in the list."""
+
+    id: str
+    url: str
+    title: str
+    agent: str
+    word: str
+    icon: str
+    tone: str
+    started_by: str
+    error_code: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An agent to start, or a kind of runs to list."""
+
+    url: str
+    name: str
+    description: str
+    is_current: bool
+
+
+@require_safe
+@page
+def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    kind = request.GET.get("state", "")
+    kind = kind if kind in _KINDS else ""
+    found = threads.runs_for(
+        actor, limit=_PAGE + 1, after=_cursor(request), statuses=_KINDS[kind][1]
+    )
+    context = {
+        "rows": [_row(run) for run in found[:_PAGE]],
+        "kinds": [
+            Choice(
+                f"{reverse('runs')}{f'?state={name}' if name else ''}",
+                gettext(word),
+                "",
+                name == kind,
+            )
+            for name, (word, _) in _KINDS.items()
+        ],
+        "kind": kind,
+        "next_after": found[_PAGE - 1].pk if len(found) > _PAGE else None,
+        "may_start": bool(agents.agents_for(actor, Permission.RUN)),
+    }
+    return show(request, actor, "runs.html", context, section="runs")
+
+
+@require_safe
+@page
+def start_page(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show_start(request, actor, request.GET.get("agent", ""))
+
+
+@require_POST
+@page
+def start_run(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
+    """Start a run on a new thread; the same form sent twice starts it once."""
+    agent = agents.agent_for(actor, slug)
+    form = _form_of(agent, request)
+    message = request.POST.get("message", "").replace("\r\n", "\n")
+    if "draft" in request.POST:
+        return _show_start(request, actor, slug, form=form, message=message)
+    value, problems = _read(form, request, message)
+    if problems:
+        return _show_start(
+            request, actor, slug, form=form, message=message, problems=problems, status=422
+        )
+    run = _start(agent, actor, _key(request), message, value)
+    return HttpResponseRedirect(reverse("thread", args=[run.thread_id]), status=303)
+
+
+@require_POST
+@page
+def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
+    """Start another run on a thread, with a message."""
+    thread = threads.thread_for(actor, thread_id)
+    message = request.POST.get("message", "").replace("\r\n", "\n")
+    _, problems = _read(None, request, message)
+    if problems:
+        notice = problems[0].message
+        return show_thread(request, actor, thread_id, notice=notice, message=message, status=422)
+    try:
+        _start(thread.agent, actor, _key(request), message, ABSENT, thread_id=thread.external_id)
+    except errors.ContractRefusal as refusal:
+        notice = say(refusal.message)
+        return show_thread(request, actor, thread_id, notice=notice, message=message, status=409)
+    return HttpResponseRedirect(reverse("thread", args=[thread.pk]), status=303)
+
+
+def _start(
+    agent: Any, actor: Actor, key: str, message: str, value: Any, *, thread_id: str = ""
+) -> Any:
+    """Start the run that a form asks for: once, however often the same form is sent."""
+    # With what was written: who goes back, writes something else and sends it wants another run.
+    said = [key, message, None if value is ABSENT else value, thread_id]
+    seed = idempotency_digest(actor, canonical(said))
+    accepted = engine.accept(
+        agent=agent,
+        request=_request(seed, message, value, thread_id=thread_id),
+        actor=actor,
+        idempotency_key=seed,
+    )
+    return accepted.run
+
+
+def _key(request: HttpRequest) -> str:
+    """What tells this form from the next one."""
+    return request.POST.get("key", "")[:64] or str(uuid4())
+
+
+def _show_start(
+    request: HttpRequest,
+    actor: Actor,
+    slug: str,
+    *,
+    form: Form | None = None,
+    message: str = "",
+    problems: tuple[Problem, ...] = (),
+    status: int = 200,
+) -> HttpResponse:
+    startable = agents.agents_for(actor, Permission.RUN)
+    chosen = next((agent for agent in startable if agent.slug == slug), None)
+    if slug and chosen is None:
+        raise errors.NotFound()
+    if chosen is None and len(startable) == 1:
+        chosen = startable[0]
+    context: dict[str, Any] = {
+        "choices": [
+            Choice(
+                f"{reverse('start')}?agent={agent.slug}",
+                agent.slug,
+                visible(agent.description),
+                agent == chosen,
+            )
+            for agent in startable
+        ],
+        "agent": chosen,
+        "form": form or (_form_of(chosen, None) if chosen else None),
+        "message": message,
+        "problems": problems,
+        "key": request.POST.get("key", "") or str(uuid4()),
+    }
+    return show(request, actor, "start.html", context, section="runs", status=status)
+
+
+def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
+    schema = engine.input_schema_of(agent.implementation)
+    if schema is None:
+        return None
+    return build_form(schema=schema, name="input", posted=request.POST if request else None)
+
+
+def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, tuple[Problem, ...]]:
+    """What the run is started with, and what is wrong with it."""
+    if len(message) > MESSAGE_CHARACTERS:
+        text = gettext("A message has up to {count} characters.").format(count=MESSAGE_CHARACTERS)
+        return ABSENT, (Problem("f-message", "", gettext("Message"), text),)
+    if form is None:
+        if message.strip():
+            return ABSENT, ()
+        return ABSENT, (
+            Problem("f-message", "", gettext("Message"), gettext("Write what the agent is to do.")),
+        )
+    reading = form.read(request.POST)
+    return reading.value, tuple(reading.problems)
+
+
+def _request(seed: str, message: str, value: Any, *, thread_id: str = "") -> RunRequest:
+    text = message
+    if not message.strip():
+        # Of a form in which nobody wrote anything there is nothing to tell.
+        text = "" if value is ABSENT else _as_text(value)
+    said = [{"id": f"{seed}-message", "role": "user", "content": text}] if text else []
+    return RunRequest(
+        thread_id=thread_id or f"{seed}-thread",
+        run_id=f"{seed}-run",
+        input={
+            "messages": said,
+            "state": None,
+            "tools": [],
+            "context": [],
+            "forwardedProps": None if value is ABSENT else {"input": value},
+        },
+    )
+
+
+def _as_text(value: Any) -> str:
+    """What a form was filled in with, as the message that stands for it in the thread."""
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {_as_text(item)}" for name, item in value.items())
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _row(run: Any) -> RunRow:
+    word, icon, tone = RUN_STATES[RunStatus(run.status)]
+    return RunRow(
+        id=f"run-{run.pk}",
+        url=reverse("thread", args=[run.thread_id]),
+        title=visible(run.thread.title) or gettext("Untitled thread"),
+        agent=run.thread.agent.slug,
+        word=gettext(word),
+        icon=icon,
+        tone=tone,
+        started_by=run.started_by,
+        error_code=run.error_code,
+        at=run.finished_at or run.started_at or run.queued_at,
+    )
+
+
+def _cursor(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.GET.get("after", ""))
+    except ValueError:
+        return None

@@ -1,0 +1,266 @@
+"""A thread as its page tells it: what was said, what was called, and how the runs went."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+
+from agents.agui.content import content_text
+from inbox.rules.people.access import Actor
+from inbox.rules.runs.states import (
+    ACTIVE_RUN,
+    InterruptStatus,
+    RunStatus,
+    ToolCallState,
+)
+from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import json_text, visible
+from inbox.web.decisions.decision_labels import verdict_of
+from inbox.web.runs.conversation import speaker_of
+
+_MESSAGES_SHOWN = 200
+
+_CALL_STATES = {
+    ToolCallState.PROPOSED: (gettext_noop("Proposed"), "circle-dashed", "quiet"),
+    ToolCallState.STARTED: (gettext_noop("Running"), "loader", "me"),
+    ToolCallState.SETTLED: (gettext_noop("Done"), "circle-check", "ok"),
+    ToolCallState.IN_DOUBT: (gettext_noop("In doubt"), "circle-help", "warn"),
+    ToolCallState.NOT_RUN: (gettext_noop("Not run"), "circle-slash", "quiet"),
+    ToolCallState.LAPSED: (gettext_noop("Approval lapsed"), "alarm-clock-off", "warn"),
+}
+RUN_STATES = {
+    RunStatus.QUEUED: (gettext_noop("Queued"), "hourglass", "quiet"),
+    RunStatus.RUNNING: (gettext_noop("Running"), "loader", "me"),
+    RunStatus.INTERRUPTED: (gettext_noop("Asked for a decision"), "circle-pause", "warn"),
+    RunStatus.SUCCEEDED: (gettext_noop("Finished"), "circle-check", "ok"),
+    RunStatus.FAILED: (gettext_noop("Failed"), "circle-x", "bad"),
+    RunStatus.CANCELLED: (gettext_noop("Cancelled"), "circle-slash", "quiet"),
+}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """An interrupt of the thread, with the way to it."""
+
+    url: str
+    title: str
+    word: str
+    icon: str
+    tone: str
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call inside a message."""
+
+    name: str
+    args: str
+    edited_args: str
+    result: str | None
+    word: str
+    icon: str
+    tone: str
+    asks: Sequence[Ask] = ()
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a piece of work is, both numbers as they are shown."""
+
+    done: str
+    total: str
+
+
+@dataclass(frozen=True)
+class Message:
+    id: str
+    who: str
+    icon: str
+    role: str
+    text: str
+    calls: Sequence[Call] = ()
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """A run in one line."""
+
+    id: str
+    external_id: str
+    word: str
+    icon: str
+    tone: str
+    started_by: str
+    at: datetime
+    attempt: int
+    error: str
+    retry_url: str = ""  #: only where it can be tried again
+    cancel_url: str = ""  #: only while it runs, or waits and the reader may cancel its requests
+    has_open_requests: bool = False  #: cancelling it cancels these
+
+
+@dataclass(frozen=True)
+class Story:
+    messages: Sequence[Message]
+    unshown: int  #: earlier messages that the page leaves out
+    runs: Sequence[RunLine]
+    asks: Sequence[Ask] = field(default_factory=list)  #: those that are open
+    active: RunLine | None = None
+
+
+def story_of(
+    *,
+    messages: Sequence[Any],
+    client_messages: Mapping[str, str],
+    calls: Iterable[Any],
+    runs: Sequence[Any],
+    errors: Mapping[UUID, str],
+    interrupts: Sequence[Any],
+    actor: Actor,
+    may_decide: bool,
+    everything: bool = False,
+) -> Story:
+    """Put the rows of a thread together; `messages` are AG-UI messages as JSON values."""
+    asks = [(row, _ask(row, actor.user_id)) for row in interrupts]
+    waiting = {row.run_id for row, ask in asks if ask.is_open}
+    known = {call.tool_call_id: _call(call, asks) for call in calls}
+    told = [
+        (number, message)
+        for number, message in enumerate(messages)
+        if not (message["role"] == "tool" and message["toolCallId"] in known)
+    ]
+    shown = told if everything else told[-_MESSAGES_SHOWN:]
+    last = runs[-1] if runs else None
+    lines = [
+        _run(
+            run,
+            errors.get(run.pk, ""),
+            is_last=run is last,
+            may_cancel_requests=run.pk in waiting and (may_decide or run.is_requested_by(actor)),
+        )
+        for run in runs
+    ]
+    return Story(
+        messages=[_message(number, message, known, client_messages) for number, message in shown],
+        unshown=len(told) - len(shown),
+        runs=lines[::-1],
+        asks=[ask for _, ask in asks if ask.is_open],
+        active=next((line for line, run in zip(lines, runs, strict=True) if _is_active(run)), None),
+    )
+
+
+def _message(
+    number: int,
+    message: Mapping[str, Any],
+    known: Mapping[str, Call],
+    client_messages: Mapping[str, str],
+) -> Message:
+    speaker, icon = speaker_of(message, client_messages)
+    label, progress = _progress(message)
+    return Message(
+        id=f"message-{number}",
+        who=speaker,
+        icon=icon,
+        role=message["role"],
+        text=visible(label or _text(masked_message(message).get("content"))),
+        calls=[
+            known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
+        ],
+        progress=progress,
+    )
+
+
+def _progress(message: Mapping[str, Any]) -> tuple[str, Progress | None]:
+    """The label and the numbers of a progress, "" where it is none that can be shown so."""
+    content = message.get("content")
+    if message.get("activityType") != "progress" or not isinstance(content, dict):
+        return "", None
+    label: Any = content.get("label")
+    done: Any = content.get("done")
+    total: Any = content.get("total")
+    if not isinstance(label, str) or not set(content) <= {"label", "done", "total"}:
+        return "", None
+    if done is None and total is None:
+        return label, None
+    if not (_is_count(done) and _is_count(total) and 0 <= done <= total > 0):
+        return "", None
+    return label, Progress(str(done), str(total))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value < 1e12
+
+
+def _text(content: Any) -> str:
+    """A message's content as text; activities are shown as JSON."""
+    return json_text(content) if isinstance(content, Mapping) else content_text(content)
+
+
+def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
+    word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
+    about = [(row, ask) for row, ask in asks if row.tool_call_id == call.pk]
+    secrets = secrets_of_arguments(*(row.body for row, _ in about))
+    return Call(
+        name=visible(call.name),
+        args=json_text(secrets.masked(call.proposed)),
+        edited_args="" if call.edited_args is None else secrets.text(call.edited_args),
+        result=None if call.result is None else NAMES.text(call.result),
+        word=gettext(word),
+        icon=icon,
+        tone=tone,
+        asks=[ask for _, ask in about],
+    )
+
+
+def _unfinished(call: Mapping[str, Any]) -> Call:
+    """A call whose arguments are still coming in, or that another server made."""
+    function = call["function"]
+    text = visible(NAMES.json(function["arguments"]))
+    return Call(visible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet")
+
+
+def _ask(row: Any, me: int | None) -> Ask:
+    verdict = verdict_of(row, next(iter(row.standing), None), me)
+    return Ask(
+        url=reverse("interrupt", args=[row.pk]),
+        title=visible(row.title),
+        word=verdict.short if verdict else gettext("Waits for a decision"),
+        icon=verdict.icon if verdict else "circle-dashed",
+        tone=verdict.tone if verdict else "warn",
+        is_open=row.status == InterruptStatus.OPEN,
+    )
+
+
+def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
+    word, icon, tone = RUN_STATES[RunStatus(run.status)]
+    message = json.loads(error).get("message", "") if error else ""
+    return RunLine(
+        id=f"run-{run.pk}",
+        external_id=visible(run.external_id),
+        word=gettext(word),
+        icon=icon,
+        tone=tone,
+        started_by=run.started_by,
+        at=run.started_at or run.queued_at,
+        attempt=run.attempt,
+        error=": ".join(part for part in (run.error_code, visible(message)) if part),
+        retry_url=reverse("retry", args=[run.pk])
+        if is_last and run.status == RunStatus.FAILED
+        else "",
+        cancel_url=reverse("cancel", args=[run.pk])
+        if _is_active(run) or may_cancel_requests
+        else "",
+        has_open_requests=may_cancel_requests,
+    )
+
+
+def _is_active(run: Any) -> bool:
+    return RunStatus(run.status) in ACTIVE_RUN

@@ -1,0 +1,88 @@
+"""The list of threads, and one thread as it grows."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_safe
+
+from inbox.queries.decisions import interrupts
+from inbox.queries.people.access import permissions_in
+from inbox.queries.runs import threads
+from inbox.rules.people.access import Actor, Permission
+from inbox.rules.schema.secrets import NAMES
+from inbox.rules.text.safe_text import json_text, visible
+from inbox.web.base.pages import page, show
+from inbox.web.runs.thread_timeline import story_of
+
+_THREADS = 100
+
+
+@require_safe
+@page
+def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return show(request, actor, "threads.html", _list(actor), section="threads")
+
+
+@require_safe
+@page
+def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
+    return show_thread(request, actor, thread_id)
+
+
+def show_thread(
+    request: HttpRequest,
+    actor: Actor,
+    thread_id: UUID,
+    *,
+    notice: str = "",
+    message: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
+    found = threads.thread_for(actor, thread_id)
+    conversation = threads.conversation_so_far(found)
+    state = conversation.state
+    permissions = permissions_in(actor, found.team_id, found.agent_id)
+    story = story_of(
+        messages=conversation.messages,
+        client_messages=conversation.client_messages,
+        calls=threads.tool_calls_of(found),
+        runs=threads.runs_of(found),
+        errors=threads.errors_of(found),
+        interrupts=interrupts.interrupts_of(found),
+        actor=actor,
+        may_decide=Permission.DECIDE in permissions,
+        everything="all" in request.GET,
+    )
+    context = {
+        "thread": found,
+        "title": visible(found.title) or gettext("Untitled thread"),
+        "external_id": visible(found.external_id),
+        "story": story,
+        "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
+        "notice": notice,
+        "may_run": Permission.RUN in permissions,
+        "message": message,
+        "key": str(uuid4()),
+        **_list(actor, found.pk),
+    }
+    return show(request, actor, "thread.html", context, section="threads", status=status)
+
+
+def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
+    rows = [
+        {
+            "id": f"row-{row.pk}",
+            "url": reverse("thread", args=[row.pk]),
+            "title": visible(row.title) or gettext("Untitled thread"),
+            "agent": row.agent.slug,
+            "external_id": visible(row.external_id),
+            "at": row.updated_at,
+            "is_current": row.pk == current,
+        }
+        for row in threads.busy_threads_for(actor, limit=_THREADS)
+    ]
+    return {"threads": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}

@@ -1,0 +1,114 @@
+"""Adding a webhook and changing where it goes and what it is told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
+from inbox.queries.people.access import memberships_of
+from inbox.queries.webhooks import endpoints
+from inbox.rules.errors import InvalidInput
+from inbox.rules.people.access import Actor, Permission
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+from inbox.web.webhooks.webhooks import EVENTS, list_of, show_webhook
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What the form holds."""
+
+    team: str = ""
+    url: str = ""
+    description: str = ""
+    events: Sequence[str] = tuple(EVENTS)
+
+
+@require_safe
+@page
+def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return _show(request, actor, Typed())
+
+
+@require_POST
+@page
+def add(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Add a webhook and show its secret: in this answer and in no other."""
+    typed = _read(request)
+    try:
+        team_id = endpoints.team_for_webhook(actor, typed.team)
+        row, secret = add_webhook(
+            team_id=team_id,
+            url=typed.url,
+            event_types=typed.events,
+            description=typed.description,
+            actor=actor,
+        )
+    except InvalidInput as refusal:
+        return _show(request, actor, typed, refusal=refusal)
+    return show_webhook(request, actor, row.pk, secret=secret)
+
+
+@require_safe
+@page
+def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    row = endpoints.webhook_for(actor, webhook_id)
+    typed = Typed(url=row.url, description=row.description, events=row.event_types)
+    return _show(request, actor, typed, row)
+
+
+@require_POST
+@page
+def save(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    row = endpoints.webhook_for(actor, webhook_id)
+    typed = _read(request)
+    try:
+        change_webhook(
+            endpoint_id=webhook_id,
+            url=typed.url,
+            event_types=typed.events,
+            description=typed.description,
+            actor=actor,
+        )
+    except InvalidInput as refusal:
+        return _show(request, actor, typed, row, refusal)
+    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+
+
+def _read(request: HttpRequest) -> Typed:
+    return Typed(
+        team=request.POST.get("team", ""),
+        url=request.POST.get("url", "").strip(),
+        description=" ".join(request.POST.get("description", "").split()),
+        events=request.POST.getlist("events"),
+    )
+
+
+def _show(
+    request: HttpRequest,
+    actor: Actor,
+    typed: Typed,
+    row: Any = None,
+    refusal: InvalidInput | None = None,
+) -> HttpResponse:
+    teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
+    problems = {
+        name: say(texts[0])
+        for name, texts in (refusal.detail["problems"] if refusal else {}).items()
+    }
+    context = {
+        "hook": row,
+        "teams": teams if row is None and len(teams) > 1 else [],
+        "typed": typed,
+        "problems": problems,
+        "choices": [(kind, gettext(words), kind in typed.events) for kind, words in EVENTS.items()],
+        **list_of(actor, row.pk if row else None),
+    }
+    status = 422 if refusal else 200
+    return show(request, actor, "webhook_form.html", context, section="webhooks", status=status)

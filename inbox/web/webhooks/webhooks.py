@@ -1,0 +1,199 @@
+"""Webhooks for administrators: where they go, what was sent, and mending them."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
+from django.views.decorators.http import require_POST, require_safe
+
+from inbox.actions.webhooks import deliveries
+from inbox.actions.webhooks.endpoints import change_webhook, remove_webhook, rotate_secret
+from inbox.queries.people.access import teams_of
+from inbox.queries.webhooks import endpoints
+from inbox.rules.errors import Forbidden, WebhookDisabled
+from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.text.safe_text import visible
+from inbox.rules.webhooks.delivery_rules import (
+    DeliveryStatus,
+    DisabledReason,
+    EventType,
+    sentence_of,
+)
+from inbox.web.base.pages import page, show
+from inbox.web.base.translate import say
+
+#: So many messages of the log stand on a page.
+PAGE = 25
+EVENTS = {
+    EventType.RUN_INTERRUPTED: gettext_noop("a run has paused with questions"),
+    EventType.RUN_FINISHED: gettext_noop("a run has ended"),
+    EventType.INTERRUPT_OPENED: gettext_noop("people are asked"),
+    EventType.INTERRUPT_DECIDED: gettext_noop("somebody has answered"),
+    EventType.INTERRUPT_EXPIRING: gettext_noop("a request expires soon"),
+    EventType.INTERRUPT_EXPIRED: gettext_noop("nobody has answered in time"),
+}
+_WHY_OFF = {
+    DisabledReason.BY_HAND: gettext_noop("Somebody has switched it off."),
+    DisabledReason.GONE: gettext_noop("The receiver says that it wants nothing more (410)."),
+    DisabledReason.FAILING: gettext_noop("Nothing has arrived there for more than a day."),
+}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message of the log; what a receiver answered has nothing hidden in it."""
+
+    id: UUID
+    type: str
+    body: str
+    created_at: Any
+    status: str
+    tone: str
+    icon: str
+    attempts: list[tuple[Any, str, str]]  #: when, what came of it, what was answered
+    next_try_at: Any
+
+
+@require_safe
+@page
+def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
+    return show(request, actor, "webhooks.html", list_of(actor), section="webhooks")
+
+
+@require_safe
+@page
+def webhook(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    return show_webhook(request, actor, webhook_id)
+
+
+@require_POST
+@page
+def test(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    return _done(request, actor, webhook_id, deliveries.send_test)
+
+
+@require_POST
+@page
+def replay(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    return _done(request, actor, webhook_id, deliveries.replay)
+
+
+@require_POST
+@page
+def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResponse:
+    def send(**_of: Any) -> None:
+        deliveries.send_again(message_id=message_id, actor=actor)
+
+    return _done(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
+
+
+@require_POST
+@page
+def switch(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    change_webhook(endpoint_id=webhook_id, actor=actor, enabled=request.POST.get("on") == "1")
+    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+
+
+@require_POST
+@page
+def rotate(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    """Make a new secret and show it: in this answer and in no other."""
+    _, secret = rotate_secret(endpoint_id=webhook_id, actor=actor)
+    return show_webhook(request, actor, webhook_id, secret=secret)
+
+
+@require_POST
+@page
+def remove(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
+    remove_webhook(endpoint_id=webhook_id, actor=actor)
+    return HttpResponseRedirect(reverse("webhooks"), status=303)
+
+
+def show_webhook(
+    request: HttpRequest,
+    actor: Actor,
+    webhook_id: UUID,
+    *,
+    secret: str = "",
+    notice: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The page of a webhook; `secret` is shown this once, `notice` says what was not done."""
+    row = endpoints.webhook_for(actor, webhook_id)
+    found = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
+    context = {
+        "hook": row,
+        "description": visible(row.description),
+        "events": [(kind, gettext(EVENTS[EventType(kind)])) for kind in row.event_types],
+        "why_off": gettext(_WHY_OFF[DisabledReason(row.disabled_reason)])
+        if row.disabled_reason
+        else "",
+        "counts": endpoints.undelivered_counts(row),
+        "sent": [_sent(one) for one in found[:PAGE]],
+        "older": found[PAGE - 1].message_id if len(found) > PAGE else None,
+        "secret": secret,
+        "notice": notice,
+        **list_of(actor, row.pk),
+    }
+    return show(request, actor, "webhook.html", context, section="webhooks", status=status)
+
+
+def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
+    """
+    What the list beside the page of a webhook needs.
+
+    Raises:
+        Forbidden: the actor administers no team.
+    """
+    if not teams_of(actor, Permission.ADMIN):
+        raise Forbidden(NEEDS[Permission.ADMIN])
+    return {"hooks": endpoints.webhooks_for(actor), "current": current}
+
+
+def _done(request: HttpRequest, actor: Actor, webhook_id: UUID, action: Any) -> HttpResponse:
+    """Do something and show the page again, which says if it cannot be done."""
+    try:
+        action(endpoint_id=webhook_id, actor=actor)
+    except WebhookDisabled as refusal:
+        return show_webhook(request, actor, webhook_id, notice=say(refusal.message), status=409)
+    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+
+
+def _before(request: HttpRequest) -> UUID | None:
+    try:
+        return UUID(request.GET["before"]) if "before" in request.GET else None
+    except ValueError:
+        return None
+
+
+def _sent(row: Any) -> Sent:
+    words, tone, icon = {
+        DeliveryStatus.PENDING: (gettext("On its way"), "line", "circle-dashed"),
+        DeliveryStatus.DELIVERED: (gettext("Delivered"), "ok", "circle-check"),
+        DeliveryStatus.FAILED: (gettext("Given up"), "bad", "circle-x"),
+    }[DeliveryStatus(row.status)]
+    attempts = list(row.attempts.all())
+    if row.status == DeliveryStatus.PENDING and attempts:
+        words, tone, icon = gettext("Tried in vain"), "warn", "circle-dashed"
+    return Sent(
+        id=row.message_id,
+        type=row.type,
+        body=visible(row.body),
+        created_at=row.created_at,
+        status=words,
+        tone=tone,
+        icon=icon,
+        attempts=[(one.at, _came(one), visible(one.answer)) for one in attempts],
+        next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
+    )
+
+
+def _came(attempt: Any) -> str:
+    """What came of an attempt."""
+    if attempt.problem:
+        return say(sentence_of(attempt.problem, attempt.status_code))
+    told = gettext("The receiver answered with status {status} in {count} ms.")
+    return told.format(status=attempt.status_code, count=attempt.milliseconds)
