@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 from django.test import Client
 
-from inbox.api.schema import describe_api
+from inbox.api.base.openapi import describe_api
 
 JSON, PROBLEM = "application/json", "application/problem+json"
 

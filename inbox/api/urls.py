@@ -2,39 +2,47 @@
 
 from django.urls import path
 
-from inbox.api import audit, invitations, keys, teams, teamwork, threads, views, webhooks
-from inbox.api.schema import api_docs, api_schema
+from inbox.api.audit import audit_entries
+from inbox.api.base.openapi import api_docs, api_schema
+from inbox.api.decisions import claims_and_comments
+from inbox.api.people import api_keys, invitations, teams
+from inbox.api.runs import runs_and_interrupts, threads
+from inbox.api.webhooks import webhooks
 
 urlpatterns = [
     path("schema/", api_schema, name="api_schema"),
     path("docs/", api_docs, name="api_docs"),
-    path("agents", views.Agents.as_view()),
-    path("agents/<slug:slug>", views.AgentDetail.as_view()),
-    path("agents/<slug:slug>/capabilities", views.AgentCapabilities.as_view()),
-    path("agents/<slug:slug>/input-schema", views.AgentInputSchema.as_view()),
-    path("agents/<slug:slug>/test", views.AgentTest.as_view()),
-    path("runs", views.Runs.as_view()),
-    path("runs/<uuid:run_id>", views.RunDetail.as_view()),
-    path("runs/<uuid:run_id>/cancel", views.RunCancel.as_view()),
-    path("runs/<uuid:run_id>/retry", views.RunRetry.as_view()),
-    path("threads", views.Threads.as_view()),
-    path("threads/<uuid:thread_id>", views.ThreadDetail.as_view()),
+    path("agents", runs_and_interrupts.Agents.as_view()),
+    path("agents/<slug:slug>", runs_and_interrupts.AgentDetail.as_view()),
+    path("agents/<slug:slug>/capabilities", runs_and_interrupts.AgentCapabilities.as_view()),
+    path("agents/<slug:slug>/input-schema", runs_and_interrupts.AgentInputSchema.as_view()),
+    path("agents/<slug:slug>/test", runs_and_interrupts.AgentTest.as_view()),
+    path("runs", runs_and_interrupts.Runs.as_view()),
+    path("runs/<uuid:run_id>", runs_and_interrupts.RunDetail.as_view()),
+    path("runs/<uuid:run_id>/cancel", runs_and_interrupts.RunCancel.as_view()),
+    path("runs/<uuid:run_id>/retry", runs_and_interrupts.RunRetry.as_view()),
+    path("threads", runs_and_interrupts.Threads.as_view()),
+    path("threads/<uuid:thread_id>", runs_and_interrupts.ThreadDetail.as_view()),
     path("threads/<uuid:thread_id>/messages", threads.ThreadMessages.as_view()),
     path("threads/<uuid:thread_id>/state", threads.ThreadStateDetail.as_view()),
     path("threads/<uuid:thread_id>/tool-calls", threads.ThreadToolCalls.as_view()),
     path("threads/<uuid:thread_id>/runs", threads.ThreadRuns.as_view()),
     path("threads/<uuid:thread_id>/audit", threads.ThreadAudit.as_view()),
-    path("audit", audit.AuditTrail.as_view()),
-    path("audit/export", audit.AuditExport.as_view()),
-    path("tool-calls", audit.ToolCalls.as_view()),
-    path("interrupts", views.Interrupts.as_view()),
-    path("interrupts/<uuid:interrupt_id>", views.InterruptDetail.as_view()),
-    path("interrupts/<uuid:interrupt_id>/decide", views.InterruptDecide.as_view()),
-    path("interrupts/<uuid:interrupt_id>/withdraw", teamwork.InterruptWithdraw.as_view()),
-    path("interrupts/<uuid:interrupt_id>/claim", teamwork.InterruptClaim.as_view()),
-    path("interrupts/<uuid:interrupt_id>/comments", teamwork.InterruptComments.as_view()),
-    path("interrupts/decide", teamwork.InterruptsDecide.as_view()),
-    path("interrupts/withdraw", teamwork.InterruptsWithdraw.as_view()),
+    path("audit", audit_entries.AuditTrail.as_view()),
+    path("audit/export", audit_entries.AuditExport.as_view()),
+    path("tool-calls", audit_entries.ToolCalls.as_view()),
+    path("interrupts", runs_and_interrupts.Interrupts.as_view()),
+    path("interrupts/<uuid:interrupt_id>", runs_and_interrupts.InterruptDetail.as_view()),
+    path("interrupts/<uuid:interrupt_id>/decide", runs_and_interrupts.InterruptDecide.as_view()),
+    path(
+        "interrupts/<uuid:interrupt_id>/withdraw", claims_and_comments.InterruptWithdraw.as_view()
+    ),
+    path("interrupts/<uuid:interrupt_id>/claim", claims_and_comments.InterruptClaim.as_view()),
+    path(
+        "interrupts/<uuid:interrupt_id>/comments", claims_and_comments.InterruptComments.as_view()
+    ),
+    path("interrupts/decide", claims_and_comments.InterruptsDecide.as_view()),
+    path("interrupts/withdraw", claims_and_comments.InterruptsWithdraw.as_view()),
     path("teams", teams.Teams.as_view()),
     path("teams/<slug:team>", teams.TeamDetail.as_view()),
     path("teams/<slug:team>/members", teams.TeamMembers.as_view()),
@@ -42,10 +50,10 @@ urlpatterns = [
     path("teams/<slug:team>/invitations", invitations.TeamInvitations.as_view()),
     path("invitations/<uuid:invitation_id>", invitations.InvitationDetail.as_view()),
     path("invitations/<uuid:invitation_id>/resend", invitations.InvitationResend.as_view()),
-    path("teams/<slug:team>/keys", keys.TeamKeys.as_view()),
-    path("keys/<uuid:key_id>", keys.KeyDetail.as_view()),
-    path("keys/<uuid:key_id>/rotate", keys.KeyRotate.as_view()),
-    path("keys/<uuid:key_id>/revoke", keys.KeyRevoke.as_view()),
+    path("teams/<slug:team>/keys", api_keys.TeamKeys.as_view()),
+    path("keys/<uuid:key_id>", api_keys.KeyDetail.as_view()),
+    path("keys/<uuid:key_id>/rotate", api_keys.KeyRotate.as_view()),
+    path("keys/<uuid:key_id>/revoke", api_keys.KeyRevoke.as_view()),
     path("webhooks", webhooks.Webhooks.as_view()),
     path("webhooks/<uuid:webhook_id>", webhooks.WebhookDetail.as_view()),
     path("webhooks/<uuid:webhook_id>/rotate", webhooks.WebhookRotate.as_view()),

@@ -13,10 +13,10 @@ from django.core.handlers.asgi import ASGIHandler  # noqa: E402
 from django.http import HttpRequest, HttpResponseBase  # noqa: E402
 from django.urls import path, re_path  # noqa: E402
 
-from inbox.api.rate_headers import RateHeaders  # noqa: E402
-from inbox.api.request_ids import RequestIds  # noqa: E402
-from inbox.api.streaming_urls import streaming_urlpatterns  # noqa: E402
-from inbox.api.waiting import Waiting  # noqa: E402
+from inbox.api.base.rate_headers import RateHeaders  # noqa: E402
+from inbox.api.base.request_ids import RequestIds  # noqa: E402
+from inbox.api.runs.long_poll import Waiting  # noqa: E402
+from inbox.api.runs.streaming_urls import streaming_urlpatterns  # noqa: E402
 from inbox.platform.db_executor import in_db_thread, in_hashing_thread  # noqa: E402
 from inbox.realtime.urls import websocket_urlpatterns  # noqa: E402
 

@@ -89,7 +89,7 @@ MIDDLEWARE = [
     # Its random length hides from a listener how well a token compresses (BREACH).
     "inbox.platform.compression.Compression",
     "csp.middleware.CSPMiddleware",
-    "inbox.api.unavailable.UnavailableMiddleware",
+    "inbox.api.base.database_down.UnavailableMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "inbox.web.base.languages.PageLanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -366,11 +366,11 @@ RATE_LIMIT_ANONYMOUS = os.environ.get("SIGNOFF_RATE_LIMIT_ANONYMOUS", "300/minut
 #: How many streams and sockets with a run a person or a key may have open in one process.
 STREAMS_PER_CALLER = int(os.environ.get("SIGNOFF_STREAMS_PER_CALLER", "500"))
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.authentication.ActorAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.base.authentication.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["inbox.api.parsers.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["inbox.api.base.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "EXCEPTION_HANDLER": "inbox.api.errors.to_response",
+    "EXCEPTION_HANDLER": "inbox.api.base.error_responses.to_response",
     "UNAUTHENTICATED_USER": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
 }
@@ -380,10 +380,10 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "The approval inbox for AI agents: runs pause, people decide, and one resume "
     "continues.",
     "VERSION": "0.1.0",
-    "PREPROCESSING_HOOKS": ["inbox.api.schema.add_functions"],
-    "WEBHOOKS": "inbox.api.webhook_messages.WEBHOOKS",
+    "PREPROCESSING_HOOKS": ["inbox.api.base.openapi.add_functions"],
+    "WEBHOOKS": "inbox.api.webhooks.webhook_messages.WEBHOOKS",
     # Not its own: enumerations keep the names that they have in the code.
-    "POSTPROCESSING_HOOKS": ["inbox.api.schema.add_shapes_of_webhooks"],
+    "POSTPROCESSING_HOOKS": ["inbox.api.base.openapi.add_shapes_of_webhooks"],
     "ENFORCE_NON_BLANK_FIELDS": True,
     # What a PATCH may leave out, its serializer says.
     "COMPONENT_SPLIT_PATCH": False,

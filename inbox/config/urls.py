@@ -4,7 +4,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from inbox.admin import site
-from inbox.api.health import healthz
+from inbox.api.base.health import healthz
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
@@ -15,4 +15,4 @@ urlpatterns = [
     path("", include("inbox.web.urls")),
 ]
 
-handler404 = "inbox.api.errors.not_found"
+handler404 = "inbox.api.base.error_responses.not_found"

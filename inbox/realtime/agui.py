@@ -15,7 +15,7 @@ from inbox.platform import rate_limits
 from inbox.platform.client_ip import household_of
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import check_is_known_still
-from inbox.realtime.callers import (
+from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
     address_of_scope,

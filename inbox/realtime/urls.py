@@ -6,8 +6,8 @@ from channels.auth import AuthMiddlewareStack
 from django.urls import path, re_path
 
 from inbox.realtime.agui import AguiConsumer
-from inbox.realtime.callers import refuse_unknown_address
-from inbox.realtime.live import LiveConsumer
+from inbox.realtime.updates_consumer import LiveConsumer
+from inbox.realtime.websocket_auth import refuse_unknown_address
 
 # The stubs know views only; Channels routes to ASGI applications by the same patterns.
 _agui: Any = AuthMiddlewareStack(AguiConsumer.as_asgi())

@@ -15,7 +15,7 @@ from schemathesis.auths import AuthStorage
 from schemathesis.config import SchemathesisConfig
 
 from agents.agui.strict_json import LARGEST_INTEGER
-from inbox.api.schema import describe_api
+from inbox.api.base.openapi import describe_api
 from tests.security.callers import NAMES, undone
 from tests.security.conftest import callers, things
 

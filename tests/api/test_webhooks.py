@@ -10,7 +10,7 @@ from inbox import wakeups, webhook_sender
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
-from inbox.api.schema import describe_api
+from inbox.api.base.openapi import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType

@@ -214,9 +214,9 @@ def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]
 
 def _wrap_decisions(trigger: _Trigger) -> None:
     from inbox import wakeups
-    from inbox.api import views
+    from inbox.api.runs import runs_and_interrupts
 
-    decide, ring_workers = views.decide, wakeups.ring_workers
+    decide, ring_workers = runs_and_interrupts.decide, wakeups.ring_workers
     deciding = threading.local()
 
     @wraps(decide)
@@ -237,7 +237,7 @@ def _wrap_decisions(trigger: _Trigger) -> None:
             trigger.reached(AFTER_DECISION)
         ring_workers(run_id)
 
-    views.decide, wakeups.ring_workers = decided, ring
+    runs_and_interrupts.decide, wakeups.ring_workers = decided, ring
 
 
 def _is_let_go(answer: Any) -> bool:

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from django.test import RequestFactory
 
-from inbox.api import events
+from inbox.api.runs import events
 from tests.doors.client import numbered, run_input
 from tests.doors.test_live_socket import sign_out
 from tests.doors.test_websockets import session

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from inbox.api.request_ids import RequestIds
+from inbox.api.base.request_ids import RequestIds
 from inbox.models import AuditEntry
 from inbox.platform.db_executor import in_db_thread
 from inbox.rules.request_context import begin_request, current_request_id

@@ -9,7 +9,7 @@ import pytest
 from inbox import wakeups
 from inbox.feed import Looking, Page, hubs, look_at, open_page, presence
 from inbox.queries.people.live_access import Reader, Standing
-from inbox.realtime.here import read_here
+from inbox.realtime.presence_messages import read_here
 from inbox.rules.people.access import Actor, ActorKind
 
 OURS, THEIRS = str(uuid4()), str(uuid4())

@@ -13,7 +13,7 @@ from django.utils import timezone
 from inbox.models.sessions import SessionStore, stored_key
 from inbox.queries.people.api_keys import actor_of_user, check_is_known_still
 from inbox.queries.people.live_access import Reader, standings_of
-from inbox.realtime.callers import _is_own_page
+from inbox.realtime.websocket_auth import _is_own_page
 from inbox.rules.errors import Unauthenticated
 
 PASSWORD = {"username": "bob", "password": "bob-password"}

@@ -10,7 +10,7 @@ from django.db import OperationalError
 from django.db.utils import ConnectionHandler
 from django.test import RequestFactory
 
-from inbox.api.unavailable import UnavailableMiddleware
+from inbox.api.base.database_down import UnavailableMiddleware
 from inbox.platform.db_executor import DatabaseBusy
 from inbox.platform.pooled_database import base
 from tests.campaigns.client import wait_for

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import get_resolver
 
-from inbox.api.streaming_urls import streaming_urlpatterns
+from inbox.api.runs.streaming_urls import streaming_urlpatterns
 from tests.security.callers import CSRF, NAMES, Caller
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -9,7 +9,7 @@ from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import ignored_auth
 
-from inbox.api.schema import describe_api
+from inbox.api.base.openapi import describe_api
 from tests.api.test_any_request import EXAMPLES, is_sayable
 from tests.security.callers import NAMES
 from tests.security.test_matrix import streamed

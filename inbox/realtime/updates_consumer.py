@@ -18,7 +18,8 @@ from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.people.live_access import Reader, standings_of
 from inbox.queries.runs.threads import thread_for
-from inbox.realtime.callers import (
+from inbox.realtime.presence_messages import read_here
+from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_FORBIDDEN,
     CLOSE_NOT_FOUND,
@@ -27,7 +28,6 @@ from inbox.realtime.callers import (
     close_code_of,
     query_of,
 )
-from inbox.realtime.here import read_here
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
 

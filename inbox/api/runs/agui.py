@@ -12,12 +12,12 @@ from agents.agui.dialects import Dialect
 from agents.agui.old_clients import SPOKEN_AT_THE_DOOR
 from inbox import engine
 from inbox.agui_server import gateway
-from inbox.api.authentication import actor_of_request
-from inbox.api.description import EVENT_STREAM, operation, query
-from inbox.api.inputs import ConnectInput
-from inbox.api.parsers import json_body
-from inbox.api.resources import unchanged
-from inbox.api.streams import encoded, only, stream
+from inbox.api.base.authentication import actor_of_request
+from inbox.api.base.base_view import unchanged
+from inbox.api.base.openapi_descriptions import EVENT_STREAM, operation, query
+from inbox.api.base.parsers import json_body
+from inbox.api.base.request_models import ConnectInput
+from inbox.api.runs.streams import encoded, only, stream
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents

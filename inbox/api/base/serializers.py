@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from agents.agui.conversation import is_from_client
 from inbox.actions.decisions.bulk import Result
-from inbox.api import answers
-from inbox.api.errors import body_of
+from inbox.api.base import response_models
+from inbox.api.base.error_responses import body_of
 from inbox.queries.agents.agents import Place
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import asked_by_call
@@ -26,7 +26,7 @@ from inbox.rules.schema.mask_agui import (
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
 
 
-def agent_json(agent: Any, place: Place) -> answers.Agent:
+def agent_json(agent: Any, place: Place) -> response_models.Agent:
     return {
         "id": str(agent.pk),
         "name": agent.slug,
@@ -38,17 +38,19 @@ def agent_json(agent: Any, place: Place) -> answers.Agent:
     }
 
 
-def _place_json(place: Place) -> answers.Remote:
+def _place_json(place: Place) -> response_models.Remote:
     """Where it is, for administrators; the values of its headers are for nobody."""
     at: Any = place.tested_at
     if not place.may_change:
         return {"test": {"found": place.test["found"], "at": at} if place.test else None}
     names = None if place.header_names is None else list(place.header_names)
-    test: answers.LatestTest | None = {**test_json(place.test), "at": at} if place.test else None
+    test: response_models.LatestTest | None = (
+        {**test_json(place.test), "at": at} if place.test else None
+    )
     return {"url": place.url, "headers": names, "test": test}
 
 
-def test_json(report: Mapping[str, Any]) -> answers.ConnectionTest:
+def test_json(report: Mapping[str, Any]) -> response_models.ConnectionTest:
     """What the test of a connection found."""
     return {
         "found": report["found"],
@@ -67,7 +69,7 @@ def test_json(report: Mapping[str, Any]) -> answers.ConnectionTest:
     }
 
 
-def thread_json(thread: Any) -> answers.Thread:
+def thread_json(thread: Any) -> response_models.Thread:
     return {
         "id": str(thread.pk),
         "thread_id": thread.external_id,
@@ -97,7 +99,7 @@ def _with_source(
     return {**message, "metadata": metadata}
 
 
-def run_json(run: Any, terminal: str = "", *, whole: bool = False) -> answers.Run:
+def run_json(run: Any, terminal: str = "", *, whole: bool = False) -> response_models.Run:
     return {
         "id": str(run.pk),
         "run_id": run.external_id,
@@ -121,7 +123,7 @@ def _event(event: dict[str, Any], whole: bool) -> dict[str, Any]:
     return event if whole else masked_event(event)
 
 
-def interrupt_json(row: Any, *, whole: bool) -> answers.Interrupt:
+def interrupt_json(row: Any, *, whole: bool) -> response_models.Interrupt:
     """An interrupt; secrets in it are masked, unless it is asked for as a `whole`."""
     standing = next(iter(row.standing), None)
     call, asked = row.tool_call, json.loads(row.body)
@@ -155,14 +157,14 @@ def _args(row: Any) -> Any:
     return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 
 
-def _masked(args: Any, asked: Any, secrets: Secrets) -> list[answers.Masked]:
+def _masked(args: Any, asked: Any, secrets: Secrets) -> list[response_models.Masked]:
     hidden = {("args", *path): by for path, by in secrets.hidden_by(args).items()}
     beside = NAMES.hidden_by(asked.get("metadata"))
     hidden |= {("interrupt", "metadata", *path): by for path, by in beside.items()}
     return [{"pointer": pointer(path), "hidden_by": by.value} for path, by in hidden.items()]
 
 
-def detail_json(detail: InterruptDetail, *, whole: bool) -> answers.InterruptWithSiblings:
+def detail_json(detail: InterruptDetail, *, whole: bool) -> response_models.InterruptWithSiblings:
     row = detail.interrupt
     row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
     return {
@@ -174,11 +176,11 @@ def detail_json(detail: InterruptDetail, *, whole: bool) -> answers.InterruptWit
     }
 
 
-def claim_json(claim: Any) -> answers.Claim:
+def claim_json(claim: Any) -> response_models.Claim:
     return {"by": claim.holder.name, "at": claim.claimed_at, "until": claim.until}
 
 
-def comment_json(comment: Any) -> answers.Comment:
+def comment_json(comment: Any) -> response_models.Comment:
     return {
         "id": str(comment.pk),
         "text": comment.text,
@@ -187,21 +189,23 @@ def comment_json(comment: Any) -> answers.Comment:
     }
 
 
-def result_json(result: Result) -> answers.Result:
+def result_json(result: Result) -> response_models.Result:
     """What became of one of many: a decision, or the error that one alone would have been."""
     return {
         "id": str(result.interrupt_id),
         "decision": decision_json(result.decision, "{}") if result.decision else None,
-        "error": cast("answers.Problem", body_of(result.refusal)) if result.refusal else None,
+        "error": cast("response_models.Problem", body_of(result.refusal))
+        if result.refusal
+        else None,
     }
 
 
-def told_decision_json(decision: Any, actor: Actor) -> answers.Decision:
+def told_decision_json(decision: Any, actor: Actor) -> response_models.Decision:
     """A decision as an answer of its own."""
     return decision_json(decision, None if sees_secrets(actor) else decision.interrupt.body)
 
 
-def decision_json(decision: Any, asked: str | None) -> answers.Decision:
+def decision_json(decision: Any, asked: str | None) -> response_models.Decision:
     """A decision; its payload masked as `asked` for, an AG-UI Interrupt, or whole without that."""
     payload = None if decision.payload is None else json.loads(decision.payload)
     if asked is not None:

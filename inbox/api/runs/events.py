@@ -7,12 +7,17 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from inbox.api.answers import EventPage
-from inbox.api.authentication import actor_of_request
-from inbox.api.description import EVENT_STREAM, header, operation, page_parameters
-from inbox.api.lists import Window, names_of
-from inbox.api.resources import unchanged
-from inbox.api.streams import encoded, stream
+from inbox.api.base.authentication import actor_of_request
+from inbox.api.base.base_view import unchanged
+from inbox.api.base.openapi_descriptions import (
+    EVENT_STREAM,
+    header,
+    operation,
+    page_parameters,
+)
+from inbox.api.base.pagination import Window, names_of
+from inbox.api.base.response_models import EventPage
+from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread

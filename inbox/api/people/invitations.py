@@ -9,12 +9,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.api.answers import Invitation, InvitationWithLink, Page
-from inbox.api.description import IDEMPOTENCY_KEY, operation
-from inbox.api.fields import EmailField
-from inbox.api.inputs import checked
-from inbox.api.lists import Window
-from inbox.api.resources import Caller, made
+from inbox.api.base.base_view import Caller, made
+from inbox.api.base.fields import EmailField
+from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
+from inbox.api.base.pagination import Window
+from inbox.api.base.request_models import checked
+from inbox.api.base.response_models import Invitation, InvitationWithLink, Page
 from inbox.queries.people.invitations import invitations_for
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (

@@ -14,12 +14,22 @@ from inbox.actions.people.api_keys import (
     revoke_key,
     rotate_key,
 )
-from inbox.api.answers import Key, KeyWithToken, MadeKey, Page
-from inbox.api.description import IDEMPOTENCY_KEY, operation
-from inbox.api.fields import SLUG, Line, Text, Whole
-from inbox.api.inputs import checked
-from inbox.api.lists import Window
-from inbox.api.resources import Caller, made
+from inbox.api.base.base_view import Caller, made
+from inbox.api.base.fields import (
+    SLUG,
+    Line,
+    Text,
+    Whole,
+)
+from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
+from inbox.api.base.pagination import Window
+from inbox.api.base.request_models import checked
+from inbox.api.base.response_models import (
+    Key,
+    KeyWithToken,
+    MadeKey,
+    Page,
+)
 from inbox.queries.people import api_keys
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (

@@ -15,8 +15,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
-from inbox.api.errors import json_response
-from inbox.api.unavailable import unavailable
+from inbox.api.base.database_down import unavailable
+from inbox.api.base.error_responses import json_response
 from inbox.rules.errors import Refusal
 
 View = Callable[..., Awaitable[HttpResponseBase]]

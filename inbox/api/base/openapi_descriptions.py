@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
-from inbox.api.answers import Page
-from inbox.api.errors import PROBLEM, problem, status_of
-from inbox.api.examples import EXAMPLES
+from inbox.api.base.error_responses import PROBLEM, problem, status_of
+from inbox.api.base.examples import EXAMPLES
+from inbox.api.base.response_models import Page
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
 

@@ -6,12 +6,17 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.api.answers import Page, TrailCall, TrailEntry
-from inbox.api.description import Text, operation, page_parameters, query
-from inbox.api.inputs import ExportInput, checked
-from inbox.api.lists import NUMBER_CURSOR, Window, refuse_ignored
-from inbox.api.resources import Caller
-from inbox.api.threads import entry_json, tool_call_json
+from inbox.api.base.base_view import Caller
+from inbox.api.base.openapi_descriptions import (
+    Text,
+    operation,
+    page_parameters,
+    query,
+)
+from inbox.api.base.pagination import NUMBER_CURSOR, Window, refuse_ignored
+from inbox.api.base.request_models import ExportInput, checked
+from inbox.api.base.response_models import Page, TrailCall, TrailEntry
+from inbox.api.runs.threads import entry_json, tool_call_json
 from inbox.platform.db_executor import in_turns
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.audit.tool_calls import calls_for

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.urls import path
 
-from inbox.api import agui
-from inbox.api.events import thread_events
-from inbox.api.streaming_app import StreamingApp
+from inbox.api.runs import agui
+from inbox.api.runs.events import thread_events
+from inbox.api.runs.streaming_app import StreamingApp
 
 # The stubs know views only; Channels routes to ASGI applications by the same patterns.
 streaming_urlpatterns: list[Any] = [

@@ -13,8 +13,23 @@ from inbox import engine
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import cancel_run, idempotency_digest, new_external_id
-from inbox.api import shapes
-from inbox.api.answers import (
+from inbox.api.base import serializers
+from inbox.api.base.base_view import Caller, idempotency_key, made
+from inbox.api.base.openapi_descriptions import (
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    operation,
+    page_parameters,
+    query,
+)
+from inbox.api.base.pagination import SLUG, Window, refuse_ignored
+from inbox.api.base.request_models import (
+    DecisionInput,
+    RemoteAgentInput,
+    StartRunInput,
+    checked,
+)
+from inbox.api.base.response_models import (
     AcceptedRun,
     Agent,
     AgentWithCapabilities,
@@ -29,11 +44,7 @@ from inbox.api.answers import (
     Thread,
     ThreadWithMessages,
 )
-from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, page_parameters, query
-from inbox.api.inputs import DecisionInput, RemoteAgentInput, StartRunInput, checked
-from inbox.api.lists import SLUG, Window, refuse_ignored
-from inbox.api.resources import Caller, idempotency_key, made
-from inbox.api.waiting import LONGEST_WAIT_SECONDS, check_wait
+from inbox.api.runs.long_poll import LONGEST_WAIT_SECONDS, check_wait
 from inbox.engine.agents import try_connection
 from inbox.queries.agents import agents
 from inbox.queries.decisions import inbox_lists, interrupts
@@ -118,7 +129,7 @@ class Runs(Caller, APIView):
             agent=_agent_of(query),
             thread=threads.thread_for(actor, _id_of("thread", thread)) if thread else None,
         )
-        return window.page(found, shapes.run_json)
+        return window.page(found, serializers.run_json)
 
     @operation(
         "startRun",
@@ -139,7 +150,7 @@ class Runs(Caller, APIView):
         agent = agents.agent_for(actor, body.validated_data["agent"])
         wanted = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
         accepted = engine.accept(agent=agent, request=wanted, actor=actor, idempotency_key=key)
-        answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
+        answer = {**serializers.run_json(accepted.run), "replayed": accepted.replayed}
         return made(answer, replayed=accepted.replayed, status=202)
 
 
@@ -158,7 +169,7 @@ class RunDetail(Caller, APIView):
         actor = self.actor(request)
         run = threads.run_for(actor, run_id)
         terminal = threads.terminal_of(run)
-        return Response(shapes.run_json(run, terminal, whole=sees_secrets(actor)))
+        return Response(serializers.run_json(run, terminal, whole=sees_secrets(actor)))
 
 
 class RunCancel(Caller, APIView):
@@ -173,7 +184,7 @@ class RunCancel(Caller, APIView):
     def post(self, request: Request, run_id: UUID) -> Response:
         # A key that may run but not read is told what its own request made of the run.
         run = cancel_run(run_id=run_id, actor=self.actor(request))
-        return Response(shapes.run_json(run, threads.terminal_of(run)))
+        return Response(serializers.run_json(run, threads.terminal_of(run)))
 
 
 class RunRetry(Caller, APIView):
@@ -188,7 +199,7 @@ class RunRetry(Caller, APIView):
     )
     def post(self, request: Request, run_id: UUID) -> Response:
         accepted = engine.retry(run_id, self.actor(request))
-        answer = {**shapes.run_json(accepted.run), "replayed": accepted.replayed}
+        answer = {**serializers.run_json(accepted.run), "replayed": accepted.replayed}
         return made(answer, replayed=accepted.replayed, status=202)
 
 
@@ -206,7 +217,7 @@ class Agents(Caller, APIView):
         found = agents.some_agents_for(actor, limit=window.one_more, after=window.after_name)
         return window.page(
             found,
-            lambda row: shapes.agent_json(row, agents.place_of(actor, row)),
+            lambda row: serializers.agent_json(row, agents.place_of(actor, row)),
             lambda row: row.slug,
         )
 
@@ -226,7 +237,7 @@ class AgentDetail(Caller, APIView):
         actor = self.actor(request)
         agent = agents.agent_for(actor, slug)
         capabilities = engine.capabilities_of(agent.implementation)
-        shown = shapes.agent_json(agent, agents.place_of(actor, agent))
+        shown = serializers.agent_json(agent, agents.place_of(actor, agent))
         return Response({**shown, "capabilities": capabilities})
 
     @operation(
@@ -247,7 +258,7 @@ class AgentDetail(Caller, APIView):
             team_id=team_id, slug=slug, actor=actor, check_seen=self.as_seen(request), **given
         )
         agent = agents.agent_for(actor, placed.agent.slug)
-        shown = shapes.agent_json(agent, agents.place_of(actor, agent))
+        shown = serializers.agent_json(agent, agents.place_of(actor, agent))
         return Response(shown, status=201 if placed.is_new else 200)
 
 
@@ -290,7 +301,7 @@ class AgentTest(Caller, APIView):
         more="Takes up to ten seconds.",
     )
     def post(self, request: Request, slug: str) -> Response:
-        return Response(shapes.test_json(try_connection(slug, self.actor(request))))
+        return Response(serializers.test_json(try_connection(slug, self.actor(request))))
 
 
 class Threads(Caller, APIView):
@@ -310,7 +321,7 @@ class Threads(Caller, APIView):
             after=window.after_id,
             agent=_agent_of(request.query_params),
         )
-        return window.page(found, shapes.thread_json)
+        return window.page(found, serializers.thread_json)
 
 
 class ThreadDetail(Caller, APIView):
@@ -327,8 +338,8 @@ class ThreadDetail(Caller, APIView):
         hydration, whole = threads.hydration_of(thread), sees_secrets(self.actor(request))
         return Response(
             {
-                **shapes.thread_json(thread),
-                "messages": shapes.messages_json(hydration, whole),
+                **serializers.thread_json(thread),
+                "messages": serializers.messages_json(hydration, whole),
                 "state": hydration.state if whole else NAMES.masked(hydration.state),
                 "active_run": str(hydration.active.pk) if hydration.active else None,
             }
@@ -356,7 +367,7 @@ class Interrupts(Caller, APIView):
             # The list may be in the order of what only the row itself says.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
-        results = [shapes.interrupt_json(row, whole=sees_secrets(actor)) for row in found.rows]
+        results = [serializers.interrupt_json(row, whole=sees_secrets(actor)) for row in found.rows]
         following = str(found.after) if found.after else None
         return Response({"results": results, "next_after": following})
 
@@ -373,7 +384,7 @@ class InterruptDetail(Caller, APIView):
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         actor = self.actor(request)
         detail = interrupts.detail_for(actor, interrupt_id)
-        return Response(shapes.detail_json(detail, whole=sees_secrets(actor)))
+        return Response(serializers.detail_json(detail, whole=sees_secrets(actor)))
 
 
 class InterruptDecide(Caller, APIView):
@@ -410,7 +421,7 @@ class InterruptDecide(Caller, APIView):
             entrance=Entrance.REST,
             unseen=given["unseen"],
         )
-        return Response(shapes.told_decision_json(decision, actor))
+        return Response(serializers.told_decision_json(decision, actor))
 
 
 def _filter(request: Request) -> Filter:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from inbox.api.request_ids import Application, Receive, Send
+from inbox.api.base.request_ids import Application, Receive, Send
 from inbox.platform import rate_limits
 
 

@@ -24,9 +24,9 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
 
-from inbox.api import agui
-from inbox.api.description import Text, name_of, operation
-from inbox.api.streaming_urls import streaming_urlpatterns
+from inbox.api.base.openapi_descriptions import Text, name_of, operation
+from inbox.api.runs import agui
+from inbox.api.runs.streaming_urls import streaming_urlpatterns
 
 _JSON, _YAML = "application/json", "application/yaml"
 _KINDS: Final = {

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inbox.actions.idempotency import Once
-from inbox.api.lists import chosen
+from inbox.api.base.pagination import chosen
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, sees_secrets
 

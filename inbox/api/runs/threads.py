@@ -8,11 +8,18 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.api import shapes
-from inbox.api.answers import AuditEntry, Message, Page, Run, ThreadState, ToolCall
-from inbox.api.description import operation, page_parameters
-from inbox.api.lists import NUMBER_CURSOR, Window
-from inbox.api.resources import Caller
+from inbox.api.base import serializers
+from inbox.api.base.base_view import Caller
+from inbox.api.base.openapi_descriptions import operation, page_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, Window
+from inbox.api.base.response_models import (
+    AuditEntry,
+    Message,
+    Page,
+    Run,
+    ThreadState,
+    ToolCall,
+)
 from inbox.queries.decisions.masked_values import about_entry, asked_in
 from inbox.queries.runs import thread_children, threads
 from inbox.rules.errors import NotFound
@@ -36,7 +43,9 @@ class ThreadMessages(Caller):
         window = Window.of(request.query_params)
         first = window.after_number
         # A snapshot of the agent's may replace all of them: their places are all that they keep.
-        messages = shapes.messages_json(threads.hydration_of(thread), self.sees_secrets(request))
+        messages = serializers.messages_json(
+            threads.hydration_of(thread), self.sees_secrets(request)
+        )
         numbered = list(enumerate(messages, start=1))
         found = numbered[first : first + window.one_more]
         return window.page(found, lambda one: one[1], lambda one: one[0])
@@ -89,7 +98,7 @@ class ThreadRuns(Caller):
         actor, window = self.actor(request), Window.of(request.query_params)
         thread = threads.thread_for(actor, thread_id)
         found = threads.runs_for(actor, thread=thread, limit=window.one_more, after=window.after_id)
-        return window.page(found, shapes.run_json)
+        return window.page(found, serializers.run_json)
 
 
 class ThreadAudit(Caller):
@@ -140,7 +149,7 @@ def tool_call_json(call: Any, *, whole: bool) -> dict[str, Any]:
         # The executor takes no others than the approved ones.
         "executed_args": approved if call.started_at else None,
         "decisions": [
-            shapes.decision_json(decision, None if whole else one.body)
+            serializers.decision_json(decision, None if whole else one.body)
             for one, decision in decisions
         ],
         "result": call.result if whole or call.result is None else NAMES.json(call.result),

@@ -9,7 +9,14 @@ from typing_extensions import TypedDict
 from inbox.actions.decisions.bulk import MOST_AT_ONCE
 from inbox.actions.runs.start_run import RunRequest
 from inbox.agui_server.run_input import ID_CHARACTERS
-from inbox.api.fields import SLUG, Flag, Id, Text, Whole, url_field
+from inbox.api.base.fields import (
+    SLUG,
+    Flag,
+    Id,
+    Text,
+    Whole,
+    url_field,
+)
 from inbox.rules.agents.remote_agents import (
     LONGEST_DESCRIPTION,
     LONGEST_URL,

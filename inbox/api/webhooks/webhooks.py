@@ -15,7 +15,21 @@ from inbox.actions.webhooks.endpoints import (
     remove_webhook,
     rotate_secret,
 )
-from inbox.api.answers import (
+from inbox.api.base.base_view import Caller, made
+from inbox.api.base.fields import (
+    SLUG,
+    Flag,
+    Text,
+    url_field,
+)
+from inbox.api.base.openapi_descriptions import (
+    IDEMPOTENCY_KEY,
+    IF_MATCH,
+    operation,
+    query,
+)
+from inbox.api.base.pagination import Window
+from inbox.api.base.response_models import (
     Count,
     Delivery,
     MadeWebhook,
@@ -24,10 +38,6 @@ from inbox.api.answers import (
     WebhookWithCounts,
     WebhookWithSecret,
 )
-from inbox.api.description import IDEMPOTENCY_KEY, IF_MATCH, operation, query
-from inbox.api.fields import SLUG, Flag, Text, url_field
-from inbox.api.lists import Window
-from inbox.api.resources import Caller, made
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import (
     IdempotencyConflict,

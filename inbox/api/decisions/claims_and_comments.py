@@ -10,18 +10,25 @@ from inbox.actions.decisions import bulk
 from inbox.actions.decisions.claims import claim_interrupt, release_claim
 from inbox.actions.decisions.comments import comment_on
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.api import shapes
-from inbox.api.answers import Claim, Comment, Decision, Listed, Page, Result
-from inbox.api.description import IDEMPOTENCY_KEY, operation
-from inbox.api.inputs import (
+from inbox.api.base import serializers
+from inbox.api.base.base_view import Caller, made
+from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
+from inbox.api.base.pagination import Window
+from inbox.api.base.request_models import (
     BulkDecisionInput,
     BulkWithdrawalInput,
     ClaimInput,
     CommentInput,
     checked,
 )
-from inbox.api.lists import Window
-from inbox.api.resources import Caller, made
+from inbox.api.base.response_models import (
+    Claim,
+    Comment,
+    Decision,
+    Listed,
+    Page,
+    Result,
+)
 from inbox.queries.decisions import collaboration, interrupts
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import (
@@ -49,7 +56,7 @@ class InterruptWithdraw(Caller, APIView):
     def post(self, request: Request, interrupt_id: UUID) -> Response:
         actor = self.actor(request)
         decision = withdraw_decision(interrupt_id=interrupt_id, actor=actor)
-        return Response(shapes.told_decision_json(decision, actor))
+        return Response(serializers.told_decision_json(decision, actor))
 
 
 class InterruptClaim(Caller, APIView):
@@ -70,7 +77,7 @@ class InterruptClaim(Caller, APIView):
         claim = claim_interrupt(
             interrupt_id=interrupt_id, actor=self.actor(request), take_over=given["take_over"]
         )
-        return Response(shapes.claim_json(claim))
+        return Response(serializers.claim_json(claim))
 
     @operation(
         "releaseInterrupt",
@@ -99,7 +106,7 @@ class InterruptComments(Caller, APIView):
         row = interrupts.interrupt_for(self.actor(request), interrupt_id)
         window = Window.of(request.query_params)
         found = collaboration.some_comments_on(row, limit=window.one_more, after=window.after_id)
-        return window.page(found, shapes.comment_json)
+        return window.page(found, serializers.comment_json)
 
     @operation(
         "addComment",
@@ -117,7 +124,7 @@ class InterruptComments(Caller, APIView):
         comment = comment_on(
             interrupt_id=interrupt_id, actor=self.actor(request), text=given["text"], once=once
         )
-        return made(shapes.comment_json(comment), replayed=once.is_replayed(comment))
+        return made(serializers.comment_json(comment), replayed=once.is_replayed(comment))
 
 
 class InterruptsDecide(Caller, APIView):
@@ -141,7 +148,7 @@ class InterruptsDecide(Caller, APIView):
             actor=self.actor(request),
             entrance=Entrance.BULK_REST,
         )
-        return Response({"results": list(map(shapes.result_json, results))})
+        return Response({"results": list(map(serializers.result_json, results))})
 
 
 class InterruptsWithdraw(Caller, APIView):
@@ -157,4 +164,4 @@ class InterruptsWithdraw(Caller, APIView):
     def post(self, request: Request) -> Response:
         given = checked(BulkWithdrawalInput, request)
         results = bulk.withdraw_many(interrupt_ids=given["ids"], actor=self.actor(request))
-        return Response({"results": list(map(shapes.result_json, results))})
+        return Response({"results": list(map(serializers.result_json, results))})

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 from drf_spectacular.utils import OpenApiExample, OpenApiWebhook, extend_schema
 from typing_extensions import TypedDict
 
-from inbox.api.answers import Id, exact
+from inbox.api.base.response_models import Id, exact
 from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import EventType

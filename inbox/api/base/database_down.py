@@ -6,7 +6,7 @@ import structlog
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from inbox.api.errors import PROBLEM, problem
+from inbox.api.base.error_responses import PROBLEM, problem
 from inbox.platform.db_executor import DatabaseBusy
 
 log = structlog.get_logger(__name__)

@@ -13,12 +13,17 @@ from inbox.actions.people.members import (
     make_team,
     remove_member,
 )
-from inbox.api.answers import Member, Page, Team
-from inbox.api.description import operation, page_parameters
-from inbox.api.fields import Flag, Line, Text, Whole
-from inbox.api.inputs import checked
-from inbox.api.lists import NUMBER_CURSOR, SLUG, Window
-from inbox.api.resources import Caller
+from inbox.api.base.base_view import Caller
+from inbox.api.base.fields import (
+    Flag,
+    Line,
+    Text,
+    Whole,
+)
+from inbox.api.base.openapi_descriptions import operation, page_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Window
+from inbox.api.base.request_models import checked
+from inbox.api.base.response_models import Member, Page, Team
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
 from inbox.rules.decisions.collaboration import (
