@@ -3,7 +3,7 @@
 import os
 from importlib import import_module
 
-from agents.adapters.native import FRAMEWORKS, NativeAgent
+from agents.adapters.in_process import FRAMEWORKS, NativeAgent
 from agents.port import Agent
 
 _BUILT_IN = {

@@ -14,8 +14,8 @@ from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from standardwebhooks import Webhook
 
-from agents.adapters import addresses, exchange
-from agents.adapters.addresses import AddressRefused, find_target
+from agents.adapters.remote import allowed_addresses, http_client
+from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from inbox import wakeups
 from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks.endpoints import is_ours
@@ -80,7 +80,7 @@ def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
         secrets = [unseal(secret) for secret in taken.sealed_secrets]
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
         sending = _post(taken.url, taken.body, headers, may_be_private=private)
-        status, answer = exchange.run_alone(sending)
+        status, answer = http_client.run_alone(sending)
     except Exception as error:  # a message that nobody counts as failed would be tried for ever
         return None, _problem_of(error, taken), ""
     return status, None if 200 <= status < 300 else Problem.STATUS, answer
@@ -124,11 +124,11 @@ async def _post(
         AddressRefused, TimeoutError, OSError, httpx.HTTPError.
     """
     proxy = "" if may_be_private else settings.EGRESS_PROXY
-    async with exchange.open_client(httpx.Timeout(ANSWER_SECONDS), proxy=proxy) as client:
+    async with http_client.open_client(httpx.Timeout(ANSWER_SECONDS), proxy=proxy) as client:
         async with asyncio.timeout(ANSWER_SECONDS):
             target = await find_target(url, may_be_private=may_be_private, resolver=resolve)
             headers = {"User-Agent": "Signoff", **headers}
-            request = exchange.build_request(client, target, headers, accept="*/*", body=body)
+            request = http_client.build_request(client, target, headers, accept="*/*", body=body)
             response = await client.send(request, stream=True)
         try:
             return response.status_code, await _beginning(response)
@@ -148,4 +148,4 @@ async def _beginning(response: httpx.Response) -> str:
     return read[:ANSWER_BYTES].decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
-resolve = addresses.resolve
+resolve = allowed_addresses.resolve

@@ -26,10 +26,16 @@ from genkit.middleware import (
     ToolHookParams,
 )
 
-from agents.adapters.bridge import NOT_MADE, Bridge, Verdict, content_of, effect_of
+from agents.adapters.framework_run import (
+    NOT_MADE,
+    Bridge,
+    Verdict,
+    content_of,
+    effect_of,
+)
 from agents.port import RunContext
-from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
+from agents.sdk.tool_execution import readable
 
 _ROLES = {"user": "user", "assistant": "model"}
 _FAILED = (FinishReason.FAILED, FinishReason.ABORTED)

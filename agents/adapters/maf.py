@@ -19,7 +19,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import ToolException
 
-from agents.adapters.bridge import (
+from agents.adapters.framework_run import (
     NOT_MADE,
     Bridge,
     Verdict,
@@ -30,8 +30,8 @@ from agents.adapters.bridge import (
 )
 from agents.agui import strict_json
 from agents.port import RunContext
-from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
+from agents.sdk.tool_execution import readable
 
 #: What a model is told of calls that were not made, if nobody says it better.
 _REFUSED = (NOT_MADE, "Error: Tool call invocation was rejected by user.")

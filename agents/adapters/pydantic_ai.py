@@ -19,10 +19,15 @@ from pydantic_ai.tools import (
 )
 from pydantic_ai.tools import RunContext as ToolRun
 
-from agents.adapters.bridge import NOT_MADE, Bridge, content_of, effect_of
+from agents.adapters.framework_run import (
+    NOT_MADE,
+    Bridge,
+    content_of,
+    effect_of,
+)
 from agents.port import RunContext
-from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
+from agents.sdk.tool_execution import readable
 
 _HARMLESS = (ModelRetry, ToolFailed)
 _PAUSING = (ApprovalRequired, CallDeferred)

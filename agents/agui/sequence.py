@@ -10,8 +10,8 @@ from ag_ui.core import BaseEvent
 from agents.agui import streams
 from agents.agui.errors import ProtocolViolation
 from agents.agui.interrupts import check_outcome
-from agents.agui.owners import Owners
 from agents.agui.streams import STREAMS, Handler, Stream
+from agents.agui.subagent_ownership import Owners
 
 __all__ = ["ProtocolViolation", "Sequence"]
 

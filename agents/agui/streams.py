@@ -11,7 +11,7 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.agui.errors import ProtocolViolation
-from agents.agui.owners import Kind
+from agents.agui.subagent_ownership import Kind
 
 if TYPE_CHECKING:
     from agents.agui.sequence import Sequence

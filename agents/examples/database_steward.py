@@ -3,9 +3,9 @@
 from typing import Any
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 ROWS = 12_430
 

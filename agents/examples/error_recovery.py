@@ -3,9 +3,9 @@
 from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext, ToolError
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 FILES = ("orders-2026-10.csv", "orders-2026-11.csv", "orders-2026-12.csv")
 BROKEN = FILES[1]

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from agents.sdk.flow import Flow
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 
 class Person(BaseModel):

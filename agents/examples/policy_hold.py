@@ -1,8 +1,8 @@
 """A payment run that a policy holds: the question is about a rule, and not about a tool call."""
 
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 BATCH = "PB-2026-0042"
 LIMIT = 1_000.0

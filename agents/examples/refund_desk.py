@@ -2,9 +2,9 @@
 
 from pydantic import BaseModel, Field
 
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 PAYMENTS = {"88121": 142.5, "87990": 85.0, "88007": 12.0}
 

@@ -3,9 +3,9 @@
 from pydantic import BaseModel, Field
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 
 class Release(BaseModel):

@@ -9,7 +9,7 @@ from ag_ui.core import RunAgentInput, TextPart, UserMessage
 from agents.rehearsal import steps
 from agents.rehearsal.tools import TOOLS
 from agents.sdk.scripted import ScriptedAgent, Step
-from agents.sdk.turn import Clock
+from agents.sdk.step import Clock
 
 PREFIXES = ("rehearse:", "probe:")
 MAX_PARALLEL = 1000

@@ -8,7 +8,7 @@ from ag_ui.core import BaseEvent
 
 from agents.agui.strict_json import dumps
 from agents.rehearsal.tools import ask_user, charge, deploy, send_email, transfer
-from agents.sdk.turn import Turn
+from agents.sdk.step import Turn
 
 Events = AsyncIterator[BaseEvent | list[BaseEvent]]
 

@@ -8,8 +8,8 @@ from typing import Any, Never
 
 from ag_ui.core import BaseEvent
 
+from agents.sdk.events import progress_event, text_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.said import progress_event, text_events
 
 Args = Mapping[str, Any]
 Tell = Callable[[Sequence[BaseEvent]], None]

@@ -11,12 +11,12 @@ from agents.agui import strict_json
 from agents.agui.conversation import Conversation
 from agents.agui.strict_json import dumps
 from agents.port import RunContext
-from agents.sdk.calls import follow_answers, make_proposed
 from agents.sdk.capabilities import describe, describe_tool
+from agents.sdk.model_replay import Recall
 from agents.sdk.models import Model, Part, Request
-from agents.sdk.recall import Recall
+from agents.sdk.step import Clock, Turn
+from agents.sdk.tool_execution import follow_answers, make_proposed
 from agents.sdk.tools import InvalidArguments, Question, Tool, by_name
-from agents.sdk.turn import Clock, Turn
 
 
 class TooManyTurns(RuntimeError):

@@ -10,7 +10,7 @@ import httpx
 from ag_ui.core import Message
 
 from agents.sdk.chat import ModelFailed, StreamedAnswer, wire_messages, wire_tool
-from agents.sdk.turn import Clock
+from agents.sdk.step import Clock
 
 #: More than this is no answer of a model.
 LONGEST_ANSWER_BYTES = 4 * 1024 * 1024

@@ -7,10 +7,10 @@ from typing import Any
 from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
 
 from agents.port import RunContext
-from agents.sdk.calls import follow_answers, make_proposed
 from agents.sdk.capabilities import describe
+from agents.sdk.step import Clock, Turn
+from agents.sdk.tool_execution import follow_answers, make_proposed
 from agents.sdk.tools import Question, Tool
-from agents.sdk.turn import Clock, Turn
 
 #: Yields events one by one, or a list of them that belong together.
 Step = Callable[[Turn], AsyncIterator[BaseEvent | list[BaseEvent]]]

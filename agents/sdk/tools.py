@@ -12,10 +12,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
-from agents.sdk.asking import Approval, check_approval, check_template
-from agents.sdk.calling import call_apart, call_now
+from agents.sdk.approval_rules import Approval, check_approval, check_template
 from agents.sdk.context import Args, Ask, Pause, ToolContext
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.invoke import call_apart, call_now
 from agents.sdk.signature import context_parameter, input_model, output_hint
 
 #: The longest result that is kept, in characters of JSON.

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from agents.port import RunContext
 from agents.sdk.capabilities import describe
-from agents.sdk.flow import Flow
+from agents.sdk.step import Clock, Turn
 from agents.sdk.tools import Question, Tool, by_name
-from agents.sdk.turn import Clock, Turn
+from agents.sdk.workflow_context import Flow
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from ag_ui.core import (
 from pydantic import TypeAdapter
 
 from agents.agui import strict_json, wire
-from agents.agui.dialects import Dialect
-from agents.agui.old_clients import take_answer
+from agents.agui.legacy.dialects import Dialect
+from agents.agui.legacy.legacy_clients import take_answer
 from inbox import engine
 from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs.start_run import RunRequest

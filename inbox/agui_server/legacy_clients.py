@@ -6,8 +6,8 @@ from contextlib import aclosing
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.dialects import Dialect
-from agents.agui.old_clients import (
+from agents.agui.legacy.dialects import Dialect
+from agents.agui.legacy.legacy_clients import (
     SPOKEN_AT_THE_DOOR,
     Given,
     Teller,

@@ -8,10 +8,10 @@ from uuid import UUID
 from django.conf import settings
 
 from agents import registry
-from agents.adapters.exchange import run_alone
-from agents.adapters.probe import probe
-from agents.adapters.remote import RemoteAgent
-from agents.adapters.reports import Found, Report, human_in_the_loop
+from agents.adapters.remote.http_client import run_alone
+from agents.adapters.remote.probe import probe
+from agents.adapters.remote.probe_report import Found, Report, human_in_the_loop
+from agents.adapters.remote.remote_agent import RemoteAgent
 from agents.port import Agent
 from inbox.actions.agents.remote_agents import record_test
 from inbox.platform.encryption import Unreadable

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='endpoint',
             name='test',
-            field=models.TextField(help_text='what was found: JSON of agents.adapters.reports', null=True),
+            field=models.TextField(help_text='what was found: JSON of agents.adapters.remote.probe_report', null=True),
         ),
         migrations.AddField(
             model_name='endpoint',

@@ -30,4 +30,6 @@ class Endpoint(models.Model):
     headers = models.TextField(help_text="name -> value, sealed: see inbox.platform.encryption")
     changed_at = models.DateTimeField()
     tested_at = models.DateTimeField(null=True, help_text="since then it has not been changed")
-    test = models.TextField(null=True, help_text="what was found: JSON of agents.adapters.reports")
+    test = models.TextField(
+        null=True, help_text="what was found: JSON of agents.adapters.remote.probe_report"
+    )

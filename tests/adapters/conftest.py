@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents import registry
-from agents.adapters.native import NativeAgent
+from agents.adapters.in_process import NativeAgent
 from agents.examples import desk
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED

@@ -2,7 +2,7 @@
 
 import httpx
 
-from agents.adapters.bridge import Bridge
+from agents.adapters.framework_run import Bridge
 
 client = httpx.AsyncClient(trust_env=False)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agents import registry
-from agents.adapters.native import NativeAgent
+from agents.adapters.in_process import NativeAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.adapters import genkit_prompts

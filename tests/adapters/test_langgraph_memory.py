@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import create_checkpoint, empty_checkpoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from agents.adapters.langgraph_memory import ThreadMemory
+from agents.adapters.langgraph.checkpoints import ThreadMemory
 from agents.examples import desk
 from inbox.actions.runs.start_run import accept_run
 from inbox.models import Memory, ToolCall

@@ -14,7 +14,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolRuntime
 from langgraph.types import Command, interrupt
 
-from agents.adapters.langgraph_calls import Calls
+from agents.adapters.langgraph.tool_calls import Calls
 from agents.examples import desk
 from agents.examples.langgraph_desk import langgraph_refunds
 from inbox import engine, sweeper

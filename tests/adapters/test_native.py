@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from agents import registry
-from agents.adapters.native import FRAMEWORKS, NativeAgent
+from agents.adapters.in_process import FRAMEWORKS, NativeAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.adapters import keepalive

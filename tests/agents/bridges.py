@@ -7,7 +7,7 @@ from typing import Any
 import ag_ui.core as agui
 import httpx
 
-from agents.adapters.remote import RemoteAgent
+from agents.adapters.remote.remote_agent import RemoteAgent
 from tests.agents.doubles import Stage, fixed_clock
 
 URL = "https://agents.example.com/refunds?tenant=7"

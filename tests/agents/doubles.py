@@ -13,7 +13,7 @@ from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from agents.port import Agent, Answer, Effect, Permit, Proposal, ToolRefused
-from agents.sdk.turn import Clock
+from agents.sdk.step import Clock
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agents.agui.dialects import Reader, asked_with
-from agents.agui.old_clients import Teller
+from agents.agui.legacy.dialects import Reader, asked_with
+from agents.agui.legacy.legacy_clients import Teller
 from tests.agents.bridges import LANGGRAPH_IDS, draft_asks, finished, on_interrupt, started
 from tests.web import spec_examples as examples
 

@@ -3,7 +3,7 @@
 import ag_ui.core as agui
 import pytest
 
-from agents.agui.dialects import Reader
+from agents.agui.legacy.dialects import Reader
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, asked, failure, finished, started
 from tests.agents.doubles import cancelled

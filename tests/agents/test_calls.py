@@ -9,9 +9,9 @@ import ag_ui.core as agui
 import pytest
 
 from agents.port import Effect
-from agents.sdk.calls import PausedTooLate
 from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
+from agents.sdk.tool_execution import PausedTooLate
 from agents.sdk.tools import tool
 from tests.agents.doubles import Stage, fixed_clock
 

@@ -3,7 +3,7 @@
 import pytest
 from ag_ui.core import FunctionCall, Interrupt, ResumeEntry, ToolCall
 
-from agents.agui.content_types import (
+from agents.agui.legacy.content_types import (
     FunctionApprovalRequest,
     UserInputRequest,
     to_content,

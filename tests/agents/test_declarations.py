@@ -12,12 +12,12 @@ from jsonschema import Draft202012Validator, SchemaError
 from pydantic import BaseModel, Field
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.llm import LlmAgent
 from agents.sdk.models import ScriptedModel
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from inbox.rules.schema.schemas import check_schema
 from tests.agents.doubles import Stage
 

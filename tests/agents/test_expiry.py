@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from agents.agui.interrupts import parse_expiry
 from agents.sdk.context import ToolContext
 from agents.sdk.expiry import TEAM_DEFAULT, expiry_in
-from agents.sdk.flow import Flow
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from tests.agents.doubles import Stage
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -16,10 +16,10 @@ from pydantic import AfterValidator, BaseModel
 
 from agents.port import Effect, ToolRefused
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from inbox.actions.runs.start_run import accept_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall

@@ -8,9 +8,9 @@ import ssl
 import httpx
 import pytest
 
-from agents.adapters import probe as probing
-from agents.adapters.probe import probe
-from agents.agui.dialects import Reader
+from agents.adapters.remote import probe as probing
+from agents.adapters.remote.probe import probe
+from agents.agui.legacy.dialects import Reader
 from tests.agents import bridges
 from tests.agents.bridges import Server, Stream, finished, remote, started
 

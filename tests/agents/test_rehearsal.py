@@ -441,7 +441,7 @@ async def test_a_run_driven_again_says_the_same(stage, scenario):
 
 def _stage_with_sleep(sleep):
     from agents.rehearsal.agent import build
-    from agents.sdk.turn import Clock
+    from agents.sdk.step import Clock
     from tests.agents.doubles import Stage
 
     return Stage(build(Clock(now=lambda: NOON, sleep=sleep)))

@@ -6,8 +6,8 @@ import json
 import httpx
 import pytest
 
-from agents.adapters import sse
-from agents.adapters.addresses import AddressRefused, check_url, find_target
+from agents.adapters.remote import sse
+from agents.adapters.remote.allowed_addresses import AddressRefused, check_url, find_target
 from tests.agents import bridges
 from tests.agents.bridges import (
     ARGS,

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from agents.port import Effect, ToolRefused
-from agents.sdk.calls import AnswerRefused
 from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
+from agents.sdk.tool_execution import AnswerRefused
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from tests.agents.doubles import Stage, fixed_clock
 

@@ -13,8 +13,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from agents.adapters.addresses import AddressRefused, find_target
-from agents.adapters.exchange import build_request, open_client
+from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
+from agents.adapters.remote.http_client import build_request, open_client
 from inbox import webhook_sender
 from inbox.engine.agents import _remote
 
@@ -109,7 +109,7 @@ def certified(name, directory):
 
 async def test_certificate_is_checked_for_the_name(network, monkeypatch, tmp_path):
     tls, trusted = certified("agent.example", tmp_path)
-    monkeypatch.setattr("agents.adapters.exchange._certificates", lambda: trusted)
+    monkeypatch.setattr("agents.adapters.remote.http_client._certificates", lambda: trusted)
     async with network(tls) as made:
         assert await get(made.proxy, "https://agent.example/run") == "agent.example"
         with pytest.raises(httpx.ConnectError, match="mismatch"):

@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow, OneStepAtATime, WorkflowChanged
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow, OneStepAtATime, WorkflowChanged
 from tests.agents.doubles import Stage, cancelled
 
 APPROVE = {"approved": True}

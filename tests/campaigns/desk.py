@@ -3,9 +3,9 @@
 import asyncio
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.tools import Tool, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from tests.campaigns.world import happened
 
 

@@ -9,7 +9,7 @@ import ag_ui.core as agui
 import httpx
 import pytest
 
-from agents.agui.content_types import (
+from agents.agui.legacy.content_types import (
     FunctionApprovalRequest,
     UserInputRequest,
     to_content,

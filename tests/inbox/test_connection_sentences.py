@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.adapters.reports import Found, Report
+from agents.adapters.remote.probe_report import Found, Report
 from inbox.rules.agents.connection_test_messages import sentence_of
 
 STATUSES = [301, 307, 400, 401, 403, 404, 405, 418, 422, 500, 503]

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.db import connections
 
-from agents.adapters import addresses
+from agents.adapters.remote import allowed_addresses
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.engine import agents as engine_agents
 from inbox.engine.agents import try_connection
@@ -248,7 +248,7 @@ def test_no_transaction_is_open_while_a_connection_is_tested(put, elsewhere, mon
     def transactions():
         return database.in_atomic_block, len(database.savepoint_ids)
 
-    async def resolve(host, port, _resolve=addresses.resolve):
+    async def resolve(host, port, _resolve=allowed_addresses.resolve):
         seen.append(transactions())
         return await _resolve(host, port)
 

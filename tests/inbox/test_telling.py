@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.start_run import accept_run

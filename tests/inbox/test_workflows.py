@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from agents.sdk.flow import Flow
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 from inbox import engine, sweeper
 from inbox.actions.runs.start_run import accept_run
 from inbox.agui_server.run_input import run_request

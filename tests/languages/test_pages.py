@@ -16,7 +16,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from agents.adapters.reports import Found, Report, Told
+from agents.adapters.remote.probe_report import Found, Report, Told
 from inbox.actions.agents.remote_agents import record_test, set_remote_agent
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.comments import comment_on

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from agents.sdk.context import ToolContext
-from agents.sdk.flow import Flow
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
+from agents.sdk.workflow_context import Flow
 
 #: Names the file that gets a line for each time that one of the functions is called.
 NOTES = "MUTATIONS_NOTES"

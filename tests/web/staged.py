@@ -22,8 +22,8 @@ from agents.agui.strict_json import dumps, loads
 from agents.port import Effect
 from agents.rehearsal import steps
 from agents.sdk.scripted import ScriptedAgent, Step
+from agents.sdk.step import Turn
 from agents.sdk.tools import Tool, ToolContext, tool
-from agents.sdk.turn import Turn
 
 AGENTS = {
     "billing": "Sends invoices and refunds.",

@@ -13,7 +13,7 @@ from typing import (
 from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
-from agents.adapters.reports import Found
+from agents.adapters.remote.probe_report import Found
 from inbox.rules.people.access import ActorKind, Permission, Role
 from inbox.rules.people.invitations import MailState
 from inbox.rules.runs.states import (

@@ -8,8 +8,8 @@ from ag_ui.core import AgentCapabilities, RunAgentInput
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
-from agents.agui.dialects import Dialect
-from agents.agui.old_clients import SPOKEN_AT_THE_DOOR
+from agents.agui.legacy.dialects import Dialect
+from agents.agui.legacy.legacy_clients import SPOKEN_AT_THE_DOOR
 from inbox import engine
 from inbox.agui_server import gateway
 from inbox.api.base.authentication import actor_of_request

@@ -62,7 +62,7 @@ class Place:
     header_names: Sequence[str] | None = ()  #: None if they cannot be read any more
     changed_at: datetime | None = None
     tested_at: datetime | None = None
-    #: a report of `agents.adapters.reports`, or of it `found` alone
+    #: a report of `agents.adapters.remote.probe_report`, or of it `found` alone
     test: Mapping[str, Any] | None = None
 
 
@@ -108,7 +108,7 @@ class Elsewhere:
     url: str
     digest: str  #: `inbox.rules.decisions.consent.endpoint_digest`
     changed_at: datetime
-    test: Mapping[str, Any] | None  #: a report of `agents.adapters.reports`
+    test: Mapping[str, Any] | None  #: a report of `agents.adapters.remote.probe_report`
     _sealed: str = field(repr=False)
 
     def read_headers(self) -> dict[str, str]:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agents.adapters.reports import SECONDS, Found
+from agents.adapters.remote.probe_report import SECONDS, Found
 from inbox.rules.text.messages import Sentence
 
 
 def sentence_of(report: Mapping[str, Any]) -> Sentence:
-    """Say what a report of `agents.adapters.reports` means."""
+    """Say what a report of `agents.adapters.remote.probe_report` means."""
     found = Found(report["found"])
     if found is Found.WRONG_STATUS:
         return _of_status(report["status"])

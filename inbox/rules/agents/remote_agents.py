@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.adapters.addresses import AddressRefused, Fault, check_url
+from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import Sentence
 

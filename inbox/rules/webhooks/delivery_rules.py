@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agents.adapters.addresses import AddressRefused, Fault, check_url
+from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import Sentence
 

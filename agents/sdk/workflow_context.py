@@ -10,11 +10,11 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic_core import to_jsonable_python
 
-from agents.sdk.calls import follow_answers, make_proposed
+from agents.sdk.events import progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.said import progress_event
+from agents.sdk.step import Turn
+from agents.sdk.tool_execution import follow_answers, make_proposed
 from agents.sdk.tools import Question, Tool, by_name
-from agents.sdk.turn import Turn
 
 Say = Callable[[BaseEvent], Awaitable[None]]
 

@@ -14,7 +14,7 @@ from agents.port import RunContext
 
 #: The name of an extra -> the module that adapts its framework, and what people call that.
 FRAMEWORKS = {
-    "langgraph": ("agents.adapters.langgraph", "LangGraph"),
+    "langgraph": ("agents.adapters.langgraph.adapter", "LangGraph"),
     "pydantic-ai": ("agents.adapters.pydantic_ai", "Pydantic AI"),
     "maf": ("agents.adapters.maf", "Microsoft Agent Framework"),
     "genkit": ("agents.adapters.genkit", "Genkit"),
@@ -58,7 +58,7 @@ class NativeAgent:
         )
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Import the framework and have its adapter drive the object, `agents.adapters.bridge`."""
+        """Import the framework and have its adapter drive the object, a `framework_run`."""
         adapter = FRAMEWORKS[self.framework][0]
         try:
             # Seconds of work, which must not hold the event loop.

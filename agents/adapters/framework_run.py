@@ -14,13 +14,18 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
-from agents.adapters.home import home
+from agents.adapters.background_loop import home
 from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, RunContext, ToolRefused
-from agents.sdk.calls import goes_on, readable, result_without_call, storable
 from agents.sdk.context import ToolError
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, expiry_in, first_said
 from agents.sdk.schemas import approval_of
+from agents.sdk.tool_execution import (
+    goes_on,
+    readable,
+    result_without_call,
+    storable,
+)
 from agents.sdk.tools import LONGEST_OUTPUT
 
 _log = logging.getLogger(__name__)

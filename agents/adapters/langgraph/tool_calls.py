@@ -18,11 +18,11 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
-from agents.adapters.bridge import Bridge, content_of, effect_of
+from agents.adapters.framework_run import Bridge, content_of, effect_of
 from agents.agui.strict_json import dumps
 from agents.port import Effect
-from agents.sdk.calls import readable
 from agents.sdk.context import ToolError
+from agents.sdk.tool_execution import readable
 
 _run, _arun = BaseTool.run, BaseTool.arun
 #: The run of ours that the code at hand belongs to; nodes and tools in threads inherit it.

@@ -3,7 +3,7 @@ What agents in the field say instead of an interrupt outcome.
 
 Read from the events of a run: the *draft* of 2025 (a string outcome and one `interrupt`),
 LangGraph's `on_interrupt` events, with or without a canonical outcome beside them, Mastra's, which
-names the suspended tool call, and what is particular to single bridges (`agents.agui.bridges`).
+names the suspended tool call, and what is particular to single bridges (`vendor_quirks`).
 Interrupts come out as AG-UI 1.0 has them.
 """
 
@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from agents.agui import bridges, human_in_the_loop, strict_json
-from agents.agui.bridges import as_object
+from agents.agui import strict_json
+from agents.agui.legacy import human_in_the_loop, vendor_quirks
+from agents.agui.legacy.vendor_quirks import as_object
 
 Json = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True)
 class Spoken:
-    """How a run was interrupted: what `agents.agui.replies` has to know to answer likewise."""
+    """How a run was interrupted: what `legacy_answers` has to know to answer likewise."""
 
     dialect: Dialect = Dialect.CANONICAL
     #: by interrupt id: what the answer has to say again
@@ -107,7 +108,7 @@ class Reader:
         self._open: dict[str, None] = {}  # calls of this run without a result, in order
         self._proposed: list[Json] = []  # events of calls that were told of in a question only
         self._written: dict[str, str] = {}  # the arguments of its calls, as JSON text
-        self._confirmations = bridges.Confirmations()
+        self._confirmations = vendor_quirks.Confirmations()
         self._client_tools = client_tools
         self._edited = {one.tool_call_id for one in replies if _has_edits(one)}
         asked = before or Spoken()
@@ -120,13 +121,13 @@ class Reader:
             return []
         match event.get("type"):
             case "TOOL_CALL_START":
-                self._calls[bridges.call_of(event)] = str(event.get("toolCallName"))
-                self._open[bridges.call_of(event)] = None
+                self._calls[vendor_quirks.call_of(event)] = str(event.get("toolCallName"))
+                self._open[vendor_quirks.call_of(event)] = None
             case "TOOL_CALL_ARGS":
-                call = bridges.call_of(event)
+                call = vendor_quirks.call_of(event)
                 self._written[call] = self._written.get(call, "") + str(event.get("delta", ""))
             case "TOOL_CALL_RESULT":
-                self._open.pop(bridges.call_of(event), None)
+                self._open.pop(vendor_quirks.call_of(event), None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 name = as_object(event.get("rawEvent")).get("id")
                 given = name if isinstance(name, str) else ""
@@ -144,7 +145,7 @@ class Reader:
         """
         is_of_call = event.get("type") in ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
         ended = as_object(event.get("rawEvent")).get("event") == "on_tool_end"
-        return is_of_call and ended and bridges.call_of(event) in self._edited
+        return is_of_call and ended and vendor_quirks.call_of(event) in self._edited
 
     def _finished(self, event: Json) -> list[Json]:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
@@ -170,7 +171,7 @@ class Reader:
             questions = self._confirmations.questions(asked, self._calls)
         if questions:
             self.spoken = Spoken(Dialect.GOOGLE, {name: {} for name in questions})
-            others = [one for one in asked if bridges.call_of(one) not in questions]
+            others = [one for one in asked if vendor_quirks.call_of(one) not in questions]
             outcome = {"type": "interrupt", "interrupts": [*others, *questions.values()]}
         left = self._confirmations.left(questions)
         return [*left, *before, *proposed, {**event, "outcome": outcome}]
@@ -185,13 +186,13 @@ class Reader:
             return outcome
         if self._is_langgraph(interrupts):
             interrupts = [question for one in interrupts for question in self._of_langgraph(one)]
-        elif interrupts and all(map(bridges.microsoft_kind, interrupts)):
-            kinds = {str(one.get("id")): bridges.microsoft_kind(one) for one in interrupts}
+        elif interrupts and all(map(vendor_quirks.microsoft_kind, interrupts)):
+            kinds = {str(one.get("id")): vendor_quirks.microsoft_kind(one) for one in interrupts}
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
             self.spoken = Spoken(Dialect.MICROSOFT, notes)
-            interrupts = [bridges.microsoft_question(one) for one in interrupts]
-        elif interrupts and all(map(bridges.is_pydantic_ai, interrupts)):
-            asked = {bridges.call_of(one) for one in interrupts}
+            interrupts = [vendor_quirks.microsoft_question(one) for one in interrupts]
+        elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
+            asked = {vendor_quirks.call_of(one) for one in interrupts}
             left = [name for name in self._open if name not in asked]
             interrupts = [*interrupts, *self._results_wanted(left)]
         return {**outcome, "interrupts": interrupts}
@@ -254,7 +255,7 @@ class Reader:
             if name in self._calls and self._calls[name] not in self._client_tools
         ]
         questions = [
-            bridges.result_wanted(f"{self._run_key}-{number}", name, self._calls[name])
+            vendor_quirks.result_wanted(f"{self._run_key}-{number}", name, self._calls[name])
             for number, name in enumerate(left, start=1)
         ]
         if questions:
@@ -282,7 +283,7 @@ class Reader:
                 "reason": "tool_call",
                 "toolCallId": call,
                 "message": f"Call {payload['functionName']}?",
-                "responseSchema": bridges.approval_schema(edited_args={"type": "object"}),
+                "responseSchema": vendor_quirks.approval_schema(edited_args={"type": "object"}),
             }
         else:
             fields = as_object(payload)
@@ -387,7 +388,7 @@ def _review(name: str, call: str, action: Json) -> Json:
     if human_in_the_loop.takes_text_only(allowed):
         return {**interrupt, "reason": "input_required", "responseSchema": dict(_TEXT)}
     edited = {"type": "object", "properties": _shapes_of(action["args"])}
-    schema = human_in_the_loop.narrowed(bridges.approval_schema(edited_args=edited), allowed)
+    schema = human_in_the_loop.narrowed(vendor_quirks.approval_schema(edited_args=edited), allowed)
     return {**interrupt, "reason": "tool_call", "responseSchema": schema}
 
 
@@ -411,12 +412,14 @@ def _draft_schema(payload: Mapping[str, Any]) -> Json:
 
 def _open_approval(**more: Json) -> Json:
     """The schema of an approval whose answer may hold more than is known of it."""
-    return bridges.approval_schema(**more) | {"additionalProperties": True}
+    return vendor_quirks.approval_schema(**more) | {"additionalProperties": True}
 
 
 def _shapes_of(fields: Mapping[str, Any]) -> Json:
     """Schemas of the fields by their values, none for more than a form should have."""
-    shapes = {name: bridges.like(value) for name, value in fields.items() if name != "approved"}
+    shapes = {
+        name: vendor_quirks.like(value) for name, value in fields.items() if name != "approved"
+    }
     for shape in shapes.values():
         if shape.get("type") == "integer":  # 47 may become 35.5
             shape["type"] = "number"

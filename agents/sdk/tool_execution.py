@@ -13,8 +13,8 @@ from agents.agui.strict_json import dumps
 from agents.port import Answer, Effect, Proposal
 from agents.sdk.context import Ask, Pause, ToolContext, ToolError
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
+from agents.sdk.step import Proposed, Turn
 from agents.sdk.tools import InvalidArguments, Question, Tool
-from agents.sdk.turn import Proposed, Turn
 
 _log = logging.getLogger(__name__)
 

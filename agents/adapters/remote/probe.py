@@ -23,9 +23,9 @@ import httpx
 from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities
 from pydantic import BaseModel, ValidationError
 
-from agents.adapters import sse
-from agents.adapters.addresses import AddressRefused, Target
-from agents.adapters.exchange import (
+from agents.adapters.remote import sse
+from agents.adapters.remote.allowed_addresses import AddressRefused, Target
+from agents.adapters.remote.http_client import (
     JSON,
     Compressed,
     NoEvent,
@@ -39,10 +39,15 @@ from agents.adapters.exchange import (
     open_client,
     read_object,
 )
-from agents.adapters.remote import KNOWN_TYPES, RemoteAgent
-from agents.adapters.reports import SECONDS, Found, Report, Told
+from agents.adapters.remote.probe_report import (
+    SECONDS,
+    Found,
+    Report,
+    Told,
+)
+from agents.adapters.remote.remote_agent import KNOWN_TYPES, RemoteAgent
 from agents.agui import strict_json
-from agents.agui.dialects import Dialect, Reader
+from agents.agui.legacy.dialects import Dialect, Reader
 
 #: A part of the time that the test has: few agents tell their capabilities.
 CAPABILITIES_SECONDS = 3.0

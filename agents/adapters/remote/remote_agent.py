@@ -10,22 +10,32 @@ import ag_ui.core as agui
 import httpx
 from ag_ui.core import PROTOCOL_VERSION, AgentCapabilities, BaseEvent, EventType, RunAgentInput
 
-from agents.adapters import addresses, sse
-from agents.adapters.addresses import AddressRefused, Resolve, Target, find_target
-from agents.adapters.exchange import (
+from agents.adapters.remote import allowed_addresses, sse
+from agents.adapters.remote.allowed_addresses import (
+    AddressRefused,
+    Resolve,
+    Target,
+    find_target,
+)
+from agents.adapters.remote.http_client import (
     NoEvents,
     build_request,
     check_events,
     open_client,
     read_object,
 )
-from agents.agui import replies as answering
 from agents.agui import strict_json, wire
-from agents.agui.dialects import Json, Reader, Reply, Spoken
 from agents.agui.errors import ProtocolViolation
-from agents.agui.human_in_the_loop import CannotBeCalledOff
+from agents.agui.legacy import legacy_answers as answering
+from agents.agui.legacy.dialects import (
+    Json,
+    Reader,
+    Reply,
+    Spoken,
+)
+from agents.agui.legacy.human_in_the_loop import CannotBeCalledOff
 from agents.port import Answer, RunContext
-from agents.sdk.turn import Clock
+from agents.sdk.step import Clock
 
 #: Longer than this nobody is silent: a server that thinks sends comments.
 IDLE_SECONDS = 30.0
@@ -81,7 +91,7 @@ class RemoteAgent:
     restartable: bool = False
     input_schema: Mapping[str, Any] | None = None
     clock: Clock = field(default_factory=Clock)
-    resolver: Resolve = addresses.resolve
+    resolver: Resolve = allowed_addresses.resolve
     transport: httpx.AsyncBaseTransport | None = None
 
     def capabilities(self) -> AgentCapabilities:

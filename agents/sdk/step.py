@@ -14,8 +14,8 @@ from pydantic_core import to_jsonable_python
 from agents.agui.strict_json import dumps
 from agents.port import Answer, RunContext
 from agents.sdk.context import Ask
+from agents.sdk.events import text_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, first_said
-from agents.sdk.said import text_events
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import Question, Tool
 

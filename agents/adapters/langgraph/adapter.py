@@ -13,18 +13,18 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
-from agents.adapters.bridge import Bridge
-from agents.adapters.langgraph_calls import Calls
-from agents.adapters.langgraph_memory import ThreadMemory, needs_history
-from agents.adapters.langgraph_questions import (
+from agents.adapters.framework_run import Bridge
+from agents.adapters.langgraph.checkpoints import ThreadMemory, needs_history
+from agents.adapters.langgraph.events import Telling, messages_in
+from agents.adapters.langgraph.interrupts import (
     Asking,
     Question,
     answers_to,
     response_in,
     tools_of,
 )
-from agents.adapters.langgraph_telling import Telling, messages_in
-from agents.agui.human_in_the_loop import CannotBeCalledOff
+from agents.adapters.langgraph.tool_calls import Calls
+from agents.agui.legacy.human_in_the_loop import CannotBeCalledOff
 from agents.port import RunContext
 
 Graph = Pregel[Any, Any, Any, Any]

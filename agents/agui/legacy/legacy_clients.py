@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.dialects import Dialect, Json, is_same, unpacked
+from agents.agui.legacy.dialects import Dialect, Json, is_same, unpacked
 
 #: What a client may ask for; Mastra's own client speaks LangGraph's dialect here.
 SPOKEN_AT_THE_DOOR = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)

@@ -3,8 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents.agui import bridges, human_in_the_loop
-from agents.agui.dialects import Dialect, Json, Reply, Spoken, is_langgraph_id
+from agents.agui.legacy import human_in_the_loop, vendor_quirks
+from agents.agui.legacy.dialects import (
+    Dialect,
+    Json,
+    Reply,
+    Spoken,
+    is_langgraph_id,
+)
 
 #: The answer where there is no word for calling off: a denial that says so.
 CALLED_OFF: Json = {"approved": False, "cancelled": True}
@@ -42,7 +48,7 @@ def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any
 def resume_messages(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
     """The messages that the conversation has to end with for the run to be resumed."""
     if spoken.dialect is Dialect.GOOGLE:
-        return [bridges.confirmation_message(spoken.notes)]
+        return [vendor_quirks.confirmation_message(spoken.notes)]
     return [
         {
             "id": one["messageId"],
@@ -63,7 +69,7 @@ def results(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
             "type": "TOOL_CALL_RESULT",
             "messageId": f"{one.interrupt_id}-result",
             "toolCallId": spoken.notes[one.interrupt_id]["toolCallId"],
-            "content": bridges.result_text(one.status, one.payload),
+            "content": vendor_quirks.result_text(one.status, one.payload),
         }
         for one in replies
         if one.interrupt_id in spoken.notes
@@ -114,9 +120,9 @@ def _entry(reply: Reply, spoken: Spoken) -> Json:
     entry: Json = {"interruptId": reply.interrupt_id, "status": reply.status}
     payload = reply.payload
     if spoken.dialect is Dialect.GOOGLE and reply.interrupt_id in spoken.notes:
-        payload = bridges.google_answer(payload)
+        payload = vendor_quirks.google_answer(payload)
     elif spoken.dialect is Dialect.MICROSOFT and _is_approval(spoken, reply):
-        payload = bridges.microsoft_answer(payload)
+        payload = vendor_quirks.microsoft_answer(payload)
     if reply.status == "resolved" and payload is not None:
         entry["payload"] = payload
     if reply.metadata and spoken.dialect is Dialect.CANONICAL:
@@ -125,7 +131,7 @@ def _entry(reply: Reply, spoken: Spoken) -> Json:
 
 
 def _is_approval(spoken: Spoken, reply: Reply) -> bool:
-    return bool(spoken.notes[reply.interrupt_id]["kind"] == bridges.APPROVAL)
+    return bool(spoken.notes[reply.interrupt_id]["kind"] == vendor_quirks.APPROVAL)
 
 
 def _plain(reply: Reply) -> Any:

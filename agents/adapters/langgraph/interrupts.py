@@ -12,16 +12,16 @@ from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from agents.adapters.bridge import Bridge, Verdict, content_of
-from agents.agui.dialects import asked_with, is_same
-from agents.agui.human_in_the_loop import (
+from agents.adapters.framework_run import Bridge, Verdict, content_of
+from agents.agui.legacy.dialects import asked_with, is_same
+from agents.agui.legacy.human_in_the_loop import (
     CannotBeCalledOff,
     decision_on,
     message_of,
     narrowed,
     takes_text_only,
 )
-from agents.agui.replies import CALLED_OFF
+from agents.agui.legacy.legacy_answers import CALLED_OFF
 from agents.sdk.expiry import expiry_in
 from agents.sdk.schemas import approval_of
 

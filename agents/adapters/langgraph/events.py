@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
-from agents.adapters.bridge import Bridge, content_of
+from agents.adapters.framework_run import Bridge, content_of
 
 Json = dict[str, Any]
 

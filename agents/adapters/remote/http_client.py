@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import httpcore
 import httpx
 
-from agents.adapters import sse
-from agents.adapters.addresses import Target
-from agents.adapters.tunnel import Tunnel
+from agents.adapters.remote import sse
+from agents.adapters.remote.allowed_addresses import Target
+from agents.adapters.remote.proxy_tunnel import Tunnel
 from agents.agui import strict_json
 
 T = TypeVar("T")
