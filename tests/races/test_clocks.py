@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
-from inbox.actions.runs.start_run import waiting_run
 from inbox.models import Run
+from inbox.queries.runs.latest_run import waiting_run
 from tests import steps
 
 pytestmark = pytest.mark.services

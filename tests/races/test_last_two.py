@@ -7,8 +7,8 @@ from django.db import IntegrityError
 
 from inbox import engine
 from inbox.actions.decisions import decide
-from inbox.actions.runs.start_run import waiting_run
 from inbox.models import Decision, Run
+from inbox.queries.runs.latest_run import waiting_run
 from tests import steps
 from tests.races.together import Meeting, at_once, failures, rounds
 

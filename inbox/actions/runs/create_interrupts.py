@@ -65,14 +65,6 @@ def build_interrupts(
     ]
 
 
-def as_sent(row: Interrupt) -> dict[str, Any]:
-    """Return the AG-UI Interrupt as clients get it: with `metadata.signoff`, the server's own."""
-    body: dict[str, Any] = json.loads(row.body)
-    metadata = body.get("metadata") or {}
-    ours = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
-    return {**body, "metadata": {**metadata, SIGNOFF: ours}}
-
-
 def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
     """
     Store the interrupts of a run that ended interrupted; the caller holds the lock.

@@ -1,7 +1,7 @@
 """Interrupts as the contract sees them, and the resume run that completes a set."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -14,7 +14,7 @@ from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_questions
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE, ActorKind
-from inbox.rules.runs.contract import Entry, plan_resume
+from inbox.rules.runs.contract import Entry, plan_resume, wire_entries
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 
 
@@ -128,19 +128,6 @@ def _grace_of(thread: Thread, run: Run) -> timedelta:
         if not standing.exclude(actor_kind=ActorKind.SYSTEM).exists():
             seconds = 0
     return timedelta(seconds=seconds)
-
-
-def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
-    """Entries as `RunAgentInput.resume`."""
-    wire = []
-    for entry in entries:
-        item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
-        if entry.payload is not None:
-            item["payload"] = entry.payload
-        if entry.metadata:
-            item["metadata"] = dict(entry.metadata)
-        wire.append(item)
-    return wire
 
 
 def input_without_conversation(run: Run) -> str:

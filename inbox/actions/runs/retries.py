@@ -14,10 +14,11 @@ from inbox.actions.locking import lock_thread
 from inbox.actions.runs.recovery import doubts_about, interrupt_run
 from inbox.actions.runs.repeated_interrupts import approved_calls, plan_repeats
 from inbox.actions.runs.resume import queue_run, requester_columns
-from inbox.actions.runs.start_run import Accepted, latest_run, new_external_id
+from inbox.actions.runs.start_run import Accepted, new_external_id
 from inbox.models import Run, Thread, ToolCall
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import permissions_in, require_current
+from inbox.queries.runs.latest_run import latest_run
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission

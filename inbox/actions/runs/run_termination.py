@@ -3,41 +3,19 @@
 import json
 from datetime import datetime
 
-from ag_ui.core import BaseEvent, Message, RunErrorEvent
-from pydantic import TypeAdapter
+from ag_ui.core import BaseEvent, RunErrorEvent
 
 from agents.agui import wire
-from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs import event_log, tool_calls
 from inbox.actions.webhooks import outbox
-from inbox.models import Event, Run, Thread
+from inbox.models import Run, Thread
+from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE
 from inbox.rules.runs.states import RunStatus
-
-_MESSAGES = TypeAdapter(list[Message])
-
-
-def conversation_before(run: Run, thread: Thread) -> Conversation:
-    """The conversation as the run found it: what the thread had, and what its input added."""
-    given = json.loads(run.input)
-    state = given.get("state")
-    conversation = Conversation(
-        _MESSAGES.validate_json(thread.messages),
-        json.loads(thread.state) if state in (None, {}, "") else state,
-        json.loads(thread.client_messages),
-    )
-    conversation.merge_input(_MESSAGES.validate_python(given.get("messages", [])))
-    return conversation
-
-
-def committed_events(run: Run) -> list[tuple[BaseEvent, bool]]:
-    """The run's events so far, each with whether the agent made it."""
-    rows = Event.objects.filter(run=run).order_by("seq").values_list("body", "from_agent")
-    return [(wire.decode(body), from_agent) for body, from_agent in rows]
 
 
 def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:

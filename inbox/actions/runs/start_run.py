@@ -36,6 +36,7 @@ from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.queries.people.access import require, require_current
 from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
+from inbox.queries.runs.latest_run import last_try, latest_run, waiting_run
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical, digest
 from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
@@ -211,24 +212,6 @@ def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
     runs = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
     runs = runs.select_related("resumed_by").order_by("-interrupts__created_at")
     return runs.first() or waiting_run(thread)
-
-
-def latest_run(thread: Thread) -> Run | None:
-    """The run that started last; all that a thread can be waiting for or busy with is this one."""
-    return Run.objects.filter(thread=thread).order_by("-first_seq").first()
-
-
-def waiting_run(thread: Thread) -> Run | None:
-    """The interrupted run that nothing has resumed: while it waits, no other run can start."""
-    run = latest_run(thread)
-    return run if run and run.status == RunStatus.INTERRUPTED else None
-
-
-def last_try(run: Run) -> Run:
-    """The run that does this one's work now: itself, or the last retry of it."""
-    while (retry := getattr(run, "retried_by", None)) is not None:
-        run = retry
-    return run
 
 
 def _check_free(thread: Thread) -> None:

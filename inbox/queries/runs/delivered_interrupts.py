@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from inbox.actions.runs.create_interrupts import as_sent
 from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.queries.people.access import require
-from inbox.queries.runs.interrupt_states import load_questions
+from inbox.queries.runs.interrupt_states import as_sent, load_questions
 from inbox.rules.errors import UnknownInterrupt, ViewChanged
 from inbox.rules.people.access import Actor, Permission, actor_key
 from inbox.rules.runs.contract import Entry

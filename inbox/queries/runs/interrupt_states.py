@@ -1,10 +1,10 @@
 """The interrupts of a run as the contract sees them, each with the decision in force."""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inbox.models import Decision, Interrupt, Run
-from inbox.rules.decisions.consent import as_written
+from inbox.rules.decisions.consent import SIGNOFF, as_written
 from inbox.rules.runs.contract import Entry, Question
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 
@@ -62,3 +62,11 @@ def entry_of(row: Interrupt, decision: Decision) -> Entry:
     payload = None if text is None else as_written(text, written)
     metadata = json.loads(decision.metadata) if decision.metadata else None
     return Entry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)
+
+
+def as_sent(row: Interrupt) -> dict[str, Any]:
+    """Return the AG-UI Interrupt as clients get it: with `metadata.signoff`, the server's own."""
+    body: dict[str, Any] = json.loads(row.body)
+    metadata = body.get("metadata") or {}
+    ours = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
+    return {**body, "metadata": {**metadata, SIGNOFF: ours}}

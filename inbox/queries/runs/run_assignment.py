@@ -12,14 +12,14 @@ from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
 
 from agents.agui.conversation import Conversation
 from agents.port import Answer, Proposal
-from inbox.actions.runs.resume import wire_entries
-from inbox.actions.runs.run_termination import committed_events, conversation_before
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
+from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.queries.runs.interrupt_states import AskedInterrupt
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical
+from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 
 

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from ag_ui.core import BaseEvent
 
-from inbox.actions.runs.run_termination import committed_events
 from inbox.models import Interrupt, Run, Thread
 from inbox.queries.decisions.verified_decisions import check_set
+from inbox.queries.runs.conversations import committed_events
 from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
 from inbox.rules.runs.states import Reason, ToolCallState
 

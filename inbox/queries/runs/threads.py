@@ -8,11 +8,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from inbox.actions.runs.run_termination import committed_events, conversation_before
-from inbox.actions.runs.start_run import latest_run
 from inbox.models import Agent, Event, Run, Thread, ToolCall
 from inbox.queries.decisions.merge_pages import latest
 from inbox.queries.people.access import reach_of, require, within_reach
+from inbox.queries.runs.conversations import committed_events, conversation_before
+from inbox.queries.runs.latest_run import latest_run
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN, RunStatus

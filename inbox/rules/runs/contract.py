@@ -153,3 +153,16 @@ def _entries_by_id(entries: Sequence[Entry]) -> dict[str, Entry]:
 
 def _open_ids(questions: Iterable[Question]) -> list[str]:
     return [question.interrupt_id for question in questions if question.is_open]
+
+
+def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Entries as `RunAgentInput.resume`."""
+    wire = []
+    for entry in entries:
+        item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
+        if entry.payload is not None:
+            item["payload"] = entry.payload
+        if entry.metadata:
+            item["metadata"] = dict(entry.metadata)
+        wire.append(item)
+    return wire

@@ -10,10 +10,10 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.actions.runs.start_run import last_try
 from inbox.forms import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import veiled_in_interrupt
+from inbox.queries.runs.latest_run import last_try
 from inbox.rules.decisions.value_diff import MOST
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_answers

@@ -1,0 +1,22 @@
+"""The latest run of a thread, and the latest retry of a run."""
+
+from inbox.models import Run, Thread
+from inbox.rules.runs.states import RunStatus
+
+
+def latest_run(thread: Thread) -> Run | None:
+    """The run that started last; all that a thread can be waiting for or busy with is this one."""
+    return Run.objects.filter(thread=thread).order_by("-first_seq").first()
+
+
+def waiting_run(thread: Thread) -> Run | None:
+    """The interrupted run that nothing has resumed: while it waits, no other run can start."""
+    run = latest_run(thread)
+    return run if run and run.status == RunStatus.INTERRUPTED else None
+
+
+def last_try(run: Run) -> Run:
+    """The run that does this one's work now: itself, or the last retry of it."""
+    while (retry := getattr(run, "retried_by", None)) is not None:
+        run = retry
+    return run
