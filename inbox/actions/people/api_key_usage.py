@@ -1,13 +1,11 @@
 """
-When keys were used: noted in memory by whoever lets them in, and written beside the requests.
+Flush API key usage from `platform.usage_buffer` to the database, outside the request.
 
-A request never waits for this, and none fails when it cannot be written: what a process has noted
-in its last seconds is lost with it, and nothing depends on it.
+No request waits for this or fails with it. What a process has buffered is lost with it.
 """
 
-import threading
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 import structlog
@@ -16,31 +14,13 @@ from django.db.models import Q, QuerySet
 
 from inbox.actions.audit import audit_trail
 from inbox.models import ApiKey
+from inbox.platform import usage_buffer
+from inbox.platform.usage_buffer import REFUSED_EVERY, USED_EVERY
 from inbox.rules.people.access import Actor, ActorKind
 
 log = structlog.get_logger(__name__)
 
-#: A key that is in use all the time is written this often, and a refused one, for the audit trail.
-USED_EVERY, REFUSED_EVERY = timedelta(minutes=1), timedelta(hours=1)
 WRITE_EVERY_SECONDS = 5.0
-
-_guard = threading.Lock()
-_used: dict[UUID, datetime] = {}
-_refused: dict[UUID, datetime] = {}
-
-
-def note_use(key: ApiKey, now: datetime) -> None:
-    """Remember that a key was let in, if that was not written a moment ago."""
-    if key.last_used_at is None or now - key.last_used_at >= USED_EVERY:
-        with _guard:
-            _used[key.pk] = now
-
-
-def note_refusal(key: ApiKey, now: datetime) -> None:
-    """Remember that a token was sent which works no more."""
-    if key.last_refused_at is None or now - key.last_refused_at >= REFUSED_EVERY:
-        with _guard:
-            _refused[key.pk] = now
 
 
 def write_notes() -> None:
@@ -49,10 +29,7 @@ def write_notes() -> None:
 
     What cannot be written now is noted again.
     """
-    with _guard:
-        used, refused = dict(_used), dict(_refused)
-        _used.clear()
-        _refused.clear()
+    used, refused = usage_buffer.take()
     try:
         for key_id, at in used.items():
             _due(key_id, "last_used_at", at - USED_EVERY).update(last_used_at=at)
@@ -60,15 +37,13 @@ def write_notes() -> None:
             _write_refusal(key_id, at)
     except DatabaseError as error:
         log.warning("key_use.not_written", error=type(error).__name__)
-        with _guard:
-            for notes, taken in ((_used, used), (_refused, refused)):
-                notes.update(taken | notes)
+        usage_buffer.put_back(used, refused)
 
 
 def write_until(stopping: Callable[[float], bool]) -> None:
     """Write every few seconds until `stopping(seconds)`, which waits so long, says yes."""
     while not stopping(WRITE_EVERY_SECONDS):
-        if _used or _refused:
+        if not usage_buffer.is_empty():
             write_notes()
             connection.close()
 

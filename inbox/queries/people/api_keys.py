@@ -8,10 +8,10 @@ from django.contrib.auth import get_user
 from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
-from inbox.actions.people.api_key_usage import note_refusal, note_use
 from inbox.models import ApiKey, User
 from inbox.models.clock import database_now
 from inbox.models.sessions import SessionStore, stored_key
+from inbox.platform.usage_buffer import note_refusal, note_use
 from inbox.queries.people.access import require
 from inbox.queries.people.api_key_tokens import (
     is_taken,
@@ -31,9 +31,9 @@ def actor_of_key(token: str) -> Actor | None:
     if key is None:
         return None
     if not is_taken(key, digest, now):
-        note_refusal(key, now)
+        note_refusal(key.pk, now, written_at=key.last_refused_at)
         return None
-    note_use(key, now)
+    note_use(key.pk, now, written_at=key.last_used_at)
     return Actor(
         kind=ActorKind.KEY,
         label=f"key {key.name}",
