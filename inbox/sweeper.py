@@ -16,6 +16,7 @@ from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.scheduled_resume import resume_if_due
 from inbox.actions.webhooks.deliveries import forget_old
 from inbox.actions.webhooks.outbox import warn_of_expiry
+from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Timer
 from inbox.queries.runs import overdue as found
 from inbox.transparency_log import origin
@@ -27,7 +28,6 @@ PURGE_SECONDS = 3_600.0
 #: Expiry and grace have a resolution that people see; looking is one query on a small index each.
 EXPIRY_SECONDS = 1.0
 RING_AGAIN_AFTER = timedelta(seconds=5)
-_LOCK = 7_311_402  # any number, the same in every process
 #: A sweeper that says nothing for so long is no sweeper any more: its process may be stopped.
 SILENT_SECONDS = 15.0
 
@@ -133,26 +133,5 @@ def _drop_session() -> None:
 
 
 def is_elected() -> bool:
-    """
-    Whether this process is the sweeper: the one that holds the advisory lock's session.
-
-    The server ends that session when it falls silent, and with it the election.
-    """
-    if connection.vendor != "postgresql":
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
-            "AND pid = pg_backend_pid())",
-            [_LOCK],
-        )
-        (elected,) = cursor.fetchone()
-        if not elected:
-            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
-            (elected,) = cursor.fetchone()
-            if elected:
-                milliseconds = str(round(SILENT_SECONDS * 1000))
-                cursor.execute(
-                    "SELECT set_config('idle_session_timeout', %s, false)", [milliseconds]
-                )
-    return bool(elected)
+    """Return whether this process is the sweeper: its database session holds the lock."""
+    return hold_sweeper_lock(silent_seconds=SILENT_SECONDS)

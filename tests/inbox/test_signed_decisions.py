@@ -325,8 +325,8 @@ def test_a_denial_of_what_was_asked_again_counts(approved, bob, later, execution
 
 
 def test_a_retry_that_would_run_approved_calls_needs_a_reviewer(approved, alice, monkeypatch):
-    from inbox.actions.locking import lock_thread
     from inbox.actions.runs.run_termination import fail_run
+    from inbox.models.locks import lock_thread
 
     with transaction.atomic():
         thread, now = lock_thread(approved.thread_id)

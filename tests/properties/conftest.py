@@ -69,7 +69,7 @@ class Stage:
         """Let the leases run out, and the sweeper look for them."""
         self._ahead += timedelta(seconds=60)
         ahead = self._ahead
-        for module in ("inbox.actions.locking", "inbox.queries.runs.overdue"):
+        for module in ("inbox.models.locks", "inbox.queries.runs.overdue"):
             self._monkeypatch.setattr(f"{module}.database_now", lambda: database_now() + ahead)
         sweeper.sweep()
 

@@ -120,8 +120,8 @@ def test_without_the_lock_and_with_a_late_look_the_constraints_still_allow_one_r
 def _plan_again(run, meeting):
     from django.db import transaction
 
-    from inbox.actions.locking import lock_thread
     from inbox.actions.runs.resume import queue_resume_if_complete
+    from inbox.models.locks import lock_thread
     from inbox.queries.runs.interrupt_states import load_questions
 
     with transaction.atomic():

@@ -10,7 +10,7 @@ from inbox.actions.decisions.decide import (
     decide,
     record_answers,
 )
-from inbox.actions.locking import lock_thread
+from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import question
 from inbox.rules import errors
 from inbox.rules.decisions.gate import CHECKS, Check, Entrance

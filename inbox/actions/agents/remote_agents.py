@@ -8,9 +8,9 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_agent, lock_thread
 from inbox.platform.encryption import Unreadable, seal, unseal
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import (
@@ -82,7 +82,7 @@ def _set(
     check_seen: Callable[[], None],
 ) -> Placed:
     require(actor, team_id, Permission.ADMIN)
-    agent = Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
+    agent = lock_agent(slug)
     is_new = agent is None
     if agent is not None and (
         must_be_new or agent.team_id != team_id or not is_remote(agent.implementation)

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Team, Thread, ToolCall
+from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Thread, ToolCall
+from inbox.models.locks import lock_system_chain, lock_teams
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
@@ -25,7 +26,6 @@ from inbox.rules.decisions.consent import canonical, digest
 from inbox.rules.people.access import Actor
 from inbox.rules.request_context import current_request_id
 
-_LOCK = 7_311_403  # any number, the same in every process, and no other lock's
 #: Plain SQL: every action runs it, and most of its time would go into building the query. Either
 #: database takes a UUID as hex digits.
 _LAST_ENTRY = "SELECT seq, hash FROM inbox_auditentry WHERE chain = %s ORDER BY seq DESC LIMIT 1"
@@ -94,8 +94,7 @@ def record_all(drafts: Iterable[Draft]) -> None:
 
 
 def _insert(drafts: Sequence[Draft]) -> None:
-    _lock_teams(drafts)
-    _lock_system(drafts)
+    _lock_chains(drafts)
     entries: list[AuditEntry] = []
     payloads: list[AuditPayload] = []
     places: dict[UUID, Place] = {}
@@ -173,19 +172,12 @@ def kept(text: str) -> str | None:
     return text if len(text) <= LONGEST_TEXT else None
 
 
-def _lock_teams(drafts: Iterable[Draft]) -> None:
+def _lock_chains(drafts: Iterable[Draft]) -> None:
     teams = {draft.chain for draft in drafts if "thread" not in draft.ids and "team" in draft.ids}
     if teams:
-        # Not `FOR UPDATE`: whoever adds a thread to the team would have to wait as well.
-        rows = Team.objects.select_for_update(no_key=True).filter(pk__in=teams).order_by("pk")
-        list(rows.values_list("pk", flat=True))
-
-
-def _lock_system(drafts: Iterable[Draft]) -> None:
-    # No row stands for the installation. On SQLite every transaction locks everything.
-    if connection.vendor == "postgresql" and any(one.chain == SYSTEM_CHAIN for one in drafts):
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        lock_teams(teams)
+    if any(draft.chain == SYSTEM_CHAIN for draft in drafts):
+        lock_system_chain()
 
 
 def _next_place(draft: Draft) -> Place:

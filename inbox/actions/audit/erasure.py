@@ -7,9 +7,10 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_team, lock_thread
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import AuditEntry, AuditPayload, Team
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import RETENTION, Actor, Permission
@@ -30,7 +31,7 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     Raises:
         NotFound, Forbidden, InvalidValue: it is 1 to LONGEST_DAYS days.
     """
-    team = lock_team(team_id, actor, Permission.ADMIN)
+    team = lock_permitted_team(team_id, actor, Permission.ADMIN)
     if days is not None and not 1 <= days <= LONGEST_DAYS:
         problem = Sentence("It is 1 to {most} days.", most=LONGEST_DAYS)
         raise InvalidValue(problem, problems={"audit_days": [problem]})

@@ -7,8 +7,9 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_team, lock_thread
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.people.access import Actor, Permission
@@ -36,7 +37,7 @@ def record_export(
     """
     about: dict[str, Any]
     if thread_id is None:
-        lock_team(team_id, actor, Permission.ADMIN)
+        lock_permitted_team(team_id, actor, Permission.ADMIN)
         about, now = {"team_id": team_id}, database_now()
     else:
         thread, now = lock_thread(thread_id)

@@ -8,8 +8,8 @@ from django.db import transaction
 from django.db.models import F
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.models import Interrupt, RefusalCount, Run
+from inbox.models.locks import lock_thread
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, actor_key
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_checkpoint_sink
 from inbox.queries.audit import trail
 from inbox.queries.audit.merkle_nodes import has_right_blocks, leaves_of
 from inbox.rules.audit.merkle import (
@@ -113,7 +114,7 @@ def take_sink(*, address: str) -> Shipment | None:
     """
     now = database_now()
     AuditSink.objects.get_or_create(address=address)
-    sink = AuditSink.objects.select_for_update().get(address=address)
+    sink = lock_checkpoint_sink(address)
     if sink.not_before is not None and sink.not_before > now:
         return None
     later = AuditCheckpoint.objects.filter(size__gt=sink.size).order_by("size")
@@ -134,7 +135,7 @@ def record_sent(*, address: str, size: int, until: datetime, is_last: bool) -> d
     as well behind the last one, which ends it.
     """
     now = database_now()
-    sink = AuditSink.objects.select_for_update().get(address=address)
+    sink = lock_checkpoint_sink(address)
     if sink.not_before != until:
         return None
     sink.size, sink.problem, sink.tried_at = size, "", now
@@ -147,7 +148,7 @@ def record_sent(*, address: str, size: int, until: datetime, is_last: bool) -> d
 def record_failure(*, address: str, problem: str, until: datetime) -> None:
     """Keep why a sink has no later checkpoint, and leave it alone for a moment."""
     now = database_now()
-    sink = AuditSink.objects.select_for_update().get(address=address)
+    sink = lock_checkpoint_sink(address)
     if sink.not_before == until:
         sink.problem, sink.tried_at, sink.not_before = problem[:200], now, now + SINK_PAUSE
         sink.save(update_fields=["problem", "tried_at", "not_before"])

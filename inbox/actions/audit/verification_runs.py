@@ -10,6 +10,7 @@ from django.db import transaction
 
 from inbox.models import AuditCheck
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_background_verification
 
 EVERY = timedelta(minutes=5)
 #: Whoever verifies has it for so long; a process that is lost in between is waited for no longer.
@@ -75,7 +76,7 @@ def take_check() -> AuditCheck | None:
     """The last verification, for whoever makes the next one; None if it is too early for that."""
     now = database_now()
     AuditCheck.objects.get_or_create(pk=1, defaults={"not_before": now})
-    check = AuditCheck.objects.select_for_update().get(pk=1)
+    check = lock_background_verification()
     if check.not_before > now:
         return None
     check.not_before = now + LEASE
@@ -88,7 +89,7 @@ def take_check() -> AuditCheck | None:
 def record_check(found: Found) -> AuditCheck:
     """Keep what was found; the next verification is due EVERY so often."""
     now = database_now()
-    check = AuditCheck.objects.select_for_update().get(pk=1)
+    check = lock_background_verification()
     check.at, check.not_before = now, now + EVERY
     check.whole_at = now if found.is_whole else check.whole_at
     check.verdict, check.reached = found.verdict, found.reached

@@ -9,8 +9,8 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.decide import refuse_if_closed
-from inbox.actions.locking import lock_thread
 from inbox.models import Claim, Interrupt, Thread
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_not_claimed

@@ -7,8 +7,8 @@ from django.db import transaction
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
-from inbox.actions.locking import lock_thread
 from inbox.models import Comment, Interrupt
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules.decisions.collaboration import check_comment
 from inbox.rules.decisions.consent import digest

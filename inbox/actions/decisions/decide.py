@@ -13,11 +13,11 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.tool_call_decisions import apply_answers
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.models.locks import lock_thread
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
 from inbox.queries.runs.interrupt_states import entry_of, question

@@ -5,9 +5,9 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.decisions.decide import Answer, admit, record_answers
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.models import Interrupt
+from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import question
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import EXPIRY

@@ -5,8 +5,8 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.models import Interrupt, Sighting
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission

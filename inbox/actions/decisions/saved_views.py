@@ -7,6 +7,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import SavedView
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_saved_view
 from inbox.queries.people.access import permissions_in, require, teams_of
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import Filter, check_view_name
@@ -86,7 +87,7 @@ def delete_view(*, view_id: UUID, actor: Actor) -> None:
 
 
 def _view_to_change(view_id: UUID, actor: Actor) -> SavedView:
-    view = SavedView.objects.select_for_update().filter(pk=view_id).first()
+    view = lock_saved_view(view_id)
     if view is None:
         raise errors.NotFound()
     if view.user_id == actor.user_id:

@@ -6,8 +6,8 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.models import AuditEntry, Decision, Interrupt, ToolCall, Unmasking
+from inbox.models.locks import lock_thread
 from inbox.queries.decisions.masked_values import Veiled, veiled_in_call, veiled_in_interrupt
 from inbox.queries.people.access import require_person
 from inbox.rules.errors import NotFound

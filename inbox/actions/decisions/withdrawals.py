@@ -8,9 +8,9 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
 from inbox.actions.decisions.tool_call_decisions import unapply_answer
-from inbox.actions.locking import lock_thread
 from inbox.actions.webhooks import outbox
 from inbox.models import Decision, Interrupt
+from inbox.models.locks import lock_thread
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import require_current
 from inbox.rules import errors

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import Invitation, Membership, Team, User
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_team, lock_teams
 from inbox.queries.people.api_key_tokens import key_digest
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, state_of
@@ -130,8 +131,7 @@ def _locked_for(email: str) -> tuple[list[Invitation], datetime]:
     """The open invitations of an address, under the locks of their teams."""
     found = Invitation.objects.filter(email=email, accepted_at=None, withdrawn_at=None)
     teams = sorted(found.values_list("team_id", flat=True))
-    # In one order, so that nobody waits for somebody who waits for them.
-    list(Team.objects.filter(pk__in=teams).order_by("pk").select_for_update(no_key=True))
+    lock_teams(teams)
     now = database_now()
     rows = found.filter(team__in=teams).select_related("team").order_by("pk")
     return [row for row in rows if state_of(row, now) is InvitationState.OPEN], now
@@ -142,8 +142,8 @@ def _locked(token: str) -> tuple[Invitation, datetime]:
     found = Invitation.objects.filter(digest=key_digest(token)).first()
     if found is None:
         raise errors.NotFound()
-    Team.objects.select_for_update(no_key=True).get(pk=found.team_id)
-    # What was read before is a rumour: it may have another link by now.
+    lock_team(found.team_id)
+    # Read again: it may have another link by now.
     row = Invitation.objects.filter(pk=found.pk, digest=found.digest).select_related("team").first()
     if row is None:
         raise errors.NotFound()

@@ -11,9 +11,10 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
-from inbox.actions.locking import lock_team
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Agent, ApiKey
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_api_key
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.people.api_key_tokens import key_digest
 from inbox.rules import errors
@@ -92,7 +93,7 @@ def _make(
     once: Once,
 ) -> tuple[ApiKey, str]:
     # Two at once would both find room for one.
-    lock_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN)
     check_key(
         name=name,
         scopes=scopes,
@@ -205,8 +206,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
 
 def _own(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
     """The key, locked, if the actor administers its team."""
-    rows = ApiKey.objects.select_for_update(no_key=True, of=("self",))
-    key = rows.select_related("team", "agent").filter(pk=key_id).first()
+    key = lock_api_key(key_id)
     if key is None:
         raise errors.NotFound()
     require(actor, key.team_id, Permission.ADMIN)

@@ -9,6 +9,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.people.accounts import end_sessions
 from inbox.models import User
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_superusers, lock_user
 from inbox.queries.people.access import may_make_teams
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
@@ -62,10 +63,10 @@ def _lock(actor: Actor, **who: Any) -> User:
 
     Locking its superusers in one order makes these actions wait for each other.
     """
-    list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
+    lock_superusers()
     if not may_make_teams(actor):
         raise errors.Forbidden(Sentence("Only whoever runs this installation does that."))
-    user: User | None = User.objects.select_for_update().filter(**who).first()
+    user = lock_user(**who)
     if user is None:
         raise errors.NotFound()
     return user

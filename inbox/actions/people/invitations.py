@@ -12,8 +12,8 @@ from limits import parse
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
-from inbox.actions.locking import lock_team
 from inbox.actions.people.invitation_mail import send_invitation
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
 from inbox.models.clock import database_now
 from inbox.platform import rate_limits
@@ -69,7 +69,7 @@ def invite(
 def _make(
     *, team_id: UUID, email: str, role: Role, actor: Actor, once: Once
 ) -> tuple[Invitation, str]:
-    team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
+    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
     _check_address(email)
     if earlier := made_before(once, actor=actor, now=now):
@@ -176,7 +176,7 @@ def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:
         raise errors.NotFound()
-    lock_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN)
     return Invitation.objects.select_related("team").get(pk=invitation_id), database_now()
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_team
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
 from inbox.queries.people.access import may_make_teams, permissions_in
@@ -74,7 +74,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    team, now = lock_team(team_id, actor, Permission.ADMIN), database_now()
+    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_team(name=name)
     changes = {key: value for key, value in settings.items() if value is not None}
     check_settings(changes)
@@ -112,7 +112,7 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
         MoreThanOwn: they would be allowed more than the actor.
         LastAdmin.
     """
-    lock_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN)
     row = _member(team_id, user_id)
     before = Role(row.role)
     if before is role:
@@ -136,7 +136,7 @@ def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
         NotFound, Forbidden, LastAdmin.
     """
     leaves = actor.user_id == user_id
-    lock_team(team_id, actor, Permission.READ if leaves else Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.READ if leaves else Permission.ADMIN)
     row = _member(team_id, user_id)
     check_admin_stays(before=Role(row.role), after=None, other_admins=_other_admins(row))
     _record(row, "member.left" if leaves else "member.removed", actor, role=row.role)

@@ -18,12 +18,12 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.run_lease import Hold, lock_held
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Interrupt, Run, Thread, ToolCall
+from inbox.models.locks import lock_thread
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.runs.interrupt_states import as_sent
 from inbox.rules.people.access import SWEEPER, agent_actor

@@ -10,12 +10,12 @@ from django.db.models import QuerySet
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import refusals_written_down
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs.recovery import doubts_about, interrupt_run
 from inbox.actions.runs.repeated_interrupts import approved_calls, plan_repeats
 from inbox.actions.runs.resume import queue_run, requester_columns
 from inbox.actions.runs.start_run import Accepted, new_external_id
 from inbox.models import Run, Thread, ToolCall
+from inbox.models.locks import lock_thread
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import permissions_in, require_current
 from inbox.queries.runs.latest_run import latest_run

@@ -14,12 +14,12 @@ from django.db import transaction
 from agents.agui import strict_json, wire
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs import event_log, tool_calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
 from inbox.actions.runs.tool_calls import ProposedCall, WantedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
+from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import as_sent
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor

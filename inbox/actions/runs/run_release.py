@@ -3,10 +3,10 @@
 from django.db import transaction
 
 from inbox import wakeups
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs import tool_calls
 from inbox.actions.runs.run_lease import Hold
 from inbox.models import Run
+from inbox.models.locks import lock_thread
 from inbox.rules.runs.states import RunStatus
 
 

@@ -4,9 +4,9 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs.resume import queue_resume
 from inbox.models import Decision, Run
+from inbox.models.locks import lock_thread
 
 
 @transaction.atomic(durable=True)

@@ -25,7 +25,6 @@ from inbox.actions.decisions.decide import (
     admit,
     record_answers,
 )
-from inbox.actions.locking import lock_thread
 from inbox.actions.runs.resume import (
     input_without_conversation,
     queue_resume_if_complete,
@@ -34,6 +33,7 @@ from inbox.actions.runs.resume import (
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require, require_current
 from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
 from inbox.queries.runs.latest_run import last_try, latest_run, waiting_run

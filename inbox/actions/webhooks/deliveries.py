@@ -13,6 +13,7 @@ from inbox.actions.webhooks.endpoints import lock_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_webhook
 from inbox.queries.people.access import require
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
@@ -126,7 +127,7 @@ def forget_old(*, endpoint_id: UUID) -> int:
     A bounded piece of it. What is still to be sent stays, however old it is. Safe to replay.
     """
     # Also of one that was removed: nobody reads its log any more.
-    WebhookEndpoint.objects.select_for_update(no_key=True).get(pk=endpoint_id)
+    lock_webhook(endpoint_id)
     old = old_deliveries().filter(endpoint=endpoint_id)
     chosen = list(old.values_list("pk", flat=True)[:AT_ONCE])
     DeliveryAttempt.objects.filter(delivery__in=chosen).delete()

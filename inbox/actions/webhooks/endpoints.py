@@ -14,9 +14,10 @@ from django.db import transaction
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import Once, made_before
-from inbox.actions.locking import lock_team
+from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
+from inbox.models.locks import lock_webhook
 from inbox.platform.encryption import seal
 from inbox.queries.people.access import require
 from inbox.rules import errors
@@ -52,7 +53,7 @@ def add_webhook(
         InvalidValue: the URL or an event type is none, or the team has enough endpoints.
     """
     # Two at once would both find room for one.
-    lock_team(team_id, actor, Permission.ADMIN)
+    lock_permitted_team(team_id, actor, Permission.ADMIN)
     wanted = _check(url, event_types, description)
     once, now = once or Once(), database_now()
     if earlier := made_before(once, actor=actor, now=now):
@@ -161,13 +162,9 @@ def remove_webhook(
 
 
 def lock_endpoint(endpoint_id: UUID) -> WebhookEndpoint | None:
-    """
-    Lock the row of an endpoint that was not removed, for the rest of the transaction.
-
-    No key of it changes: whoever commits a new message, which refers to it, does not wait.
-    """
-    rows = WebhookEndpoint.objects.select_for_update(no_key=True)
-    return rows.filter(pk=endpoint_id, removed_at=None).first()
+    """Lock an endpoint that was not removed, for the rest of the transaction."""
+    endpoint = lock_webhook(endpoint_id)
+    return endpoint if endpoint and endpoint.removed_at is None else None
 
 
 def record(

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from inbox import wakeups
-from inbox.actions.locking import lock_thread
 from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
+from inbox.models.locks import lock_thread
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import Entry
 from inbox.rules.runs.states import InterruptStatus, RunStatus

@@ -1,0 +1,147 @@
+"""
+Every lock of the database, in the order in which a transaction takes them.
+
+1. The superusers, by id.
+2. One thread.
+3. One row that administrators or the outbox change: an agent, an API key, a webhook, a saved view,
+   a checkpoint sink, the state of the background verification.
+4. Teams, by id: for their settings and members, and for entries of their audit chains.
+5. The audit chain of the installation (advisory).
+
+Re-read anything that was loaded before a lock; it may be stale. On SQLite every transaction is
+IMMEDIATE, which is a lock on everything, taken earlier still. Locks are `NO KEY UPDATE` where other
+rows refer to the locked one: inserting such a row would have to wait for `FOR UPDATE`.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from inbox.models import (
+    Agent,
+    ApiKey,
+    AuditCheck,
+    AuditSink,
+    SavedView,
+    Team,
+    Thread,
+    User,
+    WebhookEndpoint,
+)
+from inbox.models.clock import database_now
+from inbox.rules.errors import NotFound
+
+# Advisory locks: any numbers, the same in every process.
+_SWEEPER = 7_311_402
+_SYSTEM_CHAIN = 7_311_403
+
+
+def lock_thread(
+    thread_id: UUID | None = None, *, with_team: bool = False, **address: Any
+) -> tuple[Thread, datetime]:
+    """
+    Lock a thread for the rest of the transaction, then read the time.
+
+    The thread is named by its id or by other fields. `with_team` reads the team as well, without
+    locking it. The conversation columns are deferred.
+
+    Raises:
+        NotFound: there is no such thread.
+    """
+    # `of`: the lookup may join other tables, whose rows are not locked.
+    rows = Thread.objects.select_for_update(of=("self",)).defer(
+        "messages", "state", "client_messages"
+    )
+    if with_team:
+        rows = rows.select_related("team")
+    try:
+        thread = rows.get(**(address or {"pk": thread_id}))
+    except Thread.DoesNotExist:
+        raise NotFound() from None
+    return thread, database_now()
+
+
+def lock_team(team_id: UUID) -> Team:
+    """Lock a team; raises Team.DoesNotExist."""
+    return Team.objects.select_for_update(no_key=True).get(pk=team_id)
+
+
+def lock_teams(team_ids: Collection[UUID]) -> list[Team]:
+    """Lock the teams that exist, by id."""
+    return list(Team.objects.select_for_update(no_key=True).filter(pk__in=team_ids).order_by("pk"))
+
+
+def lock_agent(slug: str) -> Agent | None:
+    """Lock an agent."""
+    return Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
+
+
+def lock_api_key(key_id: UUID) -> ApiKey | None:
+    """Lock an API key, and read its team and agent."""
+    rows = ApiKey.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("team", "agent").filter(pk=key_id).first()
+
+
+def lock_webhook(endpoint_id: UUID) -> WebhookEndpoint | None:
+    """Lock a webhook, also a removed one."""
+    return WebhookEndpoint.objects.select_for_update(no_key=True).filter(pk=endpoint_id).first()
+
+
+def lock_saved_view(view_id: UUID) -> SavedView | None:
+    """Lock a saved view."""
+    return SavedView.objects.select_for_update().filter(pk=view_id).first()
+
+
+def lock_superusers() -> list[User]:
+    """Lock all superusers, by id: changes to who runs the installation wait for each other."""
+    return list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
+
+
+def lock_user(**who: Any) -> User | None:
+    """Lock a person; after `lock_superusers`."""
+    return User.objects.select_for_update().filter(**who).first()
+
+
+def lock_checkpoint_sink(address: str) -> AuditSink:
+    """Lock the state of a checkpoint sink; raises AuditSink.DoesNotExist."""
+    return AuditSink.objects.select_for_update().get(address=address)
+
+
+def lock_background_verification() -> AuditCheck:
+    """Lock the state of the background verification; raises AuditCheck.DoesNotExist."""
+    return AuditCheck.objects.select_for_update().get(pk=1)
+
+
+def lock_system_chain() -> None:
+    """Lock the audit chain of the installation, for which no row stands."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_SYSTEM_CHAIN])
+
+
+def hold_sweeper_lock(*, silent_seconds: float) -> bool:
+    """
+    Return whether this session holds the sweeper's lock, and take it if nobody does.
+
+    The lock lasts as long as the session; the server ends a session that is idle for
+    `silent_seconds`. SQLite has one process, which holds it always.
+    """
+    if connection.vendor != "postgresql":
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = %s "
+            "AND pid = pg_backend_pid())",
+            [_SWEEPER],
+        )
+        (is_held,) = cursor.fetchone()
+        if not is_held:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [_SWEEPER])
+            (is_held,) = cursor.fetchone()
+            if is_held:
+                timeout = str(round(silent_seconds * 1000))
+                cursor.execute("SELECT set_config('idle_session_timeout', %s, false)", [timeout])
+    return bool(is_held)
