@@ -35,7 +35,7 @@ from inbox.agui_server.legacy_clients import (
     retold_rows,
 )
 from inbox.agui_server.run_input import check_external_id, run_request
-from inbox.feed import Row, follow_run
+from inbox.feed import EventRow, follow_run
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
@@ -62,7 +62,7 @@ class Answer:
     asked: Sequence[Asked] = ()  #: the interrupts that `bodies` tell of
     actor: Actor | None = None  #: who is told, for a client of an older dialect
 
-    def rows(self) -> AsyncIterator[Sequence[Row]] | None:
+    def rows(self) -> AsyncIterator[Sequence[EventRow]] | None:
         if self.run is None:
             return None
         rows = follow_run(self.run.thread_id, self.run.pk, self.run.first_seq - 1, self.may_read)
@@ -125,8 +125,8 @@ def _record_delivered(run: Run, ids: Sequence[str], actor: Actor, dialect: Diale
 
 
 async def _recorded(
-    chunks: AsyncIterator[Sequence[Row]], answer: Answer
-) -> AsyncIterator[Sequence[Row]]:
+    chunks: AsyncIterator[Sequence[EventRow]], answer: Answer
+) -> AsyncIterator[Sequence[EventRow]]:
     """Yield the rows of a run; before its interrupts are told, store that the actor is told."""
     run, actor = answer.run, answer.actor
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
@@ -166,8 +166,8 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
 
 
 async def _renamed(
-    chunks: AsyncIterator[Sequence[Row]], run_id: str
-) -> AsyncIterator[Sequence[Row]]:
+    chunks: AsyncIterator[Sequence[EventRow]], run_id: str
+) -> AsyncIterator[Sequence[EventRow]]:
     """The rows of a run under the id that a client knows it by."""
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:

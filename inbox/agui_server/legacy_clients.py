@@ -17,7 +17,7 @@ from agents.agui.legacy.legacy_clients import (
 )
 from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import RunRequest
-from inbox.feed import Row
+from inbox.feed import EventRow
 from inbox.models import Agent
 from inbox.queries.runs.delivered_interrupts import Asked, asked_on, delivered_to
 from inbox.rules import errors
@@ -116,8 +116,8 @@ def retold(bodies: Sequence[str], dialect: Dialect) -> list[str]:
 
 
 async def retold_rows(
-    chunks: AsyncIterator[Sequence[Row]], dialect: Dialect
-) -> AsyncIterator[Sequence[Row]]:
+    chunks: AsyncIterator[Sequence[EventRow]], dialect: Dialect
+) -> AsyncIterator[Sequence[EventRow]]:
     """The rows of a run in the client's dialect, each under the number it has in the log."""
     teller = Teller(dialect)
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
@@ -125,7 +125,7 @@ async def retold_rows(
             yield [row._replace(body=body) for row in chunk for body in _retold_row(row, teller)]
 
 
-def _retold_row(row: Row, teller: Teller) -> list[str]:
+def _retold_row(row: EventRow, teller: Teller) -> list[str]:
     # Whatever else there is says the same in every dialect, and most of it are deltas.
     is_same = row.type not in ("MESSAGES_SNAPSHOT", "RUN_FINISHED")
     return [row.body] if is_same else _retold(row.body, teller)

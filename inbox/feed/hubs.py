@@ -1,4 +1,4 @@
-"""One ear on the rings in each process, for whoever follows and whoever has a page open."""
+"""One channel-layer subscription per process, shared by all threads followed and pages open."""
 
 import asyncio
 import time
@@ -10,8 +10,8 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from inbox.feed.pages import Page
 from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
+from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import standings_of
@@ -19,25 +19,25 @@ from inbox.wakeups import GROUP, PRESENCE_GROUP, rings
 
 log = structlog.get_logger(__name__)
 
-#: A process that did not hear its own beat for so long has missed rings.
-DEAF_SECONDS = 2.5 * ANNOUNCE_SECONDS
-#: What changes at once is shown at once.
-_SHOW_AFTER_SECONDS = 0.1
+#: A process that received no heartbeat of its own for so long has missed wake-ups.
+MISSED_HEARTBEATS_SECONDS = 2.5 * ANNOUNCE_SECONDS
+#: Presence changes within this time become one message.
+_PRESENCE_DELAY_SECONDS = 0.1
 
 
 class Hub:
-    """One subscription to the rings, whoever follows whatever in this event loop."""
+    """The shared tails and subscriptions of one event loop."""
 
     def __init__(self) -> None:
         self._tails: dict[str, Tail] = {}
         self._listener: asyncio.Task[None] | None = None
-        self._keeper: asyncio.Task[None] | None = None
-        self.pages: dict[str, Page] = {}
+        self._maintenance: asyncio.Task[None] | None = None
+        self.subscriptions: dict[str, Subscription] = {}
         self._presence = Presence()
         self._name = uuid4().hex
-        self._heard_myself_at: float | None = None
+        self._last_heartbeat_at: float | None = None
         self._announced_at = 0.0
-        self._will_show = False
+        self._is_presence_update_due = False
 
     @asynccontextmanager
     async def tail(self, thread_id: UUID) -> AsyncIterator[Tail]:
@@ -51,49 +51,49 @@ class Hub:
             if not tail.followers:
                 self._tails.pop(str(thread_id), None)
 
-    async def add_page(self, page: Page) -> None:
+    async def add(self, subscription: Subscription) -> None:
         self.listen()
-        self.pages[page.key] = page
-        if self._is_heard():
-            page.say_hello()
+        self.subscriptions[subscription.key] = subscription
+        if self._has_heartbeat():
+            subscription.ready()
         else:
-            await self._tell(self._beat())
-        if self._keeper is None or self._keeper.done():
-            self._keeper = _begin(self._keep())
-        await self.announce([page])
+            await self._send(self._heartbeat())
+        if self._maintenance is None or self._maintenance.done():
+            self._maintenance = _create_task(self._maintain())
+        await self.announce([subscription])
 
-    async def remove_page(self, page: Page) -> None:
-        self.pages.pop(page.key, None)
-        self._presence.forget(page.key)
-        self._show_soon()
-        await self._tell({"type": "presence.gone", "page": page.key})
+    async def remove(self, subscription: Subscription) -> None:
+        self.subscriptions.pop(subscription.key, None)
+        self._presence.remove(subscription.key)
+        self._schedule_presence_update()
+        await self._send({"type": "presence.gone", "page": subscription.key})
 
-    async def announce(self, pages: Iterable[Page]) -> None:
-        """Tell every process of these pages, and this one at once."""
-        for message in announcements(pages):
-            self._presence.hear(message["people"])
-            self._show_soon()
-            await self._tell(message)
+    async def announce(self, subscriptions: Iterable[Subscription]) -> None:
+        """Announce open pages to every process, and to this one at once."""
+        for message in announcements(subscriptions):
+            self._presence.add(message["people"])
+            self._schedule_presence_update()
+            await self._send(message)
 
     def listen(self) -> None:
         if self._listener is None or self._listener.done():
-            self._listener = _begin(self._listen())
+            self._listener = _create_task(self._listen())
 
     async def _listen(self) -> None:
-        """Hand rings on for ever; while the layer is away, the safety poll does the work."""
+        """Dispatch wake-ups forever; while the layer is down, the safety poll replaces them."""
         while True:
             try:
                 layer = rings()
                 channel = await layer.new_channel()
                 await layer.group_add(GROUP, channel)
                 await layer.group_add(PRESENCE_GROUP, channel)
-                # Redis has taken both subscriptions, or this never arrives.
-                await self._tell(self._beat())
+                # Receiving this heartbeat proves that Redis has accepted both subscriptions.
+                await self._send(self._heartbeat())
                 while True:
                     self._dispatch(await layer.receive(channel))
             except Exception as error:  # a lost layer must not end the listener
-                log.warning("rings unreachable", error=type(error).__name__)
-                self._heard_myself_at = None
+                log.warning("channel layer unreachable", error=type(error).__name__)
+                self._last_heartbeat_at = None
                 await asyncio.sleep(1)
 
     def _dispatch(self, message: dict[str, Any]) -> None:
@@ -101,88 +101,112 @@ class Hub:
             case "ring.thread":
                 tail = self._tails.get(message["thread"])
                 if tail is not None:
-                    tail.ring(message["seq"], message["rows"])
+                    tail.wake(message["seq"], message["rows"])
             case "ring.team":
-                for page in self.pages.values():
-                    if message["team"] in page.standing.reads:
-                        page.poke(message["thread"], message.get("decided"))
+                for subscription in self.subscriptions.values():
+                    if message["team"] in subscription.access.reads:
+                        subscription.changed(message["thread"], message.get("decided"))
             case "presence.beat" if message["hub"] == self._name:
-                self._hear_myself()
+                self._receive_heartbeat()
             case "presence.here":
-                self._presence.hear(message["people"])
-                self._show_soon()
+                self._presence.add(message["people"])
+                self._schedule_presence_update()
             case "presence.gone":
-                self._presence.forget(message["page"])
-                self._show_soon()
+                self._presence.remove(message["page"])
+                self._schedule_presence_update()
 
-    async def _keep(self) -> None:
-        """While pages are open: announce them, forget who is gone, and see who may stay."""
-        while self.pages:
+    async def _maintain(self) -> None:
+        """While pages are open: announce them, check their access, expire absent ones."""
+        while self.subscriptions:
             await asyncio.sleep(SAFETY_POLL_SECONDS)
             try:
-                await self._recheck()
-            except Exception as error:  # the database may be away for a while
+                await self._check_access()
+            except Exception as error:  # the database may be down for a while
                 log.warning("permissions not checked", error=type(error).__name__)
             self._presence.expire()
-            self._show_soon()
+            self._schedule_presence_update()
             if time.monotonic() - self._announced_at >= ANNOUNCE_SECONDS:
                 self._announced_at = time.monotonic()
-                await self._tell(self._beat())
-                await self.announce(self.pages.values())
+                await self._send(self._heartbeat())
+                await self.announce(self.subscriptions.values())
 
-    async def _recheck(self) -> None:
-        """End the pages of those who signed out, were deactivated, or left a team."""
-        pages = list(self.pages.values())
-        found = await in_db_thread(standings_of, [page.reader for page in pages])
-        for page, standing in zip(pages, found, strict=True):
-            if standing is None or page.standing.reads - standing.reads:
-                page.end()
+    async def _check_access(self) -> None:
+        """End the subscriptions of people who signed out, were deactivated or left a team."""
+        subscriptions = list(self.subscriptions.values())
+        readers = [subscription.reader for subscription in subscriptions]
+        accesses = await in_db_thread(standings_of, readers)
+        for subscription, access in zip(subscriptions, accesses, strict=True):
+            if access is None or subscription.access.reads - access.reads:
+                subscription.end()
             else:
-                page.standing = standing
+                subscription.access = access
 
-    def _show_soon(self) -> None:
-        if not self._will_show:
-            self._will_show = True
-            asyncio.get_running_loop().call_later(_SHOW_AFTER_SECONDS, self._show)
+    def _schedule_presence_update(self) -> None:
+        if not self._is_presence_update_due:
+            self._is_presence_update_due = True
+            loop = asyncio.get_running_loop()
+            loop.call_later(_PRESENCE_DELAY_SECONDS, self._update_presence)
 
-    def _show(self) -> None:
-        self._will_show = False
-        self._presence.show(self.pages.values())
+    def _update_presence(self) -> None:
+        self._is_presence_update_due = False
+        self._presence.update(self.subscriptions.values())
 
-    def _beat(self) -> dict[str, Any]:
+    def _heartbeat(self) -> dict[str, Any]:
         return {"type": "presence.beat", "hub": self._name}
 
-    def _is_heard(self) -> bool:
-        at = self._heard_myself_at
-        return at is not None and time.monotonic() - at < DEAF_SECONDS
+    def _has_heartbeat(self) -> bool:
+        at = self._last_heartbeat_at
+        return at is not None and time.monotonic() - at < MISSED_HEARTBEATS_SECONDS
 
-    def _hear_myself(self) -> None:
-        """From here on nothing is missed; after a while of silence that is news for the pages."""
-        if not self._is_heard():
-            for page in self.pages.values():
-                page.say_hello()
-        self._heard_myself_at = time.monotonic()
+    def _receive_heartbeat(self) -> None:
+        """Note that messages arrive; after a silence, tell every page to read again."""
+        if not self._has_heartbeat():
+            for subscription in self.subscriptions.values():
+                subscription.ready()
+        self._last_heartbeat_at = time.monotonic()
 
-    async def _tell(self, message: dict[str, Any]) -> None:
+    async def _send(self, message: dict[str, Any]) -> None:
         try:
             await asyncio.wait_for(rings().group_send(PRESENCE_GROUP, message), timeout=2)
-        except Exception as error:  # who is there is told again in some seconds
-            log.warning("presence not told", error=type(error).__name__)
+        except Exception as error:  # the next announcement repeats it
+            log.warning("presence not sent", error=type(error).__name__)
 
 
-def _begin(work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-    """Begin what outlives the request that happened to come first, and is not logged as its."""
-    return asyncio.get_running_loop().create_task(work, context=Context())
+def _create_task(coroutine: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    """Create a task that outlives the current request and does not log with its context."""
+    return asyncio.get_running_loop().create_task(coroutine, context=Context())
 
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
 
 
 def hub() -> Hub:
-    """The hub of the running event loop; a server has one, each test its own."""
+    """Return the hub of the running event loop: one per server process, one per test."""
     loop = asyncio.get_running_loop()
     if loop not in _hubs:
-        for old in [known for known in _hubs if known.is_closed()]:
-            del _hubs[old]
+        for closed_loop in [loop for loop in _hubs if loop.is_closed()]:
+            del _hubs[closed_loop]
         _hubs[loop] = Hub()
     return _hubs[loop]
+
+
+@asynccontextmanager
+async def subscribe(subscription: Subscription) -> AsyncIterator[None]:
+    """
+    Deliver changes in the reader's teams and presence to an open page.
+
+    The first message is "hello", sent once every later change will be delivered.
+    """
+    current_hub = hub()
+    try:
+        await current_hub.add(subscription)
+        yield
+    finally:
+        await current_hub.remove(subscription)
+
+
+async def set_viewed_interrupt(subscription: Subscription, interrupt_id: str | None) -> None:
+    """Announce that the page shows another interrupt, or none."""
+    if interrupt_id != subscription.viewed_interrupt:
+        subscription.viewed_interrupt = interrupt_id
+        await hub().announce([subscription])

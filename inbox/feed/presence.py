@@ -1,113 +1,123 @@
-"""Who is there: what processes tell each other of their open pages, kept for some seconds."""
+"""Presence: which people have which request open, exchanged between processes and never stored."""
 
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inbox.feed.pages import Page
+from inbox.feed.subscriptions import Subscription
 from inbox.rules.people.avatars import hue, initials
 
 ANNOUNCE_SECONDS = 10.0
-#: What was not heard of for so long is gone, whatever became of its process.
+#: A page that was not announced for this long is dropped: its process may have crashed.
 EXPIRY_SECONDS = 25.0
-_FACES = 20
-_AT_ONCE = 200
+_MAX_AVATARS = 20
+_PAGES_PER_MESSAGE = 200
 
 
 @dataclass(frozen=True)
-class _Heard:
-    """A page somewhere, as its process announced it."""
+class _PresentPage:
+    """An open page of any process, as last announced."""
 
     user_id: int
     name: str
     reads: frozenset[str]
     decides: frozenset[str]
     interrupt: str | None
-    heard_at: float
+    announced_at: float
 
 
 class Presence:
-    """Soft state: nothing of it is stored, and a lost message costs some seconds."""
+    """The open pages of all processes; a lost message costs some seconds of accuracy."""
 
     def __init__(self) -> None:
-        self._heard: dict[str, _Heard] = {}
+        self._pages: dict[str, _PresentPage] = {}
 
-    def hear(self, people: Iterable[dict[str, Any]]) -> None:
-        """Take in an announcement of pages."""
+    def add(self, people: Iterable[dict[str, Any]]) -> None:
+        """Add or refresh the pages of one announcement."""
         now = time.monotonic()
-        for one in people:
-            self._heard[one["page"]] = _Heard(
-                user_id=one["user"],
-                name=one["name"],
-                reads=frozenset(one["reads"]),
-                decides=frozenset(one["decides"]),
-                interrupt=one["interrupt"],
-                heard_at=now,
+        for person in people:
+            self._pages[person["page"]] = _PresentPage(
+                user_id=person["user"],
+                name=person["name"],
+                reads=frozenset(person["reads"]),
+                decides=frozenset(person["decides"]),
+                interrupt=person["interrupt"],
+                announced_at=now,
             )
 
-    def forget(self, page: str) -> None:
-        self._heard.pop(page, None)
+    def remove(self, page_key: str) -> None:
+        self._pages.pop(page_key, None)
 
     def expire(self) -> None:
-        """Forget those who were not heard of for too long."""
+        """Remove pages that were not announced for too long."""
         oldest = time.monotonic() - EXPIRY_SECONDS
-        for page, heard in list(self._heard.items()):
-            if heard.heard_at < oldest:
-                self.forget(page)
+        for page_key, page in list(self._pages.items()):
+            if page.announced_at < oldest:
+                self.remove(page_key)
 
-    def show(self, pages: Iterable[Page]) -> None:
-        """Show each page who is there; each person counts once, with however many tabs."""
-        by_interrupt: dict[str | None, list[_Heard]] = {}
-        for heard in self._heard.values():
-            by_interrupt.setdefault(heard.interrupt, []).append(heard)
+    def update(self, subscriptions: Iterable[Subscription]) -> None:
+        """Send each subscription its presence; a person counts once, with any number of tabs."""
+        by_interrupt: dict[str | None, list[_PresentPage]] = {}
+        for page in self._pages.values():
+            by_interrupt.setdefault(page.interrupt, []).append(page)
         online: dict[frozenset[str], int] = {}
-        for page in pages:
-            if page.reader.actor.user_id is None:
+        for subscription in subscriptions:
+            user_id = subscription.reader.actor.user_id
+            if user_id is None:
                 continue
-            reads = page.standing.reads
+            reads = subscription.access.reads
             if reads not in online:
                 online[reads] = self._count_reviewers(reads)
-            at = page.looking_at.interrupt if page.looking_at else None
-            others = by_interrupt.get(at, []) if at else []
-            page.show(
+            interrupt = subscription.viewed_interrupt
+            viewers = by_interrupt.get(interrupt, []) if interrupt else []
+            subscription.update_presence(
                 {
                     "type": "presence",
-                    "here": _faces(others, page.reader.actor.user_id, reads),
+                    "here": _avatars(viewers, user_id, reads),
                     "online": online[reads],
                 }
             )
 
     def _count_reviewers(self, teams: frozenset[str]) -> int:
-        return len({heard.user_id for heard in self._heard.values() if heard.decides & teams})
+        return len({page.user_id for page in self._pages.values() if page.decides & teams})
 
 
-def announcements(pages: Iterable[Page]) -> list[dict[str, Any]]:
-    """The messages that tell of these pages; machines are not there, they only listen."""
-    people = [_announced(page) for page in pages if page.reader.actor.user_id is not None]
+def announcements(subscriptions: Iterable[Subscription]) -> list[dict[str, Any]]:
+    """Return the messages that announce these pages; API keys are not announced."""
+    people = [
+        _announcement(subscription)
+        for subscription in subscriptions
+        if subscription.reader.actor.user_id is not None
+    ]
     return [
-        {"type": "presence.here", "people": people[start : start + _AT_ONCE]}
-        for start in range(0, len(people), _AT_ONCE)
+        {"type": "presence.here", "people": people[start : start + _PAGES_PER_MESSAGE]}
+        for start in range(0, len(people), _PAGES_PER_MESSAGE)
     ]
 
 
-def _announced(page: Page) -> dict[str, Any]:
-    at = page.looking_at
+def _announcement(subscription: Subscription) -> dict[str, Any]:
     return {
-        "page": page.key,
-        "user": page.reader.actor.user_id,
-        "name": page.reader.actor.label,
-        "reads": sorted(page.standing.reads),
-        "decides": sorted(page.standing.decides),
-        "interrupt": at.interrupt if at else None,
+        "page": subscription.key,
+        "user": subscription.reader.actor.user_id,
+        "name": subscription.reader.actor.label,
+        "reads": sorted(subscription.access.reads),
+        "decides": sorted(subscription.access.decides),
+        "interrupt": subscription.viewed_interrupt,
     }
 
 
-def _faces(others: Sequence[_Heard], me: int, teams: frozenset[str]) -> list[dict[str, Any]]:
-    """Whoever else looks at it, of my own teams only, by name."""
-    names = {one.user_id: one.name for one in others if one.user_id != me and one.reads & teams}
+def _avatars(
+    viewers: Sequence[_PresentPage], user_id: int, teams: frozenset[str]
+) -> list[dict[str, Any]]:
+    """Return the other viewers from the reader's own teams, sorted by name."""
+    names = {
+        viewer.user_id: viewer.name
+        for viewer in viewers
+        if viewer.user_id != user_id and viewer.reads & teams
+    }
     by_name = sorted(names.items(), key=lambda item: (item[1], item[0]))
     return [
-        {"name": name, "initials": initials(name), "hue": hue(user_id)}
-        for user_id, name in by_name[:_FACES]
+        {"name": name, "initials": initials(name), "hue": hue(viewer_id)}
+        for viewer_id, name in by_name[:_MAX_AVATARS]
     ]

@@ -1,4 +1,4 @@
-"""The end of a thread's log, as all of its followers share it."""
+"""The last events of a followed thread, read once and shared by all of its followers."""
 
 import asyncio
 import sys
@@ -11,15 +11,15 @@ from uuid import UUID
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.runs.events import read_events
 
-#: What heals a lost ring: nobody waits longer than this before looking.
+#: Followers read the log at least this often, which repairs a lost wake-up.
 SAFETY_POLL_SECONDS = 2.0
-#: What a tail keeps for its followers; whoever is further behind reads the log.
-_KEPT_ROWS, _KEPT_BYTES = 2_000, 4 * 1024 * 1024
-#: What one follower is given at once, and so what it holds in memory while its client reads.
-_READ_ROWS, _READ_BYTES = 1_000, 256 * 1024
+#: The bounds of a tail; a follower that is further behind reads the log.
+_TAIL_ROWS, _TAIL_BYTES = 2_000, 4 * 1024 * 1024
+#: The bounds of one chunk: a follower holds a chunk in memory while its client reads.
+_CHUNK_ROWS, _CHUNK_BYTES = 1_000, 256 * 1024
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One event of a thread's log."""
 
     seq: int
@@ -29,107 +29,107 @@ class Row(NamedTuple):
 
 
 class Tail:
-    """The end of one thread's log, shared by everyone who follows it."""
+    """The last events of one thread."""
 
     def __init__(self, thread_id: UUID) -> None:
         self.thread_id = thread_id
         self.followers = 0
-        self._rows: deque[Row] = deque()
+        self._rows: deque[EventRow] = deque()
         self._bytes = 0
         self._cursor: int | None = None
-        self._dirty = True
+        self._is_stale = True
         self._read_at = 0.0
-        self._changed = asyncio.Event()
-        self._reading = asyncio.Lock()
+        self._wakeup = asyncio.Event()
+        self._read_lock = asyncio.Lock()
 
-    async def rows_after(self, after: int) -> Sequence[Row]:
-        """What is there after `after`, read from the log only if nobody has done it yet."""
-        while self._cursor is None or (self._dirty and after >= self._cursor):
-            # A ring that came while the log was being read makes it worth another look.
-            await self._catch_up(after)
+    async def rows_after(self, after: int) -> Sequence[EventRow]:
+        """Return events after `after`, reading the log only if the tail is stale."""
+        while self._cursor is None or (self._is_stale and after >= self._cursor):
+            # A wake-up that arrived during the read makes the tail stale again.
+            await self._refresh(after)
         if after >= self._cursor:
             return ()
         if self._rows and self._rows[0].seq <= after + 1:
-            return _beginning(row for row in self._rows if row.seq > after)
+            return _first_chunk(row for row in self._rows if row.seq > after)
         rows, _ = await _read(self.thread_id, after)
         return rows
 
     async def wait(self) -> bool:
-        """Wait for a ring, or for the time to look without one; return whether it rang."""
-        rang = True
+        """Wait for a wake-up or the safety poll; return whether there was a wake-up."""
+        is_woken = True
         try:
             async with asyncio.timeout(SAFETY_POLL_SECONDS):
-                await self._changed.wait()
+                await self._wakeup.wait()
         except TimeoutError:
-            rang = False
+            is_woken = False
         if time.monotonic() - self._read_at >= SAFETY_POLL_SECONDS:
-            self._dirty = True
-        return rang
+            self._is_stale = True
+        return is_woken
 
-    def ring(self, seq: int, rows: Sequence[Sequence[Any]]) -> None:
-        """Take the rows that came with a ring if they continue the tail, else look into the log."""
+    def wake(self, seq: int, rows: Sequence[Sequence[Any]]) -> None:
+        """Append the rows of a wake-up if they continue the tail; otherwise mark it as stale."""
         if self._cursor is None:
-            self._dirty = True
+            self._is_stale = True
         elif seq > self._cursor:
-            hint = [Row(*row) for row in rows]
-            if hint and hint[0].seq == self._cursor + 1 and not self._dirty:
-                self._keep(hint)
+            hint = [EventRow(*row) for row in rows]
+            if hint and hint[0].seq == self._cursor + 1 and not self._is_stale:
+                self._append(hint)
                 self._cursor = seq
             else:
-                self._dirty = True
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+                self._is_stale = True
+        wakeup, self._wakeup = self._wakeup, asyncio.Event()
+        wakeup.set()
 
-    async def _catch_up(self, after: int) -> None:
-        async with self._reading:
-            if not self._dirty:
+    async def _refresh(self, after: int) -> None:
+        async with self._read_lock:
+            if not self._is_stale:
                 return
             start = after if self._cursor is None else self._cursor
-            self._dirty = False
+            self._is_stale = False
             self._read_at = time.monotonic()
             try:
-                rows, is_cut = await _read(self.thread_id, start)
+                rows, is_truncated = await _read(self.thread_id, start)
             except BaseException:
-                # This follower is gone or the database is: the next one has to look again.
-                self._dirty = True
+                # The follower was cancelled or the database is down: the next follower reads.
+                self._is_stale = True
                 raise
-            if is_cut:
-                self._dirty = True
+            if is_truncated:
+                self._is_stale = True
             if self._cursor is None:
                 self._cursor = start
-            # A ring may have moved the cursor while the log was being read.
-            fresh = [row for row in rows if row.seq > self._cursor]
-            if fresh:
-                self._keep(fresh)
-                self._cursor = fresh[-1].seq
+            # A wake-up may have moved the cursor while the log was being read.
+            new_rows = [row for row in rows if row.seq > self._cursor]
+            if new_rows:
+                self._append(new_rows)
+                self._cursor = new_rows[-1].seq
 
-    def _keep(self, rows: Sequence[Row]) -> None:
-        """Add these at the end, and drop as many at the beginning as are too much."""
+    def _append(self, rows: Sequence[EventRow]) -> None:
+        """Append rows and drop the oldest ones above the bounds."""
         self._rows.extend(rows)
         self._bytes += sum(map(_size, rows))
-        while len(self._rows) > _KEPT_ROWS or self._bytes > _KEPT_BYTES:
+        while len(self._rows) > _TAIL_ROWS or self._bytes > _TAIL_BYTES:
             self._bytes -= _size(self._rows.popleft())
 
 
-def _size(row: Row) -> int:
-    """Return the bytes that the body takes in memory."""
+def _size(row: EventRow) -> int:
+    """Return the bytes of memory that the body takes."""
     return sys.getsizeof(row.body)
 
 
-def _beginning(rows: Iterable[Row]) -> list[Row]:
-    """As many of them as a follower is given at once; one of them at least."""
-    given, size = [], 0
+def _first_chunk(rows: Iterable[EventRow]) -> list[EventRow]:
+    """Return the first rows up to the size of a chunk, at least one."""
+    chunk, size = [], 0
     for row in rows:
-        given.append(row)
+        chunk.append(row)
         size += _size(row)
-        if size >= _READ_BYTES:
+        if size >= _CHUNK_BYTES:
             break
-    return given
+    return chunk
 
 
-async def _read(thread_id: UUID, after: int) -> tuple[list[Row], bool]:
+async def _read(thread_id: UUID, after: int) -> tuple[list[EventRow], bool]:
     """Return rows of the log, and whether there may be more."""
-    found = await in_db_thread(
-        read_events, thread_id=thread_id, after=after, limit=_READ_ROWS, most_bytes=_READ_BYTES
+    page = await in_db_thread(
+        read_events, thread_id=thread_id, after=after, limit=_CHUNK_ROWS, most_bytes=_CHUNK_BYTES
     )
-    return [Row(*row) for row in found.rows], found.is_cut
+    return [EventRow(*row) for row in page.rows], page.is_cut

@@ -1,1 +1,1 @@
-"""WebSockets: they only send, but for the first frame of an AG-UI run."""
+"""WebSockets: updates for open pages, and runs over AG-UI."""

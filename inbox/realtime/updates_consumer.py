@@ -1,4 +1,4 @@
-"""What open pages listen to: that something has changed, who has decided, and who is there."""
+"""WebSocket of open pages: sends what has changed, who has decided, and who else is present."""
 
 import asyncio
 import contextlib
@@ -12,66 +12,71 @@ from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from inbox.feed import Looking, Page, follow, look_at, open_page
+from agents.agui import strict_json
+from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.people.access import is_allowed_still
 from inbox.queries.people.live_access import Reader, standings_of
 from inbox.queries.runs.threads import thread_for
-from inbox.realtime.presence_messages import read_here
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_FORBIDDEN,
     CLOSE_NOT_FOUND,
     CLOSE_UNAUTHENTICATED,
-    caller_of_scope,
+    authenticate,
     close_code_of,
     query_of,
 )
 from inbox.rules.errors import Refusal
 from inbox.rules.people.access import Actor
 
-#: A page that says nonsense this often has lost its mind, or is none.
-MOST_NONSENSE = 5
-#: Who leafs through the list says where they are; nobody leafs faster than this.
-MOST_MOVES, MOVES_SECONDS = 50, 10.0
+#: Close the socket after this many invalid messages.
+MAX_INVALID_MESSAGES = 5
+#: Rate limit for presence updates: a person who pages through the list sends one per request.
+MAX_PRESENCE_UPDATES, PRESENCE_UPDATES_SECONDS = 50, 10.0
+_MAX_FRAME_CHARACTERS = 200
 
 
-class LiveConsumer(AsyncWebsocketConsumer):
+class UpdatesConsumer(AsyncWebsocketConsumer):
     """
-    `/ws/live/` pokes when interrupts or runs of the person's teams change, `?thread=<id>` also
-    when that thread's log grows. The page then reads again, and reading asks for permission. Only
-    who decided which interrupt comes with the poke, so that nobody answers in vain meanwhile.
+    The socket `/ws/live/` of a page.
 
-    With `?interrupt=<id>`, or when the page says later that it shows one, the others who look at it
-    are told, and the page is told of them. It ends with 4403 when its reader signs out or leaves a
-    team.
+    It sends a message when interrupts or runs of the person's teams change, with `?thread=<id>`
+    also when that thread's log grows. The page then reads again, which checks permissions. Messages
+    carry no facts except which interrupts were decided and by whom, so that nobody answers them
+    meanwhile.
+
+    With `?interrupt=<id>`, or after a "here" message from the page, its presence is announced to
+    the others who view that interrupt. The socket is closed with 4403 when its reader signs out or
+    leaves a team.
     """
 
     async def connect(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
-        self._nonsense, self._moves, self._moving_since = 0, 0, 0.0
+        self._invalid_messages = 0
+        self._presence_updates, self._presence_window_at = 0, 0.0
         try:
-            actor = self._actor = await caller_of_scope(self.scope)
+            actor = self._actor = await authenticate(self.scope)
         except Refusal as refusal:
             await self.close(close_code_of(refusal))
             return
         reader = Reader(actor, actor.session_key)
         try:
-            page, thread = await in_db_thread(self._enter, reader, self._asked())
+            subscription, thread = await in_db_thread(self._load, reader, self._query_ids())
         except Refusal:
             await self.close(CLOSE_NOT_FOUND)
             return
-        if page is None:
+        if subscription is None:
             await self.close(CLOSE_UNAUTHENTICATED)
             return
-        self._page = page
+        self._subscription = subscription
         await self.accept()
-        self._tasks.append(asyncio.create_task(self._tell(page)))
+        self._tasks.append(asyncio.create_task(self._send_messages(subscription)))
         if thread is not None:
             may_read = partial(is_allowed_still, actor, thread.team_id)
-            follow_it = self._poke_thread(thread.pk, thread.next_seq - 1, may_read)
-            self._tasks.append(asyncio.create_task(follow_it))
+            follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, may_read)
+            self._tasks.append(asyncio.create_task(follow_thread))
 
     async def disconnect(self, code: int) -> None:
         for task in self._tasks:
@@ -80,66 +85,94 @@ class LiveConsumer(AsyncWebsocketConsumer):
                 await task
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Take where the page is now; anything else is ignored, and often enough the end."""
+        """Announce which interrupt the page shows; count and ignore invalid messages."""
         try:
-            interrupt_id = read_here(text_data)
-            self._count_move()
-            at = await in_db_thread(_looking_at, self._actor, interrupt_id)
+            interrupt_id = parse_presence_message(text_data)
+            self._count_presence_update()
+            viewed = await in_db_thread(_viewed_interrupt, self._actor, interrupt_id)
         except (ValueError, Refusal):
-            self._nonsense += 1
-            if self._nonsense >= MOST_NONSENSE:
+            self._invalid_messages += 1
+            if self._invalid_messages >= MAX_INVALID_MESSAGES:
                 await self.close(CLOSE_BAD_INPUT)
             return
-        await look_at(self._page, at)
+        await set_viewed_interrupt(self._subscription, viewed)
 
-    def _enter(self, reader: Reader, asked: dict[str, UUID]) -> tuple[Page | None, Any]:
-        """The page, unless its session is over, and the thread that it follows."""
-        (standing,) = standings_of([reader])
-        if standing is None:
+    def _load(self, reader: Reader, ids: dict[str, UUID]) -> tuple[Subscription | None, Any]:
+        """Return the subscription, None if the session has ended, and the thread to follow."""
+        (access,) = standings_of([reader])
+        if access is None:
             return None, None
-        thread = thread_for(reader.actor, asked["thread"]) if "thread" in asked else None
-        return Page(reader, standing, _looking_at(reader.actor, asked.get("interrupt"))), thread
+        thread = thread_for(reader.actor, ids["thread"]) if "thread" in ids else None
+        viewed = _viewed_interrupt(reader.actor, ids.get("interrupt"))
+        return Subscription(reader, access, viewed), thread
 
-    def _asked(self) -> dict[str, UUID]:
-        """The ids in the address; what is no id is not asked for."""
-        asked = {}
+    def _query_ids(self) -> dict[str, UUID]:
+        """Return the ids in the query string; values that are not ids are ignored."""
+        ids = {}
         for name, value in query_of(self.scope):
             with contextlib.suppress(ValueError):
-                asked[name] = UUID(value)
-        return asked
+                ids[name] = UUID(value)
+        return ids
 
-    def _count_move(self) -> None:
+    def _count_presence_update(self) -> None:
         now = time.monotonic()
-        if now - self._moving_since > MOVES_SECONDS:
-            self._moves, self._moving_since = 0, now
-        self._moves += 1
-        if self._moves > MOST_MOVES:
-            raise ValueError("faster than anybody reads")
+        if now - self._presence_window_at > PRESENCE_UPDATES_SECONDS:
+            self._presence_updates, self._presence_window_at = 0, now
+        self._presence_updates += 1
+        if self._presence_updates > MAX_PRESENCE_UPDATES:
+            raise ValueError("too many presence updates")
 
-    async def _tell(self, page: Page) -> None:
-        async with open_page(page):
-            while (pokes := await page.pokes()) is not None:
-                for poke in pokes:
-                    await self._send(poke)
+    async def _send_messages(self, subscription: Subscription) -> None:
+        async with subscribe(subscription):
+            while (messages := await subscription.messages()) is not None:
+                for message in messages:
+                    await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
 
-    async def _poke_thread(self, thread_id: UUID, after: int, may_read: Callable[[], bool]) -> None:
+    async def _follow_thread(
+        self, thread_id: UUID, after: int, may_read: Callable[[], bool]
+    ) -> None:
         chunks: Any = follow(thread_id, after, may_read)
         async with aclosing(chunks) as rows:
             async for chunk in rows:
                 if not chunk:
                     continue
-                poke = {"type": "thread", "thread": str(thread_id), "seq": chunk[-1].seq}
-                await self._send(poke)
+                message = {"type": "thread", "thread": str(thread_id), "seq": chunk[-1].seq}
+                await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
 
-    async def _send(self, poke: dict[str, Any]) -> None:
-        await self.send(text_data=json.dumps(poke))
+    async def _send(self, message: dict[str, Any]) -> None:
+        await self.send(text_data=json.dumps(message))
 
 
-def _looking_at(actor: Actor, interrupt_id: UUID | None) -> Looking | None:
-    """Raises NotFound or Forbidden: nobody is there where they may not be."""
+def parse_presence_message(frame: str | None) -> UUID | None:
+    """
+    Return the interrupt of `{"type": "here", "interrupt": "<id>"}`, or None for `null`.
+
+    Raises:
+        ValueError: the frame is anything else.
+    """
+    if frame is None or len(frame) > _MAX_FRAME_CHARACTERS:
+        raise ValueError("not a short text frame")
+    message = strict_json.loads(frame)
+    if not isinstance(message, dict) or set(message) != {"type", "interrupt"}:
+        raise ValueError("missing or unknown fields")
+    interrupt_id = message["interrupt"]
+    if message["type"] != "here" or not (interrupt_id is None or isinstance(interrupt_id, str)):
+        raise ValueError("invalid values")
     if interrupt_id is None:
         return None
-    row = interrupt_for(actor, interrupt_id)
-    return Looking(str(row.pk), str(row.team_id))
+    parsed = UUID(interrupt_id)
+    if str(parsed) != interrupt_id:
+        raise ValueError("not the canonical form of an id")
+    return parsed
+
+
+def _viewed_interrupt(actor: Actor, interrupt_id: UUID | None) -> str | None:
+    """
+    Return the id of an interrupt that the actor may read.
+
+    Raises:
+        NotFound, Forbidden.
+    """
+    return None if interrupt_id is None else str(interrupt_for(actor, interrupt_id).pk)

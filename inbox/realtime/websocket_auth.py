@@ -1,4 +1,4 @@
-"""Who is at the other end of a WebSocket."""
+"""Authentication and rate limits of WebSocket handshakes, and the close codes of sockets."""
 
 from io import BytesIO
 from typing import Any
@@ -17,7 +17,7 @@ from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
 
-# Before a socket is open, the server answers with the status that is 4000 less.
+# Before a socket is open, the server answers with the HTTP status that is 4000 less.
 CLOSE_BAD_INPUT = 4400
 CLOSE_UNAUTHENTICATED = 4401
 CLOSE_FORBIDDEN = 4403
@@ -25,38 +25,38 @@ CLOSE_NOT_FOUND = 4404
 CLOSE_TOO_LATE = 4408
 CLOSE_RATE_LIMITED = 4429
 
-_WHAT_TO_DO = "Send `Authorization: Bearer <API key>`, or sign in and connect from our own page."
+_AUTHENTICATE = "Send `Authorization: Bearer <API key>`, or sign in and connect from our own page."
 
 
 def query_of(scope: Any) -> list[tuple[str, str]]:
-    """The names and values in the address of a handshake."""
+    """Return the query parameters of a handshake."""
     return parse_qsl(scope["query_string"].decode("latin-1"))
 
 
 def close_code_of(refusal: Refusal) -> int:
-    """Return the code that a socket is closed with for this reason."""
+    """Return the code to close a socket with."""
     if isinstance(refusal, Unauthenticated):
         return CLOSE_UNAUTHENTICATED
     return CLOSE_RATE_LIMITED if isinstance(refusal, RateLimited) else CLOSE_BAD_INPUT
 
 
 def address_of_scope(scope: Any) -> str:
-    """Return where a handshake came from, as for requests."""
+    """Return the client IP address of a handshake, found as for HTTP requests."""
     return address_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
 
 
-async def caller_of_scope(scope: Any) -> Actor:
+async def authenticate(scope: Any) -> Actor:
     """
-    Return the actor of a handshake, which is counted as one call.
+    Return the actor of a handshake, and count it as one call.
 
     Raises:
         Unauthenticated, RateLimited.
     """
-    return await in_db_thread(_counted, scope)
+    return await in_db_thread(_authenticate, scope)
 
 
 async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
-    """Refuse a handshake at an address where there is no socket; it is counted as a stranger's."""
+    """Refuse a handshake with an unknown path, and count it as an unauthenticated call."""
     code = CLOSE_NOT_FOUND
     try:
         await in_db_thread(rate_limits.count_stranger, address_of_scope(scope))
@@ -66,17 +66,17 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     await send({"type": "websocket.close", "code": code})
 
 
-def _counted(scope: Any) -> Actor:
+def _authenticate(scope: Any) -> Actor:
     actor = _actor_of(scope)
     if actor is None:
         rate_limits.count_stranger(address_of_scope(scope))
-        raise Unauthenticated(_WHAT_TO_DO)
+        raise Unauthenticated(_AUTHENTICATE)
     rate_limits.count_caller(actor)
     return actor
 
 
 def _actor_of(scope: Any) -> Actor | None:
-    """The actor of a key in the handshake, or of the session if the page is our own."""
+    """Return the actor of the API key, or of the session if the origin is our own."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     authorization = headers.get(b"authorization", "")
     if authorization:
@@ -89,10 +89,10 @@ def _actor_of(scope: Any) -> Actor | None:
 
 
 def _is_own_page(headers: dict[bytes, str]) -> bool:
-    """A browser sends the cookie from any site: the session counts from our own origin only."""
+    """Return whether the origin is our own: browsers send cookies from any site."""
     try:
         origin = urlsplit(headers.get(b"origin", ""))
-    except ValueError:  # no URL, such as "http://["
+    except ValueError:  # not a URL, such as "http://["
         return False
     schemes = ("https",) if settings.SESSION_COOKIE_SECURE else ("http", "https")
     return origin.scheme in schemes and origin.netloc == headers.get(b"host")

@@ -6,8 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from inbox import feed
-from inbox.feed import Row, follow, tails
+from inbox.feed import EventRow, event_streams, follow, follow_run, tails
 from inbox.feed.hubs import Hub, hub
 from inbox.models import Event
 from inbox.queries.runs.events import read_events
@@ -35,12 +34,12 @@ class Log:
             found = [row for row in self.rows if row.seq > after]
         if self.failing:
             raise ConnectionError
-        part = tails._beginning(found)
+        part = tails._first_chunk(found)
         return part, len(part) < len(found)
 
     def write(self, *seqs, padding=0):
         text = "x" * padding
-        rows = [Row(seq, "run", "STEP_STARTED", f'{{"n":{seq}}}{text}') for seq in seqs]
+        rows = [EventRow(seq, "run", "STEP_STARTED", f'{{"n":{seq}}}{text}') for seq in seqs]
         self.rows += rows
         return rows
 
@@ -66,7 +65,7 @@ async def log(monkeypatch):
 @pytest.fixture
 def quick(monkeypatch):
     """Look without a ring after a moment instead of two seconds."""
-    for module in (feed, tails):
+    for module in (event_streams, tails):
         monkeypatch.setattr(module, "SAFETY_POLL_SECONDS", 0.05)
 
 
@@ -161,7 +160,7 @@ async def test_a_ring_during_a_read_is_neither_lost_nor_delivered_twice(log, see
     await settle()
     log.gate.clear()
     hub()._tails[str(THREAD)]._dirty = True
-    ring([Row(10, "run", "STEP_STARTED", "{}")])  # old news: the log is read, and held up
+    ring([EventRow(10, "run", "STEP_STARTED", "{}")])  # old news: the log is read, and held up
     await settle()
 
     ring(log.write(11))
@@ -197,7 +196,7 @@ async def test_a_read_that_fails_does_not_stop_the_next_follower(log):
 
 
 async def test_a_follower_far_behind_reads_the_log_for_itself(log, monkeypatch):
-    monkeypatch.setattr(tails, "_KEPT_ROWS", 2)
+    monkeypatch.setattr(tails, "_TAIL_ROWS", 2)
     log.write(*range(1, 7))
     ahead = asyncio.create_task(collect(follow(THREAD, 5), 2))
     await settle()
@@ -214,7 +213,7 @@ async def test_tail_is_bounded_in_bytes_and_slow_follower_misses_nothing(log):
     slow = follow(THREAD, 0)
     first = asyncio.create_task(anext(slow))
     await settle()
-    big = 20 * tails._READ_BYTES // 64
+    big = 20 * tails._CHUNK_BYTES // 64
     ring(log.write(1, padding=big))
     seqs = [row.seq for row in await first]
     quick_one = asyncio.create_task(collect(follow(THREAD, 1), 299))
@@ -225,11 +224,11 @@ async def test_tail_is_bounded_in_bytes_and_slow_follower_misses_nothing(log):
 
     tail = hub()._tails[str(THREAD)]
     assert await quick_one == list(range(2, 301))
-    assert 0 < tail._bytes <= tails._KEPT_BYTES < 300 * big
+    assert 0 < tail._bytes <= tails._TAIL_BYTES < 300 * big
     assert tail._bytes == sum(sys.getsizeof(row.body) for row in tail._rows)
     while len(seqs) < 300:
         chunk = await anext(slow)
-        assert sum(len(row.body) for row in chunk[:-1]) < tails._READ_BYTES
+        assert sum(len(row.body) for row in chunk[:-1]) < tails._CHUNK_BYTES
         seqs += [row.seq for row in chunk]
     assert seqs == list(range(1, 301))
     await slow.aclose()
@@ -239,7 +238,7 @@ async def test_event_larger_than_what_is_kept_is_delivered(log):
     following = asyncio.create_task(collect(follow(THREAD, 0), 3))
     await settle()
 
-    ring(log.write(1, padding=2 * tails._KEPT_BYTES))
+    ring(log.write(1, padding=2 * tails._TAIL_BYTES))
     ring(log.write(2, 3))
 
     assert await following == [1, 2, 3]
@@ -307,12 +306,12 @@ async def test_a_follower_whose_permission_is_gone_gets_nothing_more(log, quick)
 
 async def test_a_run_is_followed_to_its_terminal_event_and_no_further(log):
     log.rows = [
-        Row(1, "other", "RUN_FINISHED", "{}"),
-        Row(2, "mine", "RUN_STARTED", "{}"),
-        Row(3, "mine", "RUN_FINISHED", "{}"),
-        Row(4, "next", "RUN_STARTED", "{}"),
+        EventRow(1, "other", "RUN_FINISHED", "{}"),
+        EventRow(2, "mine", "RUN_STARTED", "{}"),
+        EventRow(3, "mine", "RUN_FINISHED", "{}"),
+        EventRow(4, "next", "RUN_STARTED", "{}"),
     ]
 
-    seqs = [row.seq async for chunk in feed.follow_run(THREAD, "mine", 0) for row in chunk]
+    seqs = [row.seq async for chunk in follow_run(THREAD, "mine", 0) for row in chunk]
 
     assert seqs == [2, 3]

@@ -7,13 +7,13 @@ from uuid import uuid4
 import pytest
 
 from inbox import wakeups
-from inbox.feed import Looking, Page, hubs, look_at, open_page, presence
+from inbox.feed import Subscription, hubs, presence, set_viewed_interrupt, subscribe
 from inbox.queries.people.live_access import Reader, Standing
-from inbox.realtime.presence_messages import read_here
+from inbox.realtime.updates_consumer import parse_presence_message
 from inbox.rules.people.access import Actor, ActorKind
 
 OURS, THEIRS = str(uuid4()), str(uuid4())
-THIS, THAT = Looking(str(uuid4()), OURS), Looking(str(uuid4()), OURS)
+THIS, THAT = str(uuid4()), str(uuid4())
 
 
 class Room:
@@ -28,8 +28,8 @@ class Room:
         """A page of the person with this number."""
         actor = Actor(ActorKind.HUMAN, label=name or f"Person {number}", user_id=number)
         standing = Standing(frozenset(reads), frozenset(decides))
-        page = Page(Reader(actor, f"session{number}"), standing, at)
-        context = open_page(page)
+        page = Subscription(Reader(actor, f"session{number}"), standing, at)
+        context = subscribe(page)
         await context.__aenter__()
         page.leave = lambda: context.__aexit__(None, None, None)
         self._stack.push_async_callback(self._leave, page)
@@ -38,8 +38,8 @@ class Room:
         return page
 
     async def _read(self, page):
-        while (pokes := await page.pokes()) is not None:
-            self.told[page] += pokes
+        while (messages := await page.messages()) is not None:
+            self.told[page] += messages
         self.told[page].append("over")
 
     async def _leave(self, page):
@@ -65,7 +65,7 @@ class Room:
 
 @pytest.fixture
 async def room(monkeypatch):
-    monkeypatch.setattr(hubs, "_SHOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(hubs, "_PRESENCE_DELAY_SECONDS", 0.0)
     monkeypatch.setattr(hubs, "standings_of", lambda readers: [standing_of(one) for one in readers])
     monkeypatch.setattr(hubs, "SAFETY_POLL_SECONDS", 0.02)
     standings.clear()
@@ -105,7 +105,7 @@ async def test_several_tabs_of_one_person_count_once(room):
     await room.until(lambda: room.last(bob)["online"] == 2 and len(room.here(bob)) == 1)
     await tabs[0].leave()
     await tabs[1].leave()
-    await room.until(lambda: len(hubs.hub().pages) == 2)
+    await room.until(lambda: len(hubs.hub().subscriptions) == 2)
 
     assert room.here(bob) == ["Person 2"]
     assert room.here(tabs[2]) == ["Person 1"]
@@ -141,10 +141,10 @@ async def test_who_turns_to_another_request_is_there_and_not_here(room):
     erin = await room.enter(2, THIS)
     await room.until(lambda: room.here(bob) == ["Person 2"])
 
-    await look_at(erin, THAT)
+    await set_viewed_interrupt(erin, THAT)
     await room.until(lambda: room.here(bob) == [])
     assert room.last(bob)["online"] == 2
-    await look_at(bob, THAT)
+    await set_viewed_interrupt(bob, THAT)
 
     await room.until(lambda: room.here(bob) == ["Person 2"])
 
@@ -190,7 +190,7 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
     bob = await room.enter(1, THIS)
     await room.until(lambda: {"type": "hello"} in room.told[bob])
     person = {"page": "far away", "user": 9, "name": "Far", "reads": [OURS], "decides": [OURS]}
-    message = {"type": "presence.here", "people": [{**person, "interrupt": THIS.interrupt}]}
+    message = {"type": "presence.here", "people": [{**person, "interrupt": THIS}]}
     await wakeups.rings().group_send(wakeups.PRESENCE_GROUP, message)
     await room.until(lambda: room.here(bob) == ["Far"])
 
@@ -235,7 +235,7 @@ async def test_after_a_time_of_deafness_every_page_is_told_to_look(room, monkeyp
     bob = await room.enter(1)
     await room.until(lambda: {"type": "hello"} in room.told[bob])
 
-    hubs.hub()._heard_myself_at -= hubs.DEAF_SECONDS
+    hubs.hub()._last_heartbeat_at -= hubs.MISSED_HEARTBEATS_SECONDS
     monkeypatch.setattr(hubs, "ANNOUNCE_SECONDS", 0.0)
 
     await room.until(lambda: room.told[bob].count({"type": "hello"}) == 2)
@@ -268,7 +268,7 @@ async def test_a_page_whose_reader_may_not_read_any_more_is_over(room, left):
 async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     bob = await room.enter(1)
     standings[1] = Standing(frozenset({OURS, THEIRS}), frozenset({OURS}))
-    await room.until(lambda: THEIRS in bob.standing.reads)
+    await room.until(lambda: THEIRS in bob.access.reads)
 
     message = {"type": "ring.team", "team": THEIRS, "thread": "theirs"}
     await wakeups.rings().group_send(wakeups.GROUP, message)
@@ -294,25 +294,25 @@ async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch)
 async def test_a_machine_listens_and_is_not_there(room):
     bob = await room.enter(1, THIS)
     actor = Actor(ActorKind.KEY, label="key ci", key_id=uuid4())
-    page = Page(Reader(actor), Standing(frozenset({OURS})), THIS)
+    page = Subscription(Reader(actor), Standing(frozenset({OURS})), THIS)
 
-    async with open_page(page):
-        await look_at(page, THAT)
-        await look_at(page, THIS)
-        assert {"type": "hello"} in await page.pokes()
+    async with subscribe(page):
+        await set_viewed_interrupt(page, THAT)
+        await set_viewed_interrupt(page, THIS)
+        assert {"type": "hello"} in await page.messages()
 
     assert room.here(bob) in (None, [])
-    assert len(hubs.hub()._presence._heard) == 1
+    assert len(hubs.hub()._presence._pages) == 1
 
 
 async def test_many_changes_at_once_are_one_poke_a_thread():
-    page = Page(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
+    page = Subscription(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
     for number in range(500):
-        page.poke(f"thread {number % 2}")
-    page.say_hello()
-    page.say_hello()
+        page.changed(f"thread {number % 2}")
+    page.ready()
+    page.ready()
 
-    assert await page.pokes() == [
+    assert await page.messages() == [
         {"type": "hello"},
         {"type": "inbox", "thread": "thread 0"},
         {"type": "inbox", "thread": "thread 1"},
@@ -324,28 +324,28 @@ async def test_only_the_team_is_told_who_decided(room):
     await room.until(lambda: {"type": "hello"} in room.told[bob])
 
     for team, who in ((THEIRS, "Eve"), (OURS, "Ann")):
-        decided = {"interrupts": [THIS.interrupt], "by": who}
+        decided = {"interrupts": [THIS], "by": who}
         message = {"type": "ring.team", "team": team, "thread": "t", "decided": decided}
         await wakeups.rings().group_send(wakeups.GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
     told = [one for one in room.told[bob] if one["type"] == "decided"]
-    assert told == [{"type": "decided", "interrupts": [THIS.interrupt], "by": "Ann"}]
+    assert told == [{"type": "decided", "interrupts": [THIS], "by": "Ann"}]
 
 
-async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_pokes():
-    page = Page(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
+async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_messages():
+    page = Subscription(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
     for number in range(5_000):
-        page.poke(f"thread {number}")
+        page.changed(f"thread {number}")
 
-    assert len(await page.pokes()) == 100
+    assert len(await page.messages()) == 100
 
 
 def test_a_page_says_which_request_it_shows_or_that_it_shows_none():
     name = uuid4()
 
-    assert read_here(f'{{"type": "here", "interrupt": "{name}"}}') == name
-    assert read_here('{"type": "here", "interrupt": null}') is None
+    assert parse_presence_message(f'{{"type": "here", "interrupt": "{name}"}}') == name
+    assert parse_presence_message('{"type": "here", "interrupt": null}') is None
 
 
 @pytest.mark.parametrize(
@@ -373,4 +373,4 @@ def test_a_page_says_which_request_it_shows_or_that_it_shows_none():
 )
 def test_anything_else_that_a_page_says_is_nonsense(frame):
     with pytest.raises(ValueError):  # noqa: PT011 - whichever it is, it is ignored
-        read_here(frame)
+        parse_presence_message(frame)

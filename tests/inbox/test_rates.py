@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from inbox.platform import rate_limit_memory, rate_limits
 from inbox.platform.client_ip import household_of
-from inbox.realtime import agui
+from inbox.realtime import agui_consumer
 from inbox.rules.errors import RateLimited
 from tests.races.together import Meeting
 from tests.support.valkey import ValkeyServer
@@ -209,13 +209,13 @@ def test_a_redis_that_is_away_is_not_asked_by_every_call(valkey, monkeypatch):
 
 
 def test_an_address_has_so_many_sockets_without_an_input(monkeypatch, alice, bob, robot, dora):
-    monkeypatch.setattr(agui, "MOST_WAITING_FROM_ADDRESS", 2)
-    leave = agui._wait(alice, "192.0.2.1")
-    agui._wait(bob, "192.0.2.1")
+    monkeypatch.setattr(agui_consumer, "MAX_IDLE_PER_ADDRESS", 2)
+    leave = agui_consumer._take_idle_slot(alice, "192.0.2.1")
+    agui_consumer._take_idle_slot(bob, "192.0.2.1")
 
     with pytest.raises(RateLimited):
-        agui._wait(robot, "192.0.2.1")
+        agui_consumer._take_idle_slot(robot, "192.0.2.1")
 
-    agui._wait(robot, "192.0.2.2")
+    agui_consumer._take_idle_slot(robot, "192.0.2.2")
     leave()
-    agui._wait(dora, "192.0.2.1")
+    agui_consumer._take_idle_slot(dora, "192.0.2.1")

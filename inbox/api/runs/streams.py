@@ -6,13 +6,13 @@ from contextlib import aclosing
 
 from django.http import StreamingHttpResponse
 
-from inbox.feed import Row
+from inbox.feed import EventRow
 
 KEEP_ALIVE = ": keep-alive\n\n"
 KEEP_ALIVE_SECONDS = 15.0
 
 
-def sse(row: Row) -> str:
+def sse(row: EventRow) -> str:
     """One event, its cursor in `id:` and never in the event; LF only, clients split on it."""
     return f"id: {row.seq}\ndata: {row.body}\n\n"
 
@@ -23,7 +23,7 @@ def unnumbered(body: str) -> str:
 
 
 async def encoded(
-    chunks: AsyncIterator[Collection[Row]], before: Iterable[str] = ()
+    chunks: AsyncIterator[Collection[EventRow]], before: Iterable[str] = ()
 ) -> AsyncIterator[bytes]:
     """Each chunk of rows as one write, whatever the number of events in it."""
     # Daphne sends the headers with the first byte, and a follower may wait long for an event.

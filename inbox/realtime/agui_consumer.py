@@ -1,4 +1,4 @@
-"""The AG-UI door over WebSocket: the first frame is the input, then one event per frame."""
+"""AG-UI server over WebSocket: the first frame is the input, then one event per frame."""
 
 import asyncio
 import contextlib
@@ -19,7 +19,7 @@ from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
     address_of_scope,
-    caller_of_scope,
+    authenticate,
     close_code_of,
     query_of,
 )
@@ -29,57 +29,57 @@ from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
 
-#: How long a socket may be open without its input, and how many may be so in one process.
+#: Bounds of sockets that have not sent their input yet: time, and number per process.
 FIRST_FRAME_SECONDS = 10.0
-MOST_WAITING_OF_CALLER, MOST_WAITING_FROM_ADDRESS = 50, 200
+MAX_IDLE_PER_CALLER, MAX_IDLE_PER_ADDRESS = 50, 200
 
 
 class AguiConsumer(AsyncWebsocketConsumer):
-    """One socket, one run; closed after the terminal event. The run goes on without it."""
+    """A socket for one run, closed after the terminal event; the run does not depend on it."""
 
     async def connect(self) -> None:
         self._task: asyncio.Task[None] | None = None
-        self._waiting: asyncio.Task[None] | None = None
+        self._idle_timeout: asyncio.Task[None] | None = None
         try:
-            self._actor = await caller_of_scope(self.scope)
-            self._leave_waiting = _wait(self._actor, address_of_scope(self.scope))
+            self._actor = await authenticate(self.scope)
+            self._release_idle_slot = _take_idle_slot(self._actor, address_of_scope(self.scope))
         except Refusal as refusal:
             await self.close(close_code_of(refusal))
             return
         await self.accept()
-        self._waiting = asyncio.create_task(self._expire())
+        self._idle_timeout = asyncio.create_task(self._close_when_idle())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self._task is not None:
             await self._refuse("INVALID_INPUT", "One socket carries one run; open another one.")
             return
-        self._stop_waiting()
+        self._stop_idle_timeout()
         self._task = asyncio.create_task(self._serve(text_data or bytes_data or b""))
 
     async def disconnect(self, code: int) -> None:
-        self._stop_waiting()
+        self._stop_idle_timeout()
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
-    async def _expire(self) -> None:
+    async def _close_when_idle(self) -> None:
         await asyncio.sleep(FIRST_FRAME_SECONDS)
-        self._leave_waiting()
+        self._release_idle_slot()
         message = f"Send the input within {FIRST_FRAME_SECONDS:g} seconds."
         await self._refuse("INVALID_INPUT", message, CLOSE_TOO_LATE)
 
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._leave_waiting()
+    def _stop_idle_timeout(self) -> None:
+        if self._idle_timeout is not None:
+            self._idle_timeout.cancel()
+            self._release_idle_slot()
 
     async def _serve(self, frame: str | bytes) -> None:
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
             await in_db_thread(check_is_known_still, self._actor)
             rate_limits.take_stream(self._actor)
-            answer = await gateway.run(
+            response = await gateway.run(
                 self._actor,
                 slug,
                 strict_json.loads(frame),
@@ -91,18 +91,18 @@ class AguiConsumer(AsyncWebsocketConsumer):
         except Refusal as refusal:
             await self._refuse(refusal.code, refusal.message, close_code_of(refusal))
         except Exception:
-            log.exception("door failed", agent=slug)
-            await self._refuse("INTERNAL_ERROR", "Something went wrong here; it is in the log.")
+            log.exception("AG-UI request failed", agent=slug)
+            await self._refuse("INTERNAL_ERROR", "Internal error. The server log has the details.")
         else:
-            await self._send_all(answer)
+            await self._send_all(response)
             await self.close()
 
     def _dialect(self) -> str:
         return dict(query_of(self.scope)).get("dialect", "canonical")
 
-    async def _send_all(self, answer: gateway.Answer) -> None:
-        await self._send(answer.bodies)
-        rows: Any = answer.rows()
+    async def _send_all(self, response: gateway.Answer) -> None:
+        await self._send(response.bodies)
+        rows: Any = response.rows()
         if rows is not None:
             async with aclosing(rows) as chunks:
                 async for chunk in chunks:
@@ -113,16 +113,21 @@ class AguiConsumer(AsyncWebsocketConsumer):
             await self.send(text_data=body)
 
     async def _refuse(self, code: str, message: str, close_code: int = CLOSE_BAD_INPUT) -> None:
-        """Say what is wrong as the only event of the stream: bad frames are no reason to crash."""
+        """Send a RUN_ERROR as the only event of the stream and close the socket."""
         await self.send(text_data=gateway.run_error(code, message))
         await self.close(close_code)
 
 
-def _wait(actor: Actor, address: str) -> Callable[[], None]:
-    """Take the places of a socket that has no input yet. Raises RateLimited."""
+def _take_idle_slot(actor: Actor, address: str) -> Callable[[], None]:
+    """
+    Count a socket without input and return the function that releases its slot.
+
+    Raises:
+        RateLimited.
+    """
     return rate_limits.places.take(
         {
-            f"waiting sockets of {actor.kind}:{actor.ident}": MOST_WAITING_OF_CALLER,
-            f"waiting sockets from {household_of(address)}": MOST_WAITING_FROM_ADDRESS,
+            f"waiting sockets of {actor.kind}:{actor.ident}": MAX_IDLE_PER_CALLER,
+            f"waiting sockets from {household_of(address)}": MAX_IDLE_PER_ADDRESS,
         }
     )
