@@ -38,7 +38,7 @@ from inbox.models import (  # noqa: E402
 )
 from inbox.models.clock import database_now  # noqa: E402
 from inbox.queries.people.api_keys import actor_of_user  # noqa: E402
-from inbox.rules.decisions.consent import canonical, digest  # noqa: E402
+from inbox.rules.decisions.consent import canonical_json, digest  # noqa: E402
 from inbox.rules.people.access import SEED, Role, agent_actor  # noqa: E402
 
 _MODELS = (Thread, Run, ToolCall, Interrupt, Decision, AuditEntry, AuditPayload)
@@ -90,9 +90,9 @@ def _store(agents: Any, numbers: range, reviewer: Any) -> int:
     rows = store(agents, now, numbers, int(now.timestamp() * 1000), is_open=False)
     calls = [row.tool_call for row in rows]
     for number, call in enumerate(calls, start=numbers.start * 10):
-        call.args = canonical({"body": "Hello Dana", "subject": f"Invoice {number}"})
+        call.args = canonical_json({"body": "Hello Dana", "subject": f"Invoice {number}"})
         is_edited = number % _EDITED_EVERY == 0
-        call.edited_args = canonical({"subject": f"Edited {number}"}) if is_edited else None
+        call.edited_args = canonical_json({"subject": f"Edited {number}"}) if is_edited else None
         call.verdict, call.decided_by = ("edited" if is_edited else "approved"), reviewer.ident
         call.state, call.result = "settled", '{"ok":true}'
         call.started_at = call.settled_at = now

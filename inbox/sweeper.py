@@ -53,7 +53,7 @@ def sweep() -> None:
     if _purges.is_due():
         with _logged(what="sign-ins"):
             purge()
-    if found.seal_is_due():
+    if found.is_checkpoint_due():
         with _logged(what="audit trail"):
             origin.seal()
 
@@ -70,7 +70,7 @@ def keep_time() -> None:
 
 def warn() -> None:
     """Tell webhooks what expires soon."""
-    for thread_id in found.threads_with_interrupts_to_warn_of():
+    for thread_id in found.threads_with_unannounced_expiry():
         with _logged(thread=str(thread_id)):
             warn_of_expiry(thread_id=thread_id)
 

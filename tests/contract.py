@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from inbox.rules.runs.contract import (
-    Entry,
-    Question,
+    InterruptState,
+    ResumeEntry,
     check_in_time,
     check_payload,
     check_resume,
@@ -13,8 +13,8 @@ from inbox.rules.runs.contract import (
 
 
 def check_array(
-    *, entries: Sequence[Entry], questions: Sequence[Question], now: datetime
-) -> list[Entry]:
+    *, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState], now: datetime
+) -> list[ResumeEntry]:
     """Return the new decisions of an array that may resume the run; raise what the gate raises."""
     fresh = check_resume(entries=entries, questions=questions)
     known = {question.interrupt_id: question for question in questions}

@@ -8,7 +8,7 @@ from inbox import engine
 from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import Accepted, RunRequest, accept_run
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
 
 APPROVE = {"approved": True}
@@ -24,7 +24,7 @@ def request(
     *,
     thread_id: str | None = None,
     run_id: str | None = None,
-    entries: tuple[Entry, ...] = (),
+    entries: tuple[ResumeEntry, ...] = (),
 ) -> RunRequest:
     """A RunAgentInput that says `text`, or answers interrupts."""
     return RunRequest(
@@ -105,9 +105,9 @@ def call_off(interrupt: Any, actor: Any) -> Any:
     )
 
 
-def entry(interrupt: Any, payload: Any = None, *, cancelled: bool = False) -> Entry:
+def entry(interrupt: Any, payload: Any = None, *, cancelled: bool = False) -> ResumeEntry:
     status = EntryStatus.CANCELLED if cancelled else EntryStatus.RESOLVED
-    return Entry(interrupt.interrupt_id, status, payload)
+    return ResumeEntry(interrupt.interrupt_id, status, payload)
 
 
 def events(thread_id: UUID) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from uuid6 import uuid7
 from inbox.actions.runs.start_run import idempotency_digest
 from inbox.models import Order
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
 
 
@@ -42,7 +42,7 @@ def made_before(once: Once, *, actor: Actor, now: datetime) -> UUID | None:
         return None
     wanted = Order(
         key_digest=idempotency_digest(actor, once.key),
-        request_digest=digest(canonical(dict(once.asked))),
+        request_digest=digest(canonical_json(dict(once.asked))),
         made=once.made,
         created_at=now,
     )

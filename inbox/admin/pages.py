@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from inbox.admin.site import site
 from inbox.queries.people.api_keys import actor_of_superuser
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import visible
@@ -151,7 +151,7 @@ class ActionForm(_ModelForm):
     """
 
     #: What the action has refused; the same form is shown again with it.
-    refusal: Refusal | None = None
+    refusal: RequestRejected | None = None
     #: Where problems have other names than the fields of the form.
     names: Mapping[str, str] = {}
 
@@ -242,7 +242,7 @@ class ChangedByActions(Page):
         view: Any = super()._changeform_view  # type: ignore[misc]  # stubs leave it out
         try:
             return view(request, object_id, form_url, context)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             request.refusal = refusal  # type: ignore[attr-defined]
             return view(request, object_id, form_url, context)
 

@@ -39,11 +39,11 @@ from inbox.feed import EventRow, follow_run
 from inbox.models import Run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.agents import agents
-from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.access import is_still_allowed
 from inbox.queries.runs import threads
-from inbox.queries.runs.delivered_interrupts import Asked, asked_in
+from inbox.queries.runs.delivered_interrupts import DeliveredInterrupt, interrupts_of_run
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.errors import ContractRefusal, Forbidden, InvalidInput
+from inbox.rules.errors import ContractError, Forbidden, InvalidInput
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import RunStatus
 
@@ -59,7 +59,7 @@ class Answer:
     run_id: str = ""  #: what the client calls it, if somebody else started it
     may_read: Callable[[], bool] = lambda: True
     dialect: Dialect = Dialect.CANONICAL
-    asked: Sequence[Asked] = ()  #: the interrupts that `bodies` tell of
+    asked: Sequence[DeliveredInterrupt] = ()  #: the interrupts that `bodies` tell of
     actor: Actor | None = None  #: who is told, for a client of an older dialect
 
     def rows(self) -> AsyncIterator[Sequence[EventRow]] | None:
@@ -149,7 +149,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
                 return _asks(request, still_open)
             request = replace(request, entries=entries, has_resume=True)
         accepted = engine.accept(agent=agent, request=request, actor=actor, entrance=entrance)
-    except (ContractRefusal, Forbidden) as refusal:
+    except (ContractError, Forbidden) as refusal:
         if isinstance(refusal, Forbidden) and not request.entries and given is None:
             raise
         is_langgraph = dialect is Dialect.LANGGRAPH
@@ -161,7 +161,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
     return Answer(
         run=taken,
         run_id=request.run_id if accepted.replayed else "",
-        may_read=partial(is_allowed_still, actor, agent.team_id),
+        may_read=partial(is_still_allowed, actor, agent.team_id),
     )
 
 
@@ -195,20 +195,20 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
         return Answer(
             bodies=_ended(known, "") if known.messages else (),
             run=known.active,
-            may_read=partial(is_allowed_still, actor, agent.team_id),
+            may_read=partial(is_still_allowed, actor, agent.team_id),
         )
     asked = _asked(known)
     return Answer(bodies=_ended(known, _as_of_now(known.last_terminal, asked)), asked=asked)
 
 
-def _asked(known: threads.Hydration) -> Sequence[Asked]:
+def _asked(known: threads.Hydration) -> Sequence[DeliveredInterrupt]:
     """Return the interrupts that the last run of the thread ended with."""
     last = known.last
     is_waiting = last is not None and last.status == RunStatus.INTERRUPTED
-    return asked_in(known.thread, last) if last and is_waiting else ()
+    return interrupts_of_run(known.thread, last) if last and is_waiting else ()
 
 
-def _as_of_now(terminal: str, asked: Sequence[Asked]) -> str:
+def _as_of_now(terminal: str, asked: Sequence[DeliveredInterrupt]) -> str:
     """Return a terminal event with the view digests of now: those in the log may be older."""
     if not asked:
         return terminal
@@ -250,7 +250,7 @@ def _snapshots(known: threads.Hydration, run_id: str) -> list[str]:
     return [wire.encode(event) for event in events]
 
 
-def _asks(request: RunRequest, asked: Sequence[Asked]) -> Answer:
+def _asks(request: RunRequest, asked: Sequence[DeliveredInterrupt]) -> Answer:
     """What is still asked, as the end of a run that nobody has to do."""
     interrupts = [Interrupt.model_validate(one.body) for one in asked]
     outcome = RunFinishedInterruptOutcome(interrupts=interrupts)
@@ -263,7 +263,9 @@ def _asks(request: RunRequest, asked: Sequence[Asked]) -> Answer:
 
 
 def _refused(
-    request: RunRequest, refusal: ContractRefusal | Forbidden, still_open: Sequence[Asked]
+    request: RunRequest,
+    refusal: ContractError | Forbidden,
+    still_open: Sequence[DeliveredInterrupt],
 ) -> Answer:
     """Return the refusal as a RUN_ERROR, after what is still open in LangGraph's dialect."""
     started = wire.encode(wire.run_started(request.thread_id, request.run_id))

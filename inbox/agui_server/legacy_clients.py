@@ -19,12 +19,16 @@ from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import RunRequest
 from inbox.feed import EventRow
 from inbox.models import Agent
-from inbox.queries.runs.delivered_interrupts import Asked, asked_on, delivered_to
+from inbox.queries.runs.delivered_interrupts import (
+    DeliveredInterrupt,
+    delivered_to,
+    interrupts_to_answer,
+)
 from inbox.rules import errors
 from inbox.rules.decisions.edits import flat_edits
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, Reason
 
 
@@ -43,7 +47,7 @@ def entries_of(
     dialect: Dialect,
     given: Given,
     entrance: Entrance,
-) -> tuple[list[Entry], Sequence[Asked]]:
+) -> tuple[list[ResumeEntry], Sequence[DeliveredInterrupt]]:
     """
     Return the resume entries that an answer stands for; or the interrupts that are still open.
 
@@ -56,7 +60,7 @@ def entries_of(
         ViewChanged: the answer names no interrupt, and this actor was told of none.
         UnknownInterrupt, PartialResume: the answer is to nothing that was asked, or not to all.
     """
-    asked = asked_on(actor, agent, request.thread_id, given.interrupt_id)
+    asked = interrupts_to_answer(actor, agent, request.thread_id, given.interrupt_id)
     answers_by_id = by_interrupt(given.payload, [one.interrupt_id for one in asked])
     if dialect is Dialect.LANGGRAPH and answers_by_id is not None:
         return _entries_of_map(asked, answers_by_id), ()
@@ -88,15 +92,15 @@ def entries_of(
     return [], still_open
 
 
-def open_interrupts(actor: Actor, agent: Agent, thread_id: str) -> Sequence[Asked]:
+def open_interrupts(actor: Actor, agent: Agent, thread_id: str) -> Sequence[DeliveredInterrupt]:
     """Return what the thread still asks; nothing for who may not decide."""
     try:
-        return [one for one in asked_on(actor, agent, thread_id, "") if one.is_open]
+        return [one for one in interrupts_to_answer(actor, agent, thread_id, "") if one.is_open]
     except (errors.Forbidden, errors.UnknownInterrupt):
         return []
 
 
-def asked_again(still_open: Sequence[Asked]) -> list[str]:
+def asked_again(still_open: Sequence[DeliveredInterrupt]) -> list[str]:
     """
     Return events that ask for these once more, in LangGraph's dialect.
 
@@ -135,7 +139,9 @@ def _retold(body: str, teller: Teller) -> list[str]:
     return [strict_json.dumps(event) for event in teller.tell(json.loads(body))]
 
 
-def _entries_of_map(asked: Sequence[Asked], answers: Mapping[str, Any]) -> list[Entry]:
+def _entries_of_map(
+    asked: Sequence[DeliveredInterrupt], answers: Mapping[str, Any]
+) -> list[ResumeEntry]:
     """Return the entries of LangGraph's map from interrupt ids to answers."""
     given_now = {
         one.interrupt_id: _entry(Dialect.LANGGRAPH, one, answers[one.interrupt_id])
@@ -146,14 +152,14 @@ def _entries_of_map(asked: Sequence[Asked], answers: Mapping[str, Any]) -> list[
     return [entry for entry in entries if entry is not None]
 
 
-def _target(asked: Sequence[Asked], interrupt_id: str) -> Asked:
+def _target(asked: Sequence[DeliveredInterrupt], interrupt_id: str) -> DeliveredInterrupt:
     for one in asked:
         if one.interrupt_id == interrupt_id:
             return one
     raise errors.UnknownInterrupt("No interrupt is open on this thread.")
 
 
-def _entry(dialect: Dialect, asked: Asked, given: Any) -> Entry:
+def _entry(dialect: Dialect, asked: DeliveredInterrupt, given: Any) -> ResumeEntry:
     is_approval = asked.reason == Reason.TOOL_CALL
     status, payload = canonical_answer(given, is_approval=is_approval)
     if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
@@ -163,4 +169,4 @@ def _entry(dialect: Dialect, asked: Asked, given: Any) -> Entry:
             else ()
         )
         payload = with_edits(payload, given, asked.args, flat)
-    return Entry(asked.interrupt_id, EntryStatus(status), payload)
+    return ResumeEntry(asked.interrupt_id, EntryStatus(status), payload)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ag_ui.core import ResumeEntry, RunAgentInput
+from ag_ui.core import ResumeEntry as WireResumeEntry
+from ag_ui.core import RunAgentInput
 from pydantic import BaseModel, ValidationError
 
 from agents.agui.bounds import check_bounds
@@ -11,7 +12,7 @@ from agents.agui.errors import ProtocolViolation
 from inbox.actions.runs.start_run import RunRequest
 from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.errors import InvalidInput, InvalidValue
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
 
 ID_CHARACTERS = 200
@@ -48,7 +49,7 @@ def run_request(value: Any) -> RunRequest:
             "forwardedProps": props,
         },
         entries=[
-            Entry(
+            ResumeEntry(
                 entry.interrupt_id,
                 EntryStatus(entry.status),
                 entry.payload,
@@ -78,7 +79,7 @@ def _without_ours(props: Any) -> tuple[Any, dict[str, str]]:
     return rest, digests
 
 
-def _digests_of(entries: Sequence[ResumeEntry]) -> dict[str, str]:
+def _digests_of(entries: Sequence[WireResumeEntry]) -> dict[str, str]:
     """Return the view digests in the metadata of resume entries, by interrupt id."""
     digests = {}
     for entry in entries:

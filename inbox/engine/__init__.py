@@ -113,7 +113,7 @@ def retry(run_id: UUID, actor: Actor) -> Accepted:
     Try a failed run again; see `retry_run`, which has to know what its agent can do.
 
     Raises:
-        NotFound, Forbidden, RetryRefused.
+        NotFound, Forbidden, RetryRejected.
     """
     restartable = is_restartable(implementation_of(run_id))
     return retry_run(run_id=run_id, actor=actor, restartable=restartable)

@@ -20,7 +20,7 @@ from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotRemote, TooManyTests
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: A test keeps a thread that pages need as well, for seconds: there are a dozen of them.
 _AT_ONCE = 2
@@ -79,9 +79,13 @@ def try_connection(slug: str, actor: Actor) -> dict[str, Any]:
     require(actor, agent.team_id, Permission.ADMIN, agent.pk)
     endpoint = endpoint_of(agent.pk)
     if endpoint is None:
-        raise NotRemote(Sentence("This agent runs here: there is no connection to test."))
+        raise NotRemote(
+            TranslatableMessage("This agent runs here: there is no connection to test.")
+        )
     if not _free.acquire(blocking=False):
-        raise TooManyTests(Sentence("Other connections are being tested: try again in a moment."))
+        raise TooManyTests(
+            TranslatableMessage("Other connections are being tested: try again in a moment.")
+        )
     try:
         report = _probe(endpoint).to_json()
     finally:

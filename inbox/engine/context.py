@@ -12,7 +12,7 @@ from inbox.actions.runs import run_lease
 from inbox.actions.runs.tool_calls import WantedCall
 from inbox.engine.turns import Settled
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
 Ask = Callable[[Callable[[run_lease.Batch, Any], Any], Any], "asyncio.Future[Any]"]
@@ -39,13 +39,13 @@ class EngineJournal:
 
     async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
         try:
-            wanted = WantedCall(tool_call_id, canonical(dict(args)), effect.value)
+            wanted = WantedCall(tool_call_id, canonical_json(dict(args)), effect.value)
         except ValueError as error:
             raise ToolRefused(str(error)) from error
         if effect is Effect.ONCE:
             self._begun_once.add(tool_call_id)
         answer = await self._ask(self._begin, wanted)
-        if isinstance(answer, errors.Refusal):
+        if isinstance(answer, errors.RequestRejected):
             self.has_refused_arguments |= isinstance(answer, errors.ArgumentsNotApproved)
             raise ToolRefused(str(answer))
         return Permit(idempotency_key=str(answer.pk), result=answer.result)

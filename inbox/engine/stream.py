@@ -17,9 +17,9 @@ from inbox.actions.runs.event_log import Frame, frame
 from inbox.actions.runs.run_lease import Batch
 from inbox.actions.runs.tool_calls import ProposedCall
 from inbox.queries.runs.run_assignment import Assignment
-from inbox.rules.decisions.consent import canonical, written_text
+from inbox.rules.decisions.consent import canonical_json, original_text
 from inbox.rules.errors import ArgumentsDiffer, LimitExceeded, ProtocolBroken
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 
 MAX_EVENTS = 10_000
@@ -49,7 +49,7 @@ class Outgoing:
         self._arguments: dict[str, tuple[str, list[str]]] = {}
         self._repeated: dict[str, list[str]] = {}  #: arguments of calls of earlier runs
         self._approved = {
-            answer.proposal.tool_call_id: canonical(dict(answer.proposal.args))
+            answer.proposal.tool_call_id: canonical_json(dict(answer.proposal.args))
             for answer in assignment.answers
             if answer.proposal is not None and answer.proposal.is_approved
         }
@@ -275,10 +275,10 @@ def _arguments(text: str) -> tuple[str, str | None]:
         value = strict_json.loads(text or "{}")
         if not isinstance(value, dict):
             raise ProtocolBroken("The arguments of a tool call are a JSON object.")
-        text = canonical(value)
+        text = canonical_json(value)
     except ValueError as error:
         raise ProtocolBroken(f"The arguments of a tool call are no valid JSON: {error}") from error
-    return text, written_text(value, text)
+    return text, original_text(value, text)
 
 
 def _result(event: agui.ToolCallResultEvent) -> str:
@@ -301,5 +301,5 @@ def _check_interrupts(interrupts: Several[agui.Interrupt]) -> None:
         if interrupt.response_schema is not None:
             try:
                 check_schema(interrupt.response_schema)
-            except (SchemaRefused, ValueError) as error:
+            except (SchemaRejected, ValueError) as error:
                 raise ProtocolBroken(f"Interrupt {interrupt.id!r}: {error}") from error

@@ -14,7 +14,7 @@ from inbox.feed.presence import ANNOUNCE_SECONDS, Presence, announcements
 from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.live_access import standings_of
+from inbox.queries.people.live_access import live_access_of
 from inbox.wakeups import GROUP, PRESENCE_GROUP, rings
 
 log = structlog.get_logger(__name__)
@@ -134,7 +134,7 @@ class Hub:
         """End the subscriptions of people who signed out, were deactivated or left a team."""
         subscriptions = list(self.subscriptions.values())
         readers = [subscription.reader for subscription in subscriptions]
-        accesses = await in_db_thread(standings_of, readers)
+        accesses = await in_db_thread(live_access_of, readers)
         for subscription, access in zip(subscriptions, accesses, strict=True):
             if access is None or subscription.access.reads - access.reads:
                 subscription.end()

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 from uuid import uuid4
 
-from inbox.queries.people.live_access import Reader, Standing
+from inbox.queries.people.live_access import ConnectedActor, LiveAccess
 
 _MAX_PENDING = 100
 
@@ -17,7 +17,7 @@ class Subscription:
     """
 
     def __init__(
-        self, reader: Reader, access: Standing, viewed_interrupt: str | None = None
+        self, reader: ConnectedActor, access: LiveAccess, viewed_interrupt: str | None = None
     ) -> None:
         self.key = uuid4().hex
         self.reader = reader

@@ -17,9 +17,9 @@ from inbox.forms.posts import Posted
 from inbox.forms.reading import Reader
 from inbox.forms.values import ABSENT, field_id, plain_newlines, same, strings
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
-from inbox.rules.schema.secrets import NAMES, Numbered, Secrets
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets
 from inbox.rules.text.safe_text import has_hidden, json_text, visible
 
 FORM_TAB = "form"
@@ -39,7 +39,7 @@ class _Source:
     name: str
     leave_out: Collection[str]
     is_text: bool  #: whether the fields ask for a text
-    masks: Numbered | None = None  #: of what is secret in the value
+    masks: NumberedMasks | None = None  #: of what is secret in the value
 
     def veiled(self, value: Any) -> Any:
         """The value, of what the form starts from or of what it says, with the masks in it."""
@@ -153,7 +153,7 @@ def build_form(
         value = {key: member for key, member in value.items() if key not in leave_out}
     masks = None
     if value is not ABSENT:
-        masks = Numbered(secrets)
+        masks = NumberedMasks(secrets)
         masks.hidden(value)
     source = _Source(_usable(schema), value, name, frozenset(leave_out), is_text, masks)
     post = Posted(posted) if posted is not None else None
@@ -176,7 +176,7 @@ def _usable(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
         return {}
     try:
         check_schema(schema)
-    except SchemaRefused:
+    except SchemaRejected:
         return {}
     return schema
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.text.safe_text import has_hidden, visible
 
 #: A key is part of the names of fields; longer ones make the object JSON.
@@ -87,7 +87,7 @@ def has_type(value: Any, name: str) -> bool:
 def number_text(value: float) -> str:
     """The shortest text of the same number, as it would be sent."""
     try:
-        return canonical(value)
+        return canonical_json(value)
     except ValueError:  # beyond 2^53: never through the gateway, but nothing may raise here
         return json.dumps(value)
 
@@ -165,6 +165,6 @@ def _is_lost(char: str) -> bool:
 
 def _text(value: Any) -> str:
     try:
-        return canonical(value)
+        return canonical_json(value)
     except ValueError:
         return json.dumps(value, sort_keys=True)

@@ -5,7 +5,7 @@ import json
 from django.db import migrations
 from django.db.models import OuterRef, Subquery
 
-from inbox.rules.decisions.similarity import search_text_of, shape_of
+from inbox.rules.decisions.similarity import search_text_of, similarity_key
 
 AT_ONCE = 500
 
@@ -41,7 +41,7 @@ def _fill_one(row):
     row.search_text = search_text_of(row.title, asked.get("message") or "", row.tool, args=args)
     if row.tool and row.reason == "tool_call":
         schema = asked.get("responseSchema")
-        row.shape = shape_of(agent=str(row.agent.pk), tool=row.tool, args=args, schema=schema)
+        row.shape = similarity_key(agent=str(row.agent.pk), tool=row.tool, args=args, schema=schema)
 
 
 class Migration(migrations.Migration):

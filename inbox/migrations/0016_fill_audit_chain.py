@@ -6,7 +6,7 @@ import secrets
 from django.db import migrations
 
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     Facts,
@@ -27,7 +27,7 @@ def fill(apps, schema_editor):
         ids = {name: getattr(row, f"{name}_id") for name in _IDS if getattr(row, f"{name}_id")}
         chain = ids.get("thread", row.team_id)
         place = places.get(chain, Place(chain))
-        payload = canonical(
+        payload = canonical_json(
             {
                 "actor": row.actor_label,
                 "on_behalf": "",

@@ -5,9 +5,9 @@ import json
 from django.db import migrations
 from django.db.models import OuterRef, Subquery
 
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
-from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
+from inbox.rules.runs.tool_call_outcome import outweighs, outcome_of_entry
 
 
 def fill(apps, schema_editor):
@@ -21,7 +21,7 @@ def fill(apps, schema_editor):
     for one in decisions.select_related("interrupt").order_by("created_at", "pk").iterator():
         by = str(one.user_id or one.api_key_id or one.actor_label)
         payload = json.loads(one.payload) if one.payload else None
-        verdict = verdict_on(Entry("", EntryStatus(one.status), payload), by=by)
+        verdict = outcome_of_entry(ResumeEntry("", EntryStatus(one.status), payload), by=by)
         call = one.interrupt.tool_call_id
         if outweighs(verdict, verdicts.get(call, ("", ""))[0]):
             verdicts[call] = verdict, by[:64]

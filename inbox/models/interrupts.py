@@ -12,7 +12,7 @@ from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
 from inbox.models.toolcalls import ToolCall
 from inbox.rules.decisions.bulk import BulkCandidate
-from inbox.rules.decisions.consent import VIEW_VERSION, shown_digest
+from inbox.rules.decisions.consent import VIEW_VERSION, current_view_digest
 from inbox.rules.runs.states import InterruptStatus
 
 #: When a question without an expiry is due: a column without nulls sorts by its index everywhere.
@@ -128,7 +128,7 @@ class Interrupt(models.Model):
         """
         call = self.tool_call
         is_changed = call is not None and call.approved_args != self.args
-        return shown_digest(
+        return current_view_digest(
             self.view_digest,
             changed_args=call.approved_args if call is not None and is_changed else None,
             endpoint=self.endpoint_digest,

@@ -8,8 +8,8 @@ from inbox.models.agents import Agent
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
-from inbox.rules.decisions.consent import as_written
-from inbox.rules.runs.states import ToolCallState, Verdict
+from inbox.rules.decisions.consent import load_original_value
+from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 
 
 class ToolCall(models.Model):
@@ -41,7 +41,7 @@ class ToolCall(models.Model):
     state = models.CharField(
         max_length=10, choices=choices(ToolCallState), default=ToolCallState.PROPOSED
     )
-    verdict = models.CharField(max_length=10, blank=True, choices=choices(Verdict))
+    verdict = models.CharField(max_length=10, blank=True, choices=choices(ToolCallOutcome))
     decided_by = models.CharField(max_length=64, blank=True)
     result = models.TextField(null=True)
     proposed_at = models.DateTimeField()
@@ -65,7 +65,7 @@ class ToolCall(models.Model):
     @property
     def proposed(self) -> Any:
         """The value of `args`, as the agent wrote it."""
-        return as_written(self.args, self.args_written)
+        return load_original_value(self.args, self.args_written)
 
     @property
     def approved_args(self) -> str:

@@ -14,7 +14,7 @@ from inbox.agui_server import gateway
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import household_of
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.api_keys import check_is_known_still
+from inbox.queries.people.api_keys import check_credentials_valid
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
@@ -24,7 +24,7 @@ from inbox.realtime.websocket_auth import (
     query_of,
 )
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
@@ -43,7 +43,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
         try:
             self._actor = await authenticate(self.scope)
             self._release_idle_slot = _take_idle_slot(self._actor, address_of_scope(self.scope))
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return
         await self.accept()
@@ -77,7 +77,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
     async def _serve(self, frame: str | bytes) -> None:
         slug: str = self.scope["url_route"]["kwargs"]["slug"]
         try:
-            await in_db_thread(check_is_known_still, self._actor)
+            await in_db_thread(check_credentials_valid, self._actor)
             rate_limits.take_stream(self._actor)
             response = await gateway.run(
                 self._actor,
@@ -88,7 +88,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
             )
         except strict_json.JsonRejected as error:
             await self._refuse("INVALID_INPUT", str(error))
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             await self._refuse(refusal.code, refusal.message, close_code_of(refusal))
         except Exception:
             log.exception("AG-UI request failed", agent=slug)

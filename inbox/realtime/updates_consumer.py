@@ -16,8 +16,8 @@ from agents.agui import strict_json
 from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
-from inbox.queries.people.access import is_allowed_still
-from inbox.queries.people.live_access import Reader, standings_of
+from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.live_access import ConnectedActor, live_access_of
 from inbox.queries.runs.threads import thread_for
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
@@ -28,7 +28,7 @@ from inbox.realtime.websocket_auth import (
     close_code_of,
     query_of,
 )
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 
 #: Close the socket after this many invalid messages.
@@ -58,13 +58,13 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         self._presence_updates, self._presence_window_at = 0, 0.0
         try:
             actor = self._actor = await authenticate(self.scope)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return
-        reader = Reader(actor, actor.session_key)
+        reader = ConnectedActor(actor, actor.session_key)
         try:
             subscription, thread = await in_db_thread(self._load, reader, self._query_ids())
-        except Refusal:
+        except RequestRejected:
             await self.close(CLOSE_NOT_FOUND)
             return
         if subscription is None:
@@ -74,7 +74,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         await self.accept()
         self._tasks.append(asyncio.create_task(self._send_messages(subscription)))
         if thread is not None:
-            may_read = partial(is_allowed_still, actor, thread.team_id)
+            may_read = partial(is_still_allowed, actor, thread.team_id)
             follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, may_read)
             self._tasks.append(asyncio.create_task(follow_thread))
 
@@ -90,16 +90,18 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
             interrupt_id = parse_presence_message(text_data)
             self._count_presence_update()
             viewed = await in_db_thread(_viewed_interrupt, self._actor, interrupt_id)
-        except (ValueError, Refusal):
+        except (ValueError, RequestRejected):
             self._invalid_messages += 1
             if self._invalid_messages >= MAX_INVALID_MESSAGES:
                 await self.close(CLOSE_BAD_INPUT)
             return
         await set_viewed_interrupt(self._subscription, viewed)
 
-    def _load(self, reader: Reader, ids: dict[str, UUID]) -> tuple[Subscription | None, Any]:
+    def _load(
+        self, reader: ConnectedActor, ids: dict[str, UUID]
+    ) -> tuple[Subscription | None, Any]:
         """Return the subscription, None if the session has ended, and the thread to follow."""
-        (access,) = standings_of([reader])
+        (access,) = live_access_of([reader])
         if access is None:
             return None, None
         thread = thread_for(reader.actor, ids["thread"]) if "thread" in ids else None

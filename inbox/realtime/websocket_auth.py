@@ -12,7 +12,7 @@ from inbox.platform import rate_limits
 from inbox.platform.client_ip import address_of
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
-from inbox.rules.errors import RateLimited, Refusal, Unauthenticated
+from inbox.rules.errors import RateLimited, RequestRejected, Unauthenticated
 from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
@@ -33,7 +33,7 @@ def query_of(scope: Any) -> list[tuple[str, str]]:
     return parse_qsl(scope["query_string"].decode("latin-1"))
 
 
-def close_code_of(refusal: Refusal) -> int:
+def close_code_of(refusal: RequestRejected) -> int:
     """Return the code to close a socket with."""
     if isinstance(refusal, Unauthenticated):
         return CLOSE_UNAUTHENTICATED

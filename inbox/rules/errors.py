@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 
-class Refusal(Exception):
+class RequestRejected(Exception):
     """
     A request that was understood and is refused; the message is for the person who asked.
 
@@ -20,7 +20,7 @@ class Refusal(Exception):
         self.detail: Mapping[str, Any] = detail
 
 
-class NotFound(Refusal):
+class NotFound(RequestRejected):
     """There is no such thing, or the actor may not know of it: told in the same words."""
 
     code = "NOT_FOUND"
@@ -29,7 +29,7 @@ class NotFound(Refusal):
         super().__init__(message)
 
 
-class Forbidden(Refusal):
+class Forbidden(RequestRejected):
     """The actor may see this, but not do that."""
 
     code = "FORBIDDEN"
@@ -41,37 +41,37 @@ class MoreThanOwn(Forbidden):
     code = "MORE_THAN_OWN"
 
 
-class LastAdmin(Refusal):
+class LastAdmin(RequestRejected):
     """A team would be left without anybody who administers it."""
 
     code = "LAST_ADMIN"
 
 
-class KeyEnded(Refusal):
+class KeyEnded(RequestRejected):
     """This key was revoked or has expired, and nothing brings it back."""
 
     code = "KEY_ENDED"
 
 
-class InvitationEnded(Refusal):
+class InvitationEnded(RequestRejected):
     """The invitation was accepted or withdrawn, or it has expired."""
 
     code = "INVITATION_ENDED"
 
 
-class AlreadyMember(Refusal):
+class AlreadyMember(RequestRejected):
     """Somebody who belongs to the team cannot join it."""
 
     code = "ALREADY_MEMBER"
 
 
-class EmailTaken(Refusal):
+class EmailTaken(RequestRejected):
     """Somebody has an account with this address."""
 
     code = "EMAIL_TAKEN"
 
 
-class InvalidInput(Refusal):
+class InvalidInput(RequestRejected):
     """The request has another shape than the schema says."""
 
     code = "INVALID_INPUT"
@@ -95,95 +95,95 @@ class UnsupportedMedia(InvalidInput):
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 
-class Unauthenticated(Refusal):
+class Unauthenticated(RequestRejected):
     """Nobody is signed in, and there is no valid key."""
 
     code = "UNAUTHENTICATED"
 
 
-class AddressTaken(Refusal):
+class AddressTaken(RequestRejected):
     """Another team's agent has this address."""
 
     code = "ADDRESS_TAKEN"
 
 
-class AgentChanged(Refusal):
+class AgentChanged(RequestRejected):
     """What is kept of an agent is not what was seen when the change was made."""
 
     code = "AGENT_CHANGED"
 
 
-class NotRemote(Refusal):
+class NotRemote(RequestRejected):
     """The agent runs here, which is no connection."""
 
     code = "NOT_REMOTE"
 
 
-class TooManyTests(Refusal):
+class TooManyTests(RequestRejected):
     """As many connections are being tested as may be at once."""
 
     code = "TOO_MANY_TESTS"
 
 
-class RateLimited(Refusal):
+class RateLimited(RequestRejected):
     """Too many calls of this caller, or of nobody known from this address: see `Retry-After`."""
 
     code = "RATE_LIMITED"
 
 
-class UsernameTaken(Refusal):
+class UsernameTaken(RequestRejected):
     """Somebody else has this name."""
 
     code = "USERNAME_TAKEN"
 
 
-class PreconditionFailed(Refusal):
+class PreconditionFailed(RequestRejected):
     """What is there now is not the version that the change was meant for (If-Match)."""
 
     code = "PRECONDITION_FAILED"
 
 
-class IdempotencyConflict(Refusal):
+class IdempotencyConflict(RequestRejected):
     """The same idempotency key came with another request."""
 
     code = "IDEMPOTENCY_CONFLICT"
 
 
-class NotSealed(Refusal):
+class NotSigned(RequestRejected):
     """Nothing vouches for the audit trail here; the message says why."""
 
     code = "NOT_SEALED"
 
 
-class NotClaimed(Refusal):
+class NotClaimed(RequestRejected):
     """There is no claim of the actor's to renew."""
 
     code = "NOT_CLAIMED"
 
 
-class AlreadyResumed(Refusal):
+class AlreadyResumed(RequestRejected):
     """The run goes on with this answer, which is too late to take back."""
 
     code = "ALREADY_RESUMED"
 
 
-class RetryRefused(Refusal):
+class RetryRejected(RequestRejected):
     """This run cannot be tried again; the message says why."""
 
     code = "RETRY_REFUSED"
 
 
-class WebhookDisabled(Refusal):
+class WebhookDisabled(RequestRejected):
     """Nothing is sent to this endpoint until somebody enables it again."""
 
     code = "WEBHOOK_DISABLED"
 
 
-class ContractRefusal(Refusal):
+class ContractError(RequestRejected):
     """The AG-UI contract or a check of an answer forbids this; on the wire it is a RUN_ERROR."""
 
 
-class ViewChanged(ContractRefusal):
+class ViewChanged(ContractError):
     """What was shown when the decision was made is not what is asked now (consent)."""
 
     code = "VIEW_CHANGED"
@@ -195,55 +195,55 @@ class ViewDigestRequired(ViewChanged):
     code = "VIEW_DIGEST_REQUIRED"
 
 
-class InboxOnly(ContractRefusal):
+class InboxOnly(ContractError):
     """The team takes answers from its inbox only."""
 
     code = "INBOX_ONLY"
 
 
-class NotInBulk(ContractRefusal):
+class NotInBulk(ContractError):
     """The interrupt has to be looked at by itself; the message says why."""
 
     code = "NOT_IN_BULK"
 
 
-class Claimed(ContractRefusal):
+class Claimed(ContractError):
     """Another person has taken this; `detail` says `by` whom and `until` when."""
 
     code = "CLAIMED"
 
 
-class PendingInterrupts(ContractRefusal):
+class PendingInterrupts(ContractError):
     """The thread waits for answers to its interrupts."""
 
     code = "PENDING_INTERRUPTS"
 
 
-class PartialResume(ContractRefusal):
+class PartialResume(ContractError):
     """Not every open interrupt is answered."""
 
     code = "PARTIAL_RESUME"
 
 
-class UnknownInterrupt(ContractRefusal):
+class UnknownInterrupt(ContractError):
     """No interrupt of the thread has this id."""
 
     code = "UNKNOWN_INTERRUPT_ID"
 
 
-class DuplicateResume(ContractRefusal):
+class DuplicateResume(ContractError):
     """An interrupt is answered twice at once."""
 
     code = "DUPLICATE_RESUME"
 
 
-class InterruptExpired(ContractRefusal):
+class InterruptExpired(ContractError):
     """It is too late for an answer."""
 
     code = "INTERRUPT_EXPIRED"
 
 
-class InvalidPayload(ContractRefusal):
+class InvalidPayload(ContractError):
     """The answer does not fit what was asked; `problems` says where."""
 
     code = "INVALID_PAYLOAD"
@@ -255,25 +255,25 @@ class EditsNotOffered(InvalidPayload):
     code = "EDITS_NOT_OFFERED"
 
 
-class MaskedNotSeen(ContractRefusal):
+class MaskedNotSeen(ContractError):
     """A person approves what is masked, and has neither revealed it nor said so."""
 
     code = "MASKED_NOT_SEEN"
 
 
-class AlreadyDecided(ContractRefusal):
+class AlreadyDecided(ContractError):
     """Somebody was faster; `detail` says who and when."""
 
     code = "INTERRUPT_ALREADY_RESOLVED"
 
 
-class ThreadBusy(ContractRefusal):
+class ThreadBusy(ContractError):
     """A run of the thread is still going on."""
 
     code = "THREAD_BUSY"
 
 
-class RunEnded(ContractRefusal):
+class RunEnded(ContractError):
     """The run is in a terminal state and takes no more changes."""
 
     code = "RUN_ENDED"

@@ -13,9 +13,9 @@ from inbox.queries.audit.audit_entries import entries_of, whose_trail
 from inbox.rules.audit.audit_entry import moment, read_body
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format, as_cell, check_number
-from inbox.rules.errors import NotFound, NotSealed
+from inbox.rules.errors import NotFound, NotSigned
 from inbox.rules.people.access import Actor
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.transparency_log.signer import checkpoint_of, export_part
 from inbox.transparency_log.signing_keys import existing_key
 
@@ -52,7 +52,7 @@ def export_trail(
     Raises:
         NotFound: also if there is no such checkpoint.
         Forbidden, InvalidValue.
-        NotSealed: nothing vouches for it here.
+        NotSigned: nothing vouches for it here.
     """
     whose, point = whose_trail(actor, wanted), _checkpoint(size)
     if form is Format.JSONL:
@@ -85,7 +85,9 @@ def _checkpoint(size: int | None) -> AuditCheckpoint:
     except NotFound:
         if size is not None:
             raise
-    raise NotSealed(Sentence("Nothing of the trail is sealed yet: try again in a minute."))
+    raise NotSigned(
+        TranslatableMessage("Nothing of the trail is sealed yet: try again in a minute.")
+    )
 
 
 def _check_key() -> None:
@@ -93,8 +95,10 @@ def _check_key() -> None:
     try:
         existing_key()
     except ValueError as error:
-        problem = Sentence("This machine has not the key that signs the trail (docs/audit.md).")
-        raise NotSealed(problem) from error
+        problem = TranslatableMessage(
+            "This machine has not the key that signs the trail (docs/audit.md)."
+        )
+        raise NotSigned(problem) from error
 
 
 def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -59,7 +59,7 @@ class Case:
     def refused(self, entries, **fields):
         """The code that these entries are refused with; nothing may have come of them."""
         before = self._footprint()
-        with pytest.raises(errors.ContractRefusal) as refusal:
+        with pytest.raises(errors.ContractError) as refusal:
             self.resume(entries, **fields)
         assert self._footprint() == before
         return refusal.value.code

@@ -37,7 +37,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
     from inbox.actions.audit.erasure import erase_thread
     from inbox.actions.decisions.claims import claim_interrupt
-    from inbox.rules.errors import Refusal
+    from inbox.rules.errors import RequestRejected
     from inbox.rules.people.access import SEED
     from inbox.transparency_log import origin
 
@@ -48,7 +48,7 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
         for interrupt in steps.open_interrupts(run):
             claim_interrupt(interrupt_id=interrupt.pk, actor=bob)
             steps.approve(interrupt, bob)
-            with suppress(Refusal):
+            with suppress(RequestRejected):
                 steps.deny(interrupt, bob)
         if scenario == "echo":
             origin.seal()

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import F, Max
 
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf, AuditPayload
-from inbox.rules.audit.audit_entry import NOTHING_BEFORE, canonical, hash_of
+from inbox.rules.audit.audit_entry import NOTHING_BEFORE, canonical_json, hash_of
 from inbox.rules.audit.merkle import Frontier, leaf_hash
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint
 
@@ -109,7 +109,7 @@ def edit_a_payload(dice: random.Random) -> None:
     payload = dice.choice(list(AuditPayload.objects.all()))
     said = json.loads(payload.text)
     said["actor"] = f"{said['actor']}{dice.randrange(10)}"
-    text = canonical(said)
+    text = canonical_json(said)
     if dice.random() < 0.3:
         AuditPayload.objects.filter(pk=payload.pk).update(salt=dice.randbytes(32).hex())
     else:
@@ -191,7 +191,7 @@ def _set(row: Any, **columns: Any) -> None:
 
 
 def _said(row: Any, **changes: Any) -> str:
-    return canonical({**json.loads(row.body), **changes})
+    return canonical_json({**json.loads(row.body), **changes})
 
 
 def _edited(dice: random.Random, row: Any) -> str:
@@ -205,7 +205,7 @@ def _edited(dice: random.Random, row: Any) -> str:
         said["state"] = ["open", f"expired{dice.randrange(10)}"]
     else:
         said["action"] = f"interrupt.{dice.choice(['approved', 'denied', 'forged'])}"
-    return canonical(said)
+    return canonical_json(said)
 
 
 def _columns(body: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from inbox import sweeper
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf, clock
-from inbox.queries.runs.overdue import seal_is_due
+from inbox.queries.runs.overdue import is_checkpoint_due
 from inbox.transparency_log import origin
 from tests import steps
 from tests.audit.logs import verify
@@ -45,7 +45,7 @@ def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
 
 
 def test_sealing_goes_on_after_the_clock_went_back(went_back, kept):
-    assert seal_is_due()
+    assert is_checkpoint_due()
 
     sweeper.sweep()
 
@@ -55,11 +55,11 @@ def test_sealing_goes_on_after_the_clock_went_back(went_back, kept):
 
 
 def test_sealing_is_due_once_the_last_checkpoint_is_old(log, set_clock):
-    assert not seal_is_due()
+    assert not is_checkpoint_due()
 
     set_clock(timedelta(minutes=1))
 
-    assert seal_is_due()
+    assert is_checkpoint_due()
 
 
 def test_an_old_entry_that_was_never_sealed_is_still_tampering(log, kept, world, set_clock):

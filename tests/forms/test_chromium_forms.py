@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from agents.agui import strict_json
 from inbox.forms import ABSENT, build_form
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from tests.forms.browser import open_page, render
 from tests.forms.cases import USABLE
 from tests.support.chromium import open_chromium
@@ -71,7 +71,7 @@ def test_untouched_in_chromium_is_sent_exactly_as_the_agent_wrote_it(submit):
     wrong = [
         (case.name, reading)
         for case, reading in zip(USABLE, readings, strict=True)
-        if reading.problems or canonical(reading.value) != canonical(case.value)
+        if reading.problems or canonical_json(reading.value) != canonical_json(case.value)
     ]
     assert wrong == []
 

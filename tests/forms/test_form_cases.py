@@ -6,7 +6,7 @@ import pytest
 
 from agents.agui import strict_json
 from inbox.forms import ABSENT, build_form
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schemas import check_schema
 from tests.forms.browser import open_page
 from tests.forms.cases import CASES, REFUSED, USABLE
@@ -44,7 +44,7 @@ def test_untouched_is_sent_exactly_as_the_agent_wrote_it(case):
     reading = form.read(open_page(form).post())
 
     assert not reading.problems
-    assert canonical(reading.value) == canonical(value)
+    assert canonical_json(reading.value) == canonical_json(value)
 
 
 @pytest.mark.parametrize("case", USABLE, ids=ids(USABLE))
@@ -55,7 +55,7 @@ def test_without_any_schema_untouched_is_sent_exactly_as_well(case):
     reading = form.read(open_page(form).post())
 
     assert not reading.problems
-    assert canonical(reading.value) == canonical(value)
+    assert canonical_json(reading.value) == canonical_json(value)
 
 
 @pytest.mark.parametrize("case", USABLE, ids=ids(USABLE))
@@ -70,7 +70,7 @@ def test_untouched_survives_the_json_tab_and_the_way_back(case):
         reading = form.read(open_page(form).post())
 
         assert not reading.problems
-        assert canonical(reading.value) == canonical(value)
+        assert canonical_json(reading.value) == canonical_json(value)
 
 
 @pytest.mark.parametrize("case", USABLE, ids=ids(USABLE))

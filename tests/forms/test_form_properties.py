@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from agents.agui import strict_json
 from inbox.forms import ABSENT, build_form
-from inbox.rules.decisions.consent import canonical
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.decisions.consent import canonical_json
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from tests.forms.browser import open_page
 from tests.forms.strategies import SCHEMAS, TEXTS, asked
@@ -25,7 +25,7 @@ def accepted(schema):
     try:
         strict_json.loads(strict_json.dumps(schema))
         check_schema(schema)
-    except (SchemaRefused, strict_json.JsonRejected):
+    except (SchemaRejected, strict_json.JsonRejected):
         return False
     return True
 
@@ -45,7 +45,7 @@ def test_untouched_is_sent_exactly_as_the_agent_wrote_it(pair):
     reading = form.read(open_page(form).post())
 
     assert not reading.problems
-    assert canonical(reading.value) == canonical(value)
+    assert canonical_json(reading.value) == canonical_json(value)
 
 
 @quick(200)
@@ -76,7 +76,7 @@ def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, press
     assert len(page.ids) == len(set(page.ids))
     assert {problem.field_id for problem in reading.problems} <= set(page.ids)
     if reading.value is not ABSENT:
-        canonical(reading.value)
+        canonical_json(reading.value)
 
 
 @quick(150)

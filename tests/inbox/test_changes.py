@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.value_diff import (
     MOST,
     Kind,
@@ -61,7 +61,7 @@ def test_a_changed_text_says_which_words_went_and_came() -> None:
 def test_there_are_changes_exactly_where_the_canonical_texts_differ(
     before: Any, after: Any
 ) -> None:
-    assert bool(changes_between(before, after)) == (canonical(before) != canonical(after))
+    assert bool(changes_between(before, after)) == (canonical_json(before) != canonical_json(after))
 
 
 @given(before=st.text("ab .\n"), after=st.text("ab .\n"))

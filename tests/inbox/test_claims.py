@@ -14,7 +14,7 @@ from inbox.queries.decisions.interrupts import detail_for
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE
-from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.decisions.list_filters import InterruptFilter
 from tests import steps
 from tests.steps import approve, call_off, open_interrupts, start
 
@@ -52,7 +52,7 @@ def test_a_claim_lasts_for_a_lease_and_is_seen_by_the_others(asked, bob, dora):
 
     assert taken.until - taken.claimed_at == CLAIM_LEASE == timedelta(minutes=10)
     assert detail_for(dora, asked.pk).claim.user.display_name == "Bob"
-    (row,) = list_for(dora, Filter(), now=taken.claimed_at).rows
+    (row,) = list_for(dora, InterruptFilter(), now=taken.claimed_at).rows
     assert claim_on(row, taken.claimed_at) == taken
 
 
@@ -62,7 +62,7 @@ def test_the_list_reads_its_claims_with_its_rows(world, bob, dora, django_assert
         claim(interrupt, bob)
 
     with django_assert_max_num_queries(3):
-        rows = list_for(dora, Filter(), now=interrupt.created_at).rows
+        rows = list_for(dora, InterruptFilter(), now=interrupt.created_at).rows
         names = {claim_on(row, row.created_at).user.display_name for row in rows}
 
     assert names == {"Bob"}

@@ -6,8 +6,8 @@ import pytest
 
 from inbox.rules import errors
 from inbox.rules.runs.contract import (
-    Entry,
-    Question,
+    InterruptState,
+    ResumeEntry,
     fingerprint,
     is_replay,
     plan_resume,
@@ -22,15 +22,15 @@ OPEN, EXPIRED = InterruptStatus.OPEN, InterruptStatus.EXPIRED
 
 def ask(name, *, status=OPEN, reason="confirmation", expires_in=None, schema=None, answer=None):
     expires_at = NOW + timedelta(seconds=expires_in) if expires_in is not None else None
-    return Question(name, status, reason, expires_at, schema, answer)
+    return InterruptState(name, status, reason, expires_at, schema, answer)
 
 
 def yes(name, payload=True):
-    return Entry(name, RESOLVED, payload)
+    return ResumeEntry(name, RESOLVED, payload)
 
 
 def off(name):
-    return Entry(name, CANCELLED)
+    return ResumeEntry(name, CANCELLED)
 
 
 def test_a_resume_that_covers_every_open_interrupt_is_accepted_in_the_order_asked():
@@ -151,8 +151,8 @@ def test_every_problem_of_an_answer_is_named_with_its_place():
 
 
 def test_order_and_null_payloads_make_no_difference_to_a_fingerprint():
-    one = [Entry("a", CANCELLED, None), yes("b", {"x": 1, "y": 2})]
-    two = [yes("b", {"y": 2, "x": 1}), Entry("a", CANCELLED)]
+    one = [ResumeEntry("a", CANCELLED, None), yes("b", {"x": 1, "y": 2})]
+    two = [yes("b", {"y": 2, "x": 1}), ResumeEntry("a", CANCELLED)]
 
     assert fingerprint(one) == fingerprint(two)
 

@@ -9,29 +9,29 @@ from hypothesis import strategies as st
 from inbox.rules.decisions.list_filters import (
     LONGEST_NAME,
     LONGEST_SEARCH,
-    Filter,
+    InterruptFilter,
+    ListState,
     Sort,
-    State,
 )
 from inbox.rules.decisions.similarity import (
     SEARCH_CHARACTERS,
-    differing,
-    leaves_of,
+    differing_paths,
+    flatten_arguments,
     search_text_of,
-    shape_of,
+    similarity_key,
 )
 
 TEXT = st.text(st.sampled_from("aZ0 %_\\&=+?#/\0éß\u202e\n"), max_size=12)
 NAMES = ("state", "agent", "tool", "reason", "team", "mine", "expiring", "q", "sort")
 FILTERS = st.builds(
-    lambda query, state: Filter.from_query(query, state=state)[0],
+    lambda query, state: InterruptFilter.from_query(query, state=state)[0],
     st.dictionaries(
         st.sampled_from(
             ["state", "agent", "tool", "reason", "team", "mine", "expiring", "q", "sort"]
         ),
-        st.one_of(st.sampled_from([*State, *Sort, "1"]), TEXT),
+        st.one_of(st.sampled_from([*ListState, *Sort, "1"]), TEXT),
     ),
-    st.sampled_from([State.OPEN, State.DECIDED]),
+    st.sampled_from([ListState.OPEN, ListState.DECIDED]),
 )
 
 
@@ -39,7 +39,7 @@ FILTERS = st.builds(
 def test_a_filter_is_read_from_its_own_address_as_it_was(wanted):
     query = dict(parse_qsl(wanted.to_query()))
 
-    assert Filter.from_query(query, state=wanted.kind) == (wanted, [])
+    assert InterruptFilter.from_query(query, state=wanted.kind) == (wanted, [])
 
 
 @pytest.mark.parametrize(
@@ -56,30 +56,30 @@ def test_a_filter_is_read_from_its_own_address_as_it_was(wanted):
     ],
 )
 def test_nonsense_is_ignored_and_named(query, ignored):
-    assert Filter.from_query(query) == (Filter(), ignored)
+    assert InterruptFilter.from_query(query) == (InterruptFilter(), ignored)
 
 
 def test_a_search_that_is_too_long_is_cut_and_said_to_be():
-    found, ignored = Filter.from_query({"q": "word " * 2_500})
+    found, ignored = InterruptFilter.from_query({"q": "word " * 2_500})
 
     assert ignored == ["q"]
     assert 0 < len(found.text) <= LONGEST_SEARCH
 
 
 def test_what_is_decided_does_not_expire():
-    assert Filter(state=State.DECIDED, sort=Sort.DUE).sort is Sort.NEW
+    assert InterruptFilter(state=ListState.DECIDED, sort=Sort.DUE).sort is Sort.NEW
 
 
 @pytest.mark.parametrize("name", ["agent", "tool", "text", "mine", "state"])
 def test_a_filter_without_one_thing_has_the_others_still(name):
-    whole = Filter(state=State.EXPIRED, agent="a", tool="t", text="x", mine=True)
+    whole = InterruptFilter(state=ListState.EXPIRED, agent="a", tool="t", text="x", mine=True)
 
     less = whole.without(name)
 
     assert less != whole
     assert whole.without(name).without(name) == less
     assert (less.agent == "a") == (name != "agent")
-    assert less.kind is State.DECIDED
+    assert less.kind is ListState.DECIDED
 
 
 # -- alike ----------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ ARGS = {"to": "dana", "amount": {"value": 1, "currency": "EUR"}, "items": [{"id"
 
 
 def shape(args, **other):
-    return shape_of(**{"agent": "a", "tool": "t", "args": args, "schema": None, **other})
+    return similarity_key(**{"agent": "a", "tool": "t", "args": args, "schema": None, **other})
 
 
 @pytest.mark.parametrize(
@@ -125,16 +125,19 @@ def test_another_agent_tool_or_question_is_another_shape():
 
 
 def test_values_differ_place_by_place():
-    one, two = leaves_of(ARGS), leaves_of({**ARGS, "to": "eli", "amount": {"value": True}})
+    one, two = (
+        flatten_arguments(ARGS),
+        flatten_arguments({**ARGS, "to": "eli", "amount": {"value": True}}),
+    )
 
     assert list(one) == ["to", "amount.value", "amount.currency", "items"]
-    assert differing([one, two]) == ["to", "amount.value", "amount.currency"]
-    assert differing([one, one]) == []
-    assert differing([{"a": 1}, {"a": True}]) == ["a"]
+    assert differing_paths([one, two]) == ["to", "amount.value", "amount.currency"]
+    assert differing_paths([one, one]) == []
+    assert differing_paths([{"a": 1}, {"a": True}]) == ["a"]
 
 
 def test_a_name_with_a_dot_is_not_taken_for_a_place():
-    assert set(leaves_of({"a.b": 1, "a": {"b": 2}})) == {"a\\.b", "a.b"}
+    assert set(flatten_arguments({"a.b": 1, "a": {"b": 2}})) == {"a\\.b", "a.b"}
 
 
 @pytest.mark.parametrize(
@@ -148,7 +151,7 @@ def test_a_name_with_a_dot_is_not_taken_for_a_place():
     ],
 )
 def test_a_name_without_characters_hides_no_value(args):
-    leaves = leaves_of(args)
+    leaves = flatten_arguments(args)
 
     assert "mallory" in leaves.values()
     assert len(leaves) == 2

@@ -11,7 +11,7 @@ from inbox.actions.decisions.comments import comment_on
 from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import Run
-from inbox.queries.decisions.collaboration import some_comments_on
+from inbox.queries.decisions.collaboration import comments_page
 from inbox.queries.runs.threads import runs_for, threads_for
 from inbox.queries.webhooks.endpoints import deliveries_of
 from inbox.rules.people.access import SEED
@@ -45,7 +45,7 @@ def rows(world, bob):
         ),
         "runs_of_agent": lambda: runs_for(bob, agent="rehearsal", after=LAST, limit=51),
         "runs_of_thread": lambda: runs_for(bob, thread=run.thread, after=LAST, limit=51),
-        "comments_in_order": lambda: some_comments_on(asked, after=UUID(int=0), limit=51),
+        "comments_in_order": lambda: comments_page(asked, after=UUID(int=0), limit=51),
         "deliveries_of_endpoint": lambda: deliveries_of(hook, after=message.message_id, limit=51),
     }
 

@@ -19,13 +19,13 @@ from inbox.queries.decisions.inbox_lists import (
     list_for,
     similar_count,
 )
-from inbox.rules.decisions.list_filters import Filter, Sort, State
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
 from inbox.rules.people.access import SEED, Role
 from tests.steps import approve, call_off, deny, open_interrupts, start
 
 
 def listed(actor, limit=50, after=None, **wanted):
-    page = list_for(actor, Filter(**wanted), now=timezone.now(), limit=limit, after=after)
+    page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=limit, after=after)
     return [row.pk for row in page.rows]
 
 
@@ -77,10 +77,10 @@ def test_what_waits_comes_in_the_order_asked_for(asked, bob, sort):
     assert listed(bob, sort=sort) == expected[sort]
 
 
-@pytest.mark.parametrize("state", [State.OPEN, State.DECIDED, State.ALL])
+@pytest.mark.parametrize("state", [ListState.OPEN, ListState.DECIDED, ListState.ALL])
 @pytest.mark.parametrize("sort", Sort)
 def test_pages_follow_one_another_without_a_gap_or_a_repetition(asked, bob, state, sort):
-    if state is not State.OPEN:
+    if state is not ListState.OPEN:
         for row in asked[:4]:
             approve(row, bob)
 
@@ -91,14 +91,14 @@ def test_pages_follow_one_another_without_a_gap_or_a_repetition(asked, bob, stat
         after = Interrupt.objects.get(pk=page[-1])
 
     assert parts == whole
-    assert len(whole) == {State.OPEN: 5, State.DECIDED: 4, State.ALL: 5}[state]
+    assert len(whole) == {ListState.OPEN: 5, ListState.DECIDED: 4, ListState.ALL: 5}[state]
 
 
 def test_a_page_says_whether_there_is_more(asked, bob):
-    first = list_for(bob, Filter(), now=timezone.now(), limit=4)
+    first = list_for(bob, InterruptFilter(), now=timezone.now(), limit=4)
 
     assert first.after == first.rows[-1].pk
-    assert list_for(bob, Filter(), now=timezone.now(), limit=5).after is None
+    assert list_for(bob, InterruptFilter(), now=timezone.now(), limit=5).after is None
 
 
 def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
@@ -144,9 +144,9 @@ def test_mine_is_what_i_claimed_and_what_i_decided(world, asked, bob, alice):
     approve(asked[3], bob)
 
     assert listed(bob, mine=True) == [asked[0].pk]
-    assert listed(bob, mine=True, state=State.DECIDED) == [asked[3].pk]
-    assert set(listed(bob, mine=True, state=State.ALL)) == {asked[0].pk, asked[3].pk}
-    assert listed(alice, mine=True, state=State.DECIDED) == []
+    assert listed(bob, mine=True, state=ListState.DECIDED) == [asked[3].pk]
+    assert set(listed(bob, mine=True, state=ListState.ALL)) == {asked[0].pk, asked[3].pk}
+    assert listed(alice, mine=True, state=ListState.DECIDED) == []
 
 
 def test_the_states_tell_how_something_was_closed(asked, bob):
@@ -154,10 +154,10 @@ def test_the_states_tell_how_something_was_closed(asked, bob):
     deny(asked[1], bob)
     call_off(asked[2], bob)
 
-    assert len(listed(bob, state=State.DECIDED)) == 3
-    assert listed(bob, state=State.CANCELLED) == [asked[2].pk]
-    assert listed(bob, state=State.EXPIRED) == []
-    assert len(listed(bob, state=State.ALL)) == 5
+    assert len(listed(bob, state=ListState.DECIDED)) == 3
+    assert listed(bob, state=ListState.CANCELLED) == [asked[2].pk]
+    assert listed(bob, state=ListState.EXPIRED) == []
+    assert len(listed(bob, state=ListState.ALL)) == 5
 
 
 @pytest.mark.parametrize(
@@ -175,14 +175,14 @@ def searched(actor, **wanted):
     """What a search finds, page by page: the rows of each, and whether it is cut."""
     pages, after = [], None
     while True:
-        page = list_for(actor, Filter(**wanted), now=timezone.now(), limit=2, after=after)
+        page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=2, after=after)
         pages.append(([row.pk for row in page.rows], page.is_cut))
         if page.after is None:
             return pages
         after = Interrupt.objects.get(pk=page.after)
 
 
-@pytest.mark.parametrize("state", [State.OPEN, State.DECIDED, State.ALL])
+@pytest.mark.parametrize("state", [ListState.OPEN, ListState.DECIDED, ListState.ALL])
 @pytest.mark.parametrize("sort", Sort)
 @pytest.mark.parametrize("looked_at", [1, 2, 3, 5])
 def test_search_looks_at_so_many_rows_and_goes_on_from_there(
@@ -190,7 +190,7 @@ def test_search_looks_at_so_many_rows_and_goes_on_from_there(
 ):
     dora, agent = in_two_teams
     other = open_interrupts(start(world, "rehearse:parallel:3", agent=agent, actor=dora))
-    if state is not State.OPEN:
+    if state is not ListState.OPEN:
         for row in asked:
             approve(row, bob)
         for row in other:
@@ -219,12 +219,12 @@ def test_no_character_of_a_search_means_anything_but_itself(asked, bob, text):
 
 
 def test_nobody_sees_the_lists_of_a_team_that_is_not_theirs(asked, carol):
-    for state in State:
+    for state in ListState:
         for sort in Sort:
             assert listed(carol, state=state, sort=sort) == []
     assert listed(carol, agent="rehearsal") == listed(carol, team="tests") == []
     assert counts_for(carol, now=timezone.now()).pending == 0
-    choices = choices_for(carol, state=State.OPEN)
+    choices = choices_for(carol, state=ListState.OPEN)
     assert (choices.agents, choices.tools, choices.reasons) == ([], [], [])
 
 
@@ -246,8 +246,8 @@ def test_counts_stop_at_a_hundred(world, bob):
 def test_the_choices_are_the_names_that_occur(world, asked, bob):
     start(world, "rehearse:confirmation")
 
-    choices = choices_for(bob, state=State.OPEN)
-    decided = choices_for(bob, state=State.DECIDED)
+    choices = choices_for(bob, state=ListState.OPEN)
+    decided = choices_for(bob, state=ListState.DECIDED)
 
     assert choices.agents == ["rehearsal"]
     assert choices.tools == ["send_email"]
@@ -291,20 +291,20 @@ def test_a_page_takes_as_many_queries_for_many_rows_as_for_one(world, bob):
         ({"agent": "rehearsal"}, "pending_of_agent"),
         ({"tool": "send_email"}, "pending_of_tool"),
         ({"reason": "tool_call"}, "pending_of_reason"),
-        ({"state": State.DECIDED}, "decided_by_time"),
-        ({"state": State.DECIDED, "sort": Sort.OLD}, "decided_by_time"),
-        ({"state": State.CANCELLED}, "decided_by_status"),
-        ({"state": State.EXPIRED}, "decided_by_status"),
-        ({"state": State.DECIDED, "agent": "rehearsal"}, "decided_of_agent"),
-        ({"state": State.DECIDED, "tool": "send_email"}, "decided_of_tool"),
-        ({"state": State.DECIDED, "reason": "tool_call"}, "decided_of_reason"),
-        ({"state": State.DECIDED, "mine": True}, "decided_by_person"),
-        ({"state": State.ALL}, "asked_of_a_team"),
+        ({"state": ListState.DECIDED}, "decided_by_time"),
+        ({"state": ListState.DECIDED, "sort": Sort.OLD}, "decided_by_time"),
+        ({"state": ListState.CANCELLED}, "decided_by_status"),
+        ({"state": ListState.EXPIRED}, "decided_by_status"),
+        ({"state": ListState.DECIDED, "agent": "rehearsal"}, "decided_of_agent"),
+        ({"state": ListState.DECIDED, "tool": "send_email"}, "decided_of_tool"),
+        ({"state": ListState.DECIDED, "reason": "tool_call"}, "decided_of_reason"),
+        ({"state": ListState.DECIDED, "mine": True}, "decided_by_person"),
+        ({"state": ListState.ALL}, "asked_of_a_team"),
     ],
     ids=str,
 )
 def test_a_first_page_is_read_from_an_index_in_its_order(asked, bob, wanted, index):
-    plan = plan_of_the_page(bob, Filter(**wanted))
+    plan = plan_of_the_page(bob, InterruptFilter(**wanted))
 
     assert index in plan
     assert not re.search(r"SCAN (?!CONSTANT)|Seq Scan|Sort|TEMP B-TREE", plan)
@@ -312,7 +312,7 @@ def test_a_first_page_is_read_from_an_index_in_its_order(asked, bob, wanted, ind
 
 def test_the_names_to_choose_from_are_steps_in_an_index(asked, bob):
     with CaptureQueriesContext(connection) as queries:
-        choices_for(bob, state=State.OPEN)
+        choices_for(bob, state=ListState.OPEN)
     tools = next(one["sql"] for one in queries if "RECURSIVE" in one["sql"])
 
     plan = explain(tools)

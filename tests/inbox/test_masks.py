@@ -11,7 +11,7 @@ from inbox.rules.schema.secrets import (
     MASK,
     NAMES,
     HiddenBy,
-    Numbered,
+    NumberedMasks,
     Secrets,
     check_no_masks,
     cut_at_secret,
@@ -144,7 +144,7 @@ def test_text_without_a_secret_stays_as_it_is_written():
 
 def test_masks_come_back_as_what_they_stand_for_wherever_that_is_secret_too():
     value = {"password": "one", "list": [{"token": "two"}, {"token": 3}]}
-    masks = Numbered(NAMES)
+    masks = NumberedMasks(NAMES)
     held = masks.hidden(value)
     moved = {"list": held["list"][::-1], "token": held["password"]}
 
@@ -158,7 +158,7 @@ def test_masks_come_back_as_what_they_stand_for_wherever_that_is_secret_too():
 
 def test_masks_that_an_agent_wrote_itself_are_its_own_texts():
     value = {"note": MASK, "password": f"{MASK}2", "token": "real", "secret": f"{MASK}1"}
-    masks = Numbered(NAMES)
+    masks = NumberedMasks(NAMES)
 
     assert masks.restored(masks.hidden(value)) == value
     assert masks.restored(value) == value

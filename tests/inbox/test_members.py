@@ -10,9 +10,9 @@ from inbox.actions.people.members import (
     remove_member,
 )
 from inbox.models import Membership, Team
-from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.access import is_still_allowed
 from inbox.queries.people.api_keys import actor_of_key
-from inbox.queries.people.members import members_of, standing_in, standings_in
+from inbox.queries.people.members import members_of, team_access, teams_with_access
 from inbox.rules.errors import (
     AddressTaken,
     Forbidden,
@@ -50,7 +50,7 @@ def test_a_superuser_makes_a_team_and_administers_it(world, ana):
 
     team = make_team(slug="ops", name="Operations", actor=ana)
 
-    assert standing_in(ana, "ops").role is Role.ADMIN
+    assert team_access(ana, "ops").role is Role.ADMIN
     assert Team.objects.get(slug="ops") == team
     assert [action for action, _ in audited("")][-2:] == ["team.created", "member.added"]
 
@@ -95,8 +95,8 @@ def test_members_see_who_else_is_there_and_strangers_find_no_team(world, alice, 
     names = [row.user.username for row in members_of(alice, world.team.pk)]
 
     assert names == ["bob", "alice"]
-    assert [one.team.slug for one in standings_in(alice)] == ["tests"]
-    for look in (lambda: members_of(carol, world.team.pk), lambda: standing_in(carol, "tests")):
+    assert [one.team.slug for one in teams_with_access(alice)] == ["tests"]
+    for look in (lambda: members_of(carol, world.team.pk), lambda: team_access(carol, "tests")):
         with pytest.raises(NotFound):
             look()
 
@@ -160,10 +160,10 @@ def test_an_administrator_who_cannot_sign_in_counts_for_nobody(world, ana):
 
 
 def test_everybody_may_leave_and_is_a_stranger_then(world, bob):
-    assert is_allowed_still(bob, world.team.pk)
+    assert is_still_allowed(bob, world.team.pk)
 
     remove(world, world.bob.pk, bob)
 
-    assert not is_allowed_still(bob, world.team.pk)
+    assert not is_still_allowed(bob, world.team.pk)
     with pytest.raises(NotFound):
-        standing_in(bob, "tests")
+        team_access(bob, "tests")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inbox.models import Decision, ToolCall
-from inbox.rules.decisions.consent import as_written, canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest, load_original_value
 from tests.inbox.test_engine import about, asking, finished, proposed
 from tests.steps import answer, open_interrupts, resumed_run, start
 from tests.web.conftest import reads_bob
@@ -74,11 +74,11 @@ def test_digests_are_those_of_the_canonical_texts(asked, bob):
     answer(asked, bob, {"reason": "ok", "approved": True})
 
     call, decision = ToolCall.objects.get(), Decision.objects.get()
-    assert call.args == canonical(json.loads(ARGS))
+    assert call.args == canonical_json(json.loads(ARGS))
     assert decision.args_digest == digest(call.args)
     assert decision.payload == '{"approved":true,"reason":"ok"}'
 
 
 def test_written_text_of_another_value_does_not_count():
-    assert as_written('{"a":1}', '{"a":2}') == {"a": 1}
-    assert as_written('{"a":1}', None) == {"a": 1}
+    assert load_original_value('{"a":1}', '{"a":2}') == {"a": 1}
+    assert load_original_value('{"a":1}', None) == {"a": 1}

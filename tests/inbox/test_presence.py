@@ -8,7 +8,7 @@ import pytest
 
 from inbox import wakeups
 from inbox.feed import Subscription, hubs, presence, set_viewed_interrupt, subscribe
-from inbox.queries.people.live_access import Reader, Standing
+from inbox.queries.people.live_access import ConnectedActor, LiveAccess
 from inbox.realtime.updates_consumer import parse_presence_message
 from inbox.rules.people.access import Actor, ActorKind
 
@@ -27,8 +27,8 @@ class Room:
     async def enter(self, number, at=None, *, reads=(OURS,), decides=(OURS,), name=""):
         """A page of the person with this number."""
         actor = Actor(ActorKind.HUMAN, label=name or f"Person {number}", user_id=number)
-        standing = Standing(frozenset(reads), frozenset(decides))
-        page = Subscription(Reader(actor, f"session{number}"), standing, at)
+        standing = LiveAccess(frozenset(reads), frozenset(decides))
+        page = Subscription(ConnectedActor(actor, f"session{number}"), standing, at)
         context = subscribe(page)
         await context.__aenter__()
         page.leave = lambda: context.__aexit__(None, None, None)
@@ -66,7 +66,9 @@ class Room:
 @pytest.fixture
 async def room(monkeypatch):
     monkeypatch.setattr(hubs, "_PRESENCE_DELAY_SECONDS", 0.0)
-    monkeypatch.setattr(hubs, "standings_of", lambda readers: [standing_of(one) for one in readers])
+    monkeypatch.setattr(
+        hubs, "live_access_of", lambda readers: [standing_of(one) for one in readers]
+    )
     monkeypatch.setattr(hubs, "SAFETY_POLL_SECONDS", 0.02)
     standings.clear()
     async with AsyncExitStack() as stack:
@@ -79,7 +81,7 @@ standings = {}
 
 
 def standing_of(reader):
-    both = Standing(frozenset({OURS}), frozenset({OURS}))
+    both = LiveAccess(frozenset({OURS}), frozenset({OURS}))
     return standings.get(reader.actor.user_id, both)
 
 
@@ -150,7 +152,7 @@ async def test_who_turns_to_another_request_is_there_and_not_here(room):
 
 
 async def test_people_of_other_teams_are_neither_seen_nor_counted(room):
-    standings[2] = Standing(frozenset({THEIRS}), frozenset({THEIRS}))
+    standings[2] = LiveAccess(frozenset({THEIRS}), frozenset({THEIRS}))
     bob = await room.enter(1, THIS)
     stranger = await room.enter(2, THIS, reads=[THEIRS], decides=[THEIRS])
     await room.until(lambda: room.last(stranger)["online"] == 1)
@@ -253,7 +255,7 @@ async def test_a_team_is_told_of_its_own_threads_only(room):
     assert {"type": "inbox", "thread": "theirs"} not in room.told[bob]
 
 
-@pytest.mark.parametrize("left", [None, Standing()], ids=["signed out", "left the team"])
+@pytest.mark.parametrize("left", [None, LiveAccess()], ids=["signed out", "left the team"])
 async def test_a_page_whose_reader_may_not_read_any_more_is_over(room, left):
     bob = await room.enter(1)
     erin = await room.enter(2)
@@ -267,7 +269,7 @@ async def test_a_page_whose_reader_may_not_read_any_more_is_over(room, left):
 
 async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     bob = await room.enter(1)
-    standings[1] = Standing(frozenset({OURS, THEIRS}), frozenset({OURS}))
+    standings[1] = LiveAccess(frozenset({OURS, THEIRS}), frozenset({OURS}))
     await room.until(lambda: THEIRS in bob.access.reads)
 
     message = {"type": "ring.team", "team": THEIRS, "thread": "theirs"}
@@ -284,7 +286,7 @@ async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch)
         raise ConnectionError
 
     bob = await room.enter(1)
-    monkeypatch.setattr(hubs, "standings_of", away)
+    monkeypatch.setattr(hubs, "live_access_of", away)
 
     await room.until(lambda: len(asked) > 2)
 
@@ -294,7 +296,7 @@ async def test_while_the_database_is_away_nobody_is_sent_away(room, monkeypatch)
 async def test_a_machine_listens_and_is_not_there(room):
     bob = await room.enter(1, THIS)
     actor = Actor(ActorKind.KEY, label="key ci", key_id=uuid4())
-    page = Subscription(Reader(actor), Standing(frozenset({OURS})), THIS)
+    page = Subscription(ConnectedActor(actor), LiveAccess(frozenset({OURS})), THIS)
 
     async with subscribe(page):
         await set_viewed_interrupt(page, THAT)
@@ -306,7 +308,7 @@ async def test_a_machine_listens_and_is_not_there(room):
 
 
 async def test_many_changes_at_once_are_one_poke_a_thread():
-    page = Subscription(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
+    page = Subscription(ConnectedActor(Actor(ActorKind.HUMAN, "Bob", user_id=1)), LiveAccess())
     for number in range(500):
         page.changed(f"thread {number % 2}")
     page.ready()
@@ -334,7 +336,7 @@ async def test_only_the_team_is_told_who_decided(room):
 
 
 async def test_a_page_that_does_not_listen_keeps_a_bounded_number_of_messages():
-    page = Subscription(Reader(Actor(ActorKind.HUMAN, "Bob", user_id=1)), Standing())
+    page = Subscription(ConnectedActor(Actor(ActorKind.HUMAN, "Bob", user_id=1)), LiveAccess())
     for number in range(5_000):
         page.changed(f"thread {number}")
 

@@ -47,7 +47,7 @@ def asked(world):
 def test_an_attempt_that_is_refused_is_written_down(attempt, asked, bob, dora):
     claim(asked, bob)
 
-    with pytest.raises(errors.Refusal):
+    with pytest.raises(errors.RequestRejected):
         attempt(asked, dora)
 
     action, tried, code = ATTEMPTS[attempt]
@@ -94,7 +94,7 @@ def test_entries_are_written_for_powers_of_ten(count, recorded):
 
 
 def test_repeated_rejected_resumes_are_folded(world, asked, bob):
-    entries = (steps.Entry("x", "resolved", True),)
+    entries = (steps.ResumeEntry("x", "resolved", True),)
 
     for _ in range(3):
         sent = steps.request(thread_id=asked.thread.external_id, entries=entries)

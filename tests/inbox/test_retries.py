@@ -315,7 +315,7 @@ def test_an_agent_that_would_start_anew_does_not_repeat_a_call_of_its_own(world,
 
     broken = start(world, "go", agent=as_agent(play, restartable=False))
 
-    with pytest.raises(errors.RetryRefused, match="must not be called twice"):
+    with pytest.raises(errors.RetryRejected, match="must not be called twice"):
         engine.retry(broken.pk, alice)
 
     assert Run.objects.count() == 1
@@ -350,7 +350,7 @@ def test_the_database_refuses_a_second_retry(failed, alice):
 def test_only_a_failed_run_is_tried_again(world, alice, scenario):
     run = start(world, f"rehearse:{scenario}")
 
-    with pytest.raises(errors.RetryRefused):
+    with pytest.raises(errors.RetryRejected):
         engine.retry(run.pk, alice)
 
 
@@ -358,7 +358,7 @@ def test_a_run_that_is_going_on_is_not_tried_again(world, alice):
     accepted = accept_run(agent=world.agent, request=steps.request("rehearse:echo"), actor=alice)
     run_lease.claim_run(run_id=accepted.run.pk)
 
-    with pytest.raises(errors.RetryRefused):
+    with pytest.raises(errors.RetryRejected):
         engine.retry(accepted.run.pk, alice)
 
 
@@ -367,7 +367,7 @@ def test_a_thread_that_went_on_does_not_go_back(world, alice):
     assert broken.status == "failed"
     start(world, "hello", thread_id=broken.thread.external_id)
 
-    with pytest.raises(errors.RetryRefused, match="has gone on"):
+    with pytest.raises(errors.RetryRejected, match="has gone on"):
         engine.retry(broken.pk, alice)
 
 

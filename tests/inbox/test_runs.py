@@ -118,7 +118,7 @@ def test_a_stranger_finds_no_agent(world, carol):
 
 def test_a_rejected_resume_is_in_the_audit_trail(world, waiting):
     with pytest.raises(errors.UnknownInterrupt):
-        accept(world, request(thread_id="t1", entries=(steps.Entry("x", "resolved", True),)))
+        accept(world, request(thread_id="t1", entries=(steps.ResumeEntry("x", "resolved", True),)))
 
     rejected = AuditEntry.objects.get(action="resume.rejected")
     assert rejected.thread == waiting.thread

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import (
     check_answer,
     check_schema,
@@ -41,7 +41,7 @@ def deep(levels):
     ],
 )
 def test_an_unusable_schema_is_refused_with_a_reason(schema):
-    with pytest.raises(SchemaRefused) as refused:
+    with pytest.raises(SchemaRejected) as refused:
         check_schema(schema)
 
     assert str(refused.value)
@@ -109,7 +109,7 @@ CIRCLING = {"$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs
     ],
 )
 def test_a_small_schema_that_means_endless_work_is_refused(schema):
-    with pytest.raises(SchemaRefused):
+    with pytest.raises(SchemaRejected):
         check_schema(schema)
 
 
@@ -150,7 +150,7 @@ sys.addaudithook(_watch)  # it cannot be taken away again, so it only looks whil
 )
 def test_whatever_a_schema_refers_to_nothing_is_fetched_or_opened(schema):
     WATCHED.append("looking")
-    with contextlib.suppress(SchemaRefused):
+    with contextlib.suppress(SchemaRejected):
         check_schema(schema)
     seen = WATCHED[1:]
     WATCHED.clear()

@@ -11,8 +11,8 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models.sessions import SessionStore, stored_key
-from inbox.queries.people.api_keys import actor_of_user, check_is_known_still
-from inbox.queries.people.live_access import Reader, standings_of
+from inbox.queries.people.api_keys import actor_of_user, check_credentials_valid
+from inbox.queries.people.live_access import ConnectedActor, live_access_of
 from inbox.realtime.websocket_auth import _is_own_page
 from inbox.rules.errors import Unauthenticated
 
@@ -87,13 +87,13 @@ def test_sessions_of_async_code_are_the_same(db):
 
 def test_a_session_whose_password_was_changed_is_known_no_more(world, browser):
     actor = actor_of_user(world.bob, browser.session)
-    check_is_known_still(actor)
+    check_credentials_valid(actor)
 
     world.bob.set_password("another password")
     world.bob.save()
 
     with pytest.raises(Unauthenticated):
-        check_is_known_still(actor)
+        check_credentials_valid(actor)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_page_that_reads_itself_again_and_live_socket_are_no_use(world, browser)
     key = stored_key(cookie_of(browser))
 
     assert browser.get("/account/", headers={"X-Signoff-Refresh": "1"}).status_code == 200
-    (standing,) = standings_of([Reader(actor_of_user(world.bob), key)])
+    (standing,) = live_access_of([ConnectedActor(actor_of_user(world.bob), key)])
 
     assert standing is not None
     assert seconds_left() <= 60
@@ -179,4 +179,4 @@ def test_idle_session_has_ended_for_pages_and_live_sockets(world, browser):
     Session.objects.update(expire_date=timezone.now())
 
     assert browser.get("/account/").status_code == 302
-    assert standings_of([Reader(actor_of_user(world.bob), key)]) == [None]
+    assert live_access_of([ConnectedActor(actor_of_user(world.bob), key)]) == [None]

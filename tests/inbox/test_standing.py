@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from inbox.models import ApiKey
 from inbox.models.sessions import stored_key
-from inbox.queries.people.live_access import Reader, Standing, standings_of
+from inbox.queries.people.live_access import ConnectedActor, LiveAccess, live_access_of
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def signed_in(world):
     def sign_in(user):
         client = Client()
         client.force_login(user)
-        return client, Reader(world.actor(user), stored_key(client.session.session_key))
+        return client, ConnectedActor(world.actor(user), stored_key(client.session.session_key))
 
     return sign_in
 
@@ -25,11 +25,11 @@ def signed_in(world):
 def test_everybody_stands_where_their_roles_put_them(world, signed_in, robot):
     readers = [signed_in(user)[1] for user in (world.alice, world.bob, world.carol)]
 
-    alice, bob, carol, key = standings_of([*readers, Reader(robot)])
+    alice, bob, carol, key = live_access_of([*readers, ConnectedActor(robot)])
 
     ours = frozenset({str(world.team.pk)})
-    assert alice == Standing(reads=ours, decides=frozenset())
-    assert bob == Standing(reads=ours, decides=ours)
+    assert alice == LiveAccess(reads=ours, decides=frozenset())
+    assert bob == LiveAccess(reads=ours, decides=ours)
     assert carol.reads
     assert not carol.reads & ours
     assert key.reads == ours
@@ -39,18 +39,18 @@ def test_who_signed_out_does_not_stand(world, signed_in):
     client, reader = signed_in(world.bob)
     client.post("/logout/")
 
-    assert standings_of([reader]) == [None]
+    assert live_access_of([reader]) == [None]
 
 
 def test_a_session_that_ran_out_does_not_stand(world, signed_in):
     _, reader = signed_in(world.bob)
     Session.objects.update(expire_date=timezone.now() - timedelta(seconds=1))
 
-    assert standings_of([reader]) == [None]
+    assert live_access_of([reader]) == [None]
 
 
 def test_a_person_without_a_session_does_not_stand(world, bob):
-    assert standings_of([Reader(bob)]) == [None]
+    assert live_access_of([ConnectedActor(bob)]) == [None]
 
 
 def test_who_left_or_is_inactive_stands_nowhere(world, signed_in):
@@ -60,17 +60,17 @@ def test_who_left_or_is_inactive_stands_nowhere(world, signed_in):
     world.alice.is_active = False
     world.alice.save()
 
-    assert standings_of([bob, alice]) == [Standing(), Standing()]
+    assert live_access_of([bob, alice]) == [LiveAccess(), LiveAccess()]
 
 
 def test_a_revoked_key_does_not_stand(world, robot):
     ApiKey.objects.update(revoked_at=timezone.now())
 
-    assert standings_of([Reader(robot)]) == [None]
+    assert live_access_of([ConnectedActor(robot)]) == [None]
 
 
 def test_a_thousand_pages_cost_four_queries(world, signed_in, robot, django_assert_max_num_queries):
-    readers = [signed_in(world.bob)[1], signed_in(world.alice)[1], Reader(robot)] * 300
+    readers = [signed_in(world.bob)[1], signed_in(world.alice)[1], ConnectedActor(robot)] * 300
 
     with django_assert_max_num_queries(4):
-        assert None not in standings_of(readers)
+        assert None not in live_access_of(readers)

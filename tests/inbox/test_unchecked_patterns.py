@@ -3,7 +3,7 @@
 import pytest
 
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_answer, check_schema, is_pattern_checked
 
 AHEAD = "^(?!admin)[a-z]+$"
@@ -35,7 +35,7 @@ def test_a_catastrophic_pattern_with_look_ahead_costs_nothing():
 
 @pytest.mark.parametrize("pattern", ["(", "[a-", "*"])
 def test_what_is_no_pattern_at_all_is_refused(pattern):
-    with pytest.raises(SchemaRefused):
+    with pytest.raises(SchemaRejected):
         check_schema({"type": "string", "pattern": pattern})
 
 
@@ -83,7 +83,7 @@ def test_an_unchecked_pattern_for_names_opens_nothing_that_was_closed():
 def test_an_unchecked_pattern_for_names_beside_unevaluated_properties_is_refused():
     schema = {"allOf": [{"patternProperties": {AHEAD: {}}}], "unevaluatedProperties": False}
 
-    with pytest.raises(SchemaRefused):
+    with pytest.raises(SchemaRejected):
         check_schema(schema)
 
 

@@ -27,7 +27,7 @@ from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook, rotate_secret
 from inbox.models import Delivery, DeliveryAttempt, Endpoint, Membership
 from inbox.queries.people.teams import team_by_slug
-from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.webhooks.delivery_rules import (
     DeliveryStatus,
@@ -118,7 +118,9 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         role=Role.ADMIN,
         actor=SEED,
     )
-    save_view(name="view-of-bob", wanted=Filter(mine=True), actor=bob, team_id=world.team.pk)
+    save_view(
+        name="view-of-bob", wanted=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
+    )
     asked = {name: ask(name) for name in ("tool_call", "input_required", "confirmation")}
     mine, taken, together = ask("tool_call"), ask("tool_call"), ask("parallel3")
     claim_interrupt(interrupt_id=mine.pk, actor=bob)

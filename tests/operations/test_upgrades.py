@@ -10,7 +10,7 @@ from psycopg import sql
 
 from agents.agui.conversation import fingerprint
 from inbox.models.decision_keys import decision_keys
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.signatures import SignedDecision, check_signature
 from tests.support.postgres import PostgresServer
 from tests.support.processes import manage, scaled_environment
@@ -151,7 +151,7 @@ def test_decisions_are_signed_in_batches_and_each_signature_holds(upgraded, sett
             view_digest="shown",
             endpoint_digest="",
             status="resolved",
-            payload=canonical({"approved": True}),
+            payload=canonical_json({"approved": True}),
             args_digest=args_digest,
             actor="user:Bob",
             decided_at=decided_at,

@@ -13,8 +13,8 @@ from inbox.actions.runs.start_run import accept_run
 from inbox.models import Run
 from inbox.rules import errors
 from inbox.rules.runs.contract import (
-    Entry,
-    Question,
+    InterruptState,
+    ResumeEntry,
     fingerprint,
     is_replay,
     plan_resume,
@@ -132,7 +132,7 @@ def fits(question, payload):
 def refusal_of(entries, questions):
     try:
         check_array(entries=entries, questions=questions, now=NOW)
-    except errors.Refusal as refusal:
+    except errors.RequestRejected as refusal:
         return type(refusal)
     return None
 
@@ -160,10 +160,10 @@ def asked_question(draw, name):
     expires_at = None if late is None else NOW + timedelta(seconds=late)
     answer = None
     if status is InterruptStatus.RESOLVED:
-        answer = Entry(name, RESOLVED, draw(payloads))
+        answer = ResumeEntry(name, RESOLVED, draw(payloads))
     elif status is not OPEN:
-        answer = Entry(name, CANCELLED)
-    return Question(name, status, reason, expires_at, schema, answer)
+        answer = ResumeEntry(name, CANCELLED)
+    return InterruptState(name, status, reason, expires_at, schema, answer)
 
 
 @st.composite
@@ -172,15 +172,15 @@ def answered(draw, question):
     if question.answer and draw(st.integers(0, 3)):
         return question.answer
     if draw(st.integers(0, 3)) == 0:
-        return Entry(question.interrupt_id, CANCELLED, draw(st.none() | scalars))
+        return ResumeEntry(question.interrupt_id, CANCELLED, draw(st.none() | scalars))
     fitting = [
         value
         for value in (True, 3, "a", {"n": "x"}, {"approved": True}, {"approved": False})
         if fits(question, value)
     ]
     if fitting and draw(st.integers(0, 3)):
-        return Entry(question.interrupt_id, RESOLVED, draw(st.sampled_from(fitting)))
-    return Entry(question.interrupt_id, RESOLVED, draw(payloads))
+        return ResumeEntry(question.interrupt_id, RESOLVED, draw(st.sampled_from(fitting)))
+    return ResumeEntry(question.interrupt_id, RESOLVED, draw(payloads))
 
 
 @st.composite
@@ -197,7 +197,7 @@ def arrays(draw):
 def forged(draw, entries):
     """The array with one thing done to it that an attacker, or a bad client, may do."""
     if not entries:
-        return [Entry("a", RESOLVED, True)]
+        return [ResumeEntry("a", RESOLVED, True)]
     at = draw(st.integers(0, len(entries) - 1))
     entry, others = entries[at], [*entries[:at], *entries[at + 1 :]]
     ids = st.sampled_from(["a", "b", "c", "d", *FORGED_IDS])
@@ -208,7 +208,7 @@ def forged(draw, entries):
         "repeat": lambda: [*entries, entry],
         "contradict": lambda: [*entries, replace(entry, payload=draw(payloads))],
         "rename": lambda: [*others, replace(entry, interrupt_id=draw(ids))],
-        "add": lambda: [*entries, Entry(draw(ids), RESOLVED, True)],
+        "add": lambda: [*entries, ResumeEntry(draw(ids), RESOLVED, True)],
         "swap status": lambda: [*others, replace(entry, status=other_status)],
         "approve": lambda: [
             *others,
@@ -236,7 +236,7 @@ def test_a_resume_is_accepted_or_refused_as_the_model_says(case):
 
 def every_forgery(valid):
     """Every array that is one step away from this one, and a few hundred of them."""
-    strays = [Entry(name, RESOLVED, {"approved": True}) for name in FORGED_IDS]
+    strays = [ResumeEntry(name, RESOLVED, {"approved": True}) for name in FORGED_IDS]
     yield from (list(order) for order in permutations(valid))
     yield [*valid, *valid]
     for stray in strays:
@@ -261,10 +261,11 @@ def every_forgery(valid):
 def valid_resumes(draw):
     """Questions about tool calls, and a valid resume of them."""
     names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True))
-    questions = [Question(name, OPEN, "tool_call", None, EDITABLE) for name in names]
+    questions = [InterruptState(name, OPEN, "tool_call", None, EDITABLE) for name in names]
     more = st.sampled_from([{}, {"reason": "x"}, {"editedArgs": {"n": 1}}, {"reason": None}])
     return questions, [
-        Entry(name, RESOLVED, {"approved": draw(st.booleans()), **draw(more)}) for name in names
+        ResumeEntry(name, RESOLVED, {"approved": draw(st.booleans()), **draw(more)})
+        for name in names
     ]
 
 
@@ -298,7 +299,7 @@ def test_only_the_same_decisions_are_a_replay(case):
 
 
 entries_of_any_kind = st.lists(
-    st.builds(Entry, st.sampled_from("abc"), st.sampled_from(EntryStatus), values),
+    st.builds(ResumeEntry, st.sampled_from("abc"), st.sampled_from(EntryStatus), values),
     max_size=3,
     unique_by=lambda entry: entry.interrupt_id,
 )
@@ -417,7 +418,7 @@ def test_a_forged_resume_starts_nothing_and_leaves_the_questions_open(ask_many, 
     entries = tuple(data.draw(st.permutations(forgery)))
     resume = steps.request(thread_id=run.thread.external_id, entries=entries)
 
-    with pytest.raises(errors.ContractRefusal):
+    with pytest.raises(errors.ContractError):
         accept_run(agent=ask_many.agent, request=resume, actor=bob)
 
     assert not Run.objects.filter(resumes__in=[run, other]).exists()
@@ -449,7 +450,7 @@ def test_the_ids_of_an_earlier_run_answer_no_later_question(world, as_agent, bob
 
     for entries in ((forged_again,), (forged_again, later), (earlier, later)):
         resume = steps.request(thread_id=first.thread.external_id, entries=entries)
-        with pytest.raises(errors.ContractRefusal):
+        with pytest.raises(errors.ContractError):
             accept_run(agent=agent, request=resume, actor=bob)
 
     assert Run.objects.filter(thread=first.thread).count() == 2

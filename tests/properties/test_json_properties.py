@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from agents.agui import strict_json
 from inbox.rules.decisions.consent import (
     VIEW_VERSION,
-    canonical,
+    canonical_json,
     digest,
     view_digest,
 )
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import SchemaRefused
+from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_answer, check_schema
 from tests import steps
 from tests.properties.values import (
@@ -64,12 +64,12 @@ def is_read_alike(leaf):
 @quick(150)
 @given(values)
 def test_what_is_written_canonically_is_read_as_it_was_and_written_again_alike(value):
-    text = canonical(value)
+    text = canonical_json(value)
 
     again = strict_json.loads(text)
 
     assert same(again, value)
-    assert canonical(again) == text
+    assert canonical_json(again) == text
 
 
 def text_of_the_standard(value):
@@ -82,7 +82,7 @@ def text_of_the_standard(value):
 
 def canonical_or_none(value):
     try:
-        return canonical(value)
+        return canonical_json(value)
     except ValueError:
         return None
 
@@ -130,7 +130,7 @@ def test_neither_the_order_of_keys_nor_spaces_nor_escapes_change_the_digest(valu
         json.dumps(shuffled(value), ensure_ascii=True, indent=2),
         json.dumps(value, ensure_ascii=False),
     ):
-        assert canonical(strict_json.loads(text)) == canonical(value)
+        assert canonical_json(strict_json.loads(text)) == canonical_json(value)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_neither_the_order_of_keys_nor_spaces_nor_escapes_change_the_digest(valu
     ],
 )
 def test_two_spellings_of_one_value_are_one_text(one, other):
-    assert canonical(one) == canonical(other)
+    assert canonical_json(one) == canonical_json(other)
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_two_spellings_of_one_value_are_one_text(one, other):
     ],
 )
 def test_two_values_that_look_alike_are_two_texts(one, other):
-    assert canonical(one) != canonical(other)
-    assert digest(canonical(one)) != digest(canonical(other))
+    assert canonical_json(one) != canonical_json(other)
+    assert digest(canonical_json(one)) != digest(canonical_json(other))
 
 
 @quick(300)
@@ -177,7 +177,7 @@ def test_the_digest_differs_when_a_value_does(data):
     value = data.draw(values)
     other = data.draw(changed(value))
 
-    assert digest(canonical(value)) != digest(canonical(other))
+    assert digest(canonical_json(value)) != digest(canonical_json(other))
 
 
 @quick(400)
@@ -185,7 +185,7 @@ def test_the_digest_differs_when_a_value_does(data):
 def test_strict_json_accepts_exactly_what_can_be_held_and_read_alike(value):
     is_held = all(map(can_be_said, leaves(value)))
     try:
-        text = canonical(value)
+        text = canonical_json(value)
     except ValueError:
         text = None
     try:
@@ -208,7 +208,7 @@ def test_whatever_bytes_come_they_are_refused_or_can_be_written_canonically(data
     except strict_json.JsonRejected:
         return
 
-    assert same(strict_json.loads(canonical(value)), value)
+    assert same(strict_json.loads(canonical_json(value)), value)
 
 
 # What a decision consents to
@@ -222,7 +222,7 @@ def digest_of(view):
 @given(st.data())
 def test_the_view_digest_differs_for_any_change_of_what_is_shown(data):
     asked = data.draw(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
-    shown = {"asked": asked, "tool": "pay", "args": canonical(data.draw(values))}
+    shown = {"asked": asked, "tool": "pay", "args": canonical_json(data.draw(values))}
     field = data.draw(st.sampled_from(sorted(shown)))
     other = {**shown, field: data.draw(st.none() | changed(shown[field]))}
 
@@ -353,10 +353,10 @@ schemas = st.builds(
 
 
 def is_usable(schema):
-    """Whether the gate lets the schema pass; anything but SchemaRefused is a failure."""
+    """Whether the gate lets the schema pass; anything but SchemaRejected is a failure."""
     try:
         check_schema(schema)
-    except SchemaRefused:
+    except SchemaRejected:
         return False
     return True
 

@@ -122,10 +122,10 @@ def _plan_again(run, meeting):
 
     from inbox.actions.runs.resume import queue_resume_if_complete
     from inbox.models.locks import lock_thread
-    from inbox.queries.runs.interrupt_states import load_questions
+    from inbox.queries.runs.interrupt_states import load_interrupt_states
 
     with transaction.atomic():
         thread, now = lock_thread(run.thread_id)
-        assert all(item.question.answer for item in load_questions(run))
+        assert all(item.question.answer for item in load_interrupt_states(run))
         meeting.wait()
         return queue_resume_if_complete(thread=thread, run=run, now=now, started_by="race")

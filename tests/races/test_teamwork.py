@@ -22,7 +22,7 @@ from inbox.rules.errors import (
     AlreadyResumed,
     Claimed,
     InterruptExpired,
-    RetryRefused,
+    RetryRejected,
     ThreadBusy,
 )
 from inbox.rules.people.access import SEED
@@ -324,5 +324,5 @@ def test_a_retry_and_a_new_input_exclude_each_other(committed_world, race_bob):
         outcomes = at_once([partial(engine.retry, run.pk, race_bob), say])
 
         (refused,) = failures(outcomes)
-        assert isinstance(refused, RetryRefused | ThreadBusy)
+        assert isinstance(refused, RetryRejected | ThreadBusy)
         assert run.thread.runs.count() == 2

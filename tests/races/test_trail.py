@@ -14,8 +14,8 @@ from inbox.models import AuditEntry, Membership, RefusalCount, User
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.decisions.list_filters import Filter
-from inbox.rules.errors import ContractRefusal, ViewChanged
+from inbox.rules.decisions.list_filters import InterruptFilter
+from inbox.rules.errors import ContractError, ViewChanged
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.runs.states import EntryStatus
 from tests import steps
@@ -80,7 +80,7 @@ def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world,
 
     outcomes = at_once([send] * 8)
 
-    assert all(isinstance(one, ContractRefusal) for one in failures(outcomes))
+    assert all(isinstance(one, ContractError) for one in failures(outcomes))
     assert len(failures(outcomes)) == 8
     assert AuditEntry.objects.filter(action="resume.rejected").count() == 1
     assert RefusalCount.objects.get().count == 8
@@ -95,7 +95,7 @@ def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
         for actor in (race_bob, erin):
             Membership.objects.create(team=team, user_id=actor.user_id, role=Role.REVIEWER)
     saves = [
-        partial(save_view, name=f"view {number}", wanted=Filter(mine=True), actor=actor)
+        partial(save_view, name=f"view {number}", wanted=InterruptFilter(mine=True), actor=actor)
         for number in range(10)
         for actor in (race_bob, erin)
     ]

@@ -31,7 +31,7 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.runs.start_run import accept_run
     from inbox.actions.webhooks.deliveries import send_test
     from inbox.actions.webhooks.endpoints import add_webhook
-    from inbox.rules.decisions.list_filters import Filter
+    from inbox.rules.decisions.list_filters import InterruptFilter
     from inbox.rules.people.access import SEED, Role
     from inbox.transparency_log import origin
     from tests.steps import request
@@ -42,7 +42,9 @@ def things(world, bob, settings, tmp_path):
     busy = accept_run(
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
-    view = save_view(name="view", wanted=Filter(mine=True), actor=bob, team_id=world.team.pk)
+    view = save_view(
+        name="view", wanted=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
+    )
     # Nobody may connect there: a test of it is refused before anything is sent.
     place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
     remote = set_remote_agent(team_id=world.team.pk, actor=SEED, **place).agent

@@ -21,7 +21,7 @@ from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Ru
 from inbox.models.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 from tests.steps import approve, open_interrupts, reread, start
 
@@ -136,7 +136,7 @@ def send_agui(way: Way, scene: Scene) -> str:
             way.dialect or "canonical",
             entrance=way.entrance,
         )
-    except Refusal as refusal:
+    except RequestRejected as refusal:
         return refusal.code
     last = json.loads(answer.bodies[-1]) if answer.bodies else {}
     return str(last["code"]) if last.get("type") == "RUN_ERROR" else DECIDED

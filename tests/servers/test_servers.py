@@ -15,7 +15,7 @@ from inbox.rules.errors import (
     PendingInterrupts,
     UnknownInterrupt,
 )
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
 from tests import steps
 from tests.inbox.test_recovery import kill_while_driving
@@ -212,7 +212,7 @@ def test_a_second_answer_that_differs_is_refused(world, robot, desk, refunds):
 def test_an_unknown_a_partial_and_no_answer_are_refused(world, robot, desk, refunds):
     run = start(world, "parallel", agent=refunds)
     refund, mail = open_interrupts(run)
-    stranger = Entry("int-tc-z", EntryStatus.RESOLVED, steps.APPROVE)
+    stranger = ResumeEntry("int-tc-z", EntryStatus.RESOLVED, steps.APPROVE)
 
     with pytest.raises(UnknownInterrupt):
         resume(run, robot, steps.entry(refund, steps.APPROVE), stranger)

@@ -18,7 +18,7 @@ from django.utils.translation.template import templatize
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 LOCALE: Final = ROOT / "locale"
-_KEYWORDS: Final = {**DEFAULT_KEYWORDS, "gettext_noop": None, "Sentence": None}
+_KEYWORDS: Final = {**DEFAULT_KEYWORDS, "gettext_noop": None, "TranslatableMessage": None}
 _WIDTH: Final = 100
 
 

@@ -22,7 +22,7 @@ def last_days(count):
 @pytest.fixture
 def five(world, bob):
     """Two calls approved, one of them with changes, one rejected, one expired, one that waits."""
-    from inbox.rules.runs.states import Verdict
+    from inbox.rules.runs.states import ToolCallOutcome
 
     def ask():
         (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
@@ -34,7 +34,7 @@ def five(world, bob):
     deny(denied, bob)
     for asked in (approved, edited, denied):
         resumed_run(asked.run)
-    ToolCall.objects.filter(pk=expired.tool_call_id).update(verdict=Verdict.EXPIRED)
+    ToolCall.objects.filter(pk=expired.tool_call_id).update(verdict=ToolCallOutcome.EXPIRED)
     Interrupt.objects.filter(pk=expired.pk).update(status="expired", closed_at=datetime.now(UTC))
     for asked, seconds in ((approved, 10), (edited, 20), (denied, 60)):
         closed = reread(asked).created_at + timedelta(seconds=seconds)

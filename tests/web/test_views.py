@@ -15,12 +15,12 @@ from inbox.actions.people.provisioning import add_member
 from inbox.models import AuditEntry, SavedView
 from inbox.queries.decisions.saved_views import views_for
 from inbox.rules import errors
-from inbox.rules.decisions.list_filters import Filter, State
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.people.access import SEED, Role
 from tests.security.test_hostile_text import PAYLOADS, Markup
 from tests.web.pages import words
 
-MINE = Filter(mine=True, text="rent")
+MINE = InterruptFilter(mine=True, text="rent")
 
 
 @pytest.fixture
@@ -68,10 +68,12 @@ def test_saving_under_the_same_name_replaces_the_view_of_that_name(bob, dora):
     first = save(bob)
     save(dora)
 
-    again = save(bob, wanted=Filter(state=State.DECIDED, tool="pay"))
+    again = save(bob, wanted=InterruptFilter(state=ListState.DECIDED, tool="pay"))
 
     assert again.pk == first.pk
-    assert Filter.from_text(again.query) == Filter(state=State.DECIDED, tool="pay")
+    assert InterruptFilter.from_text(again.query) == InterruptFilter(
+        state=ListState.DECIDED, tool="pay"
+    )
     assert SavedView.objects.count() == 2
 
 
@@ -143,7 +145,7 @@ def test_there_is_an_end_to_the_views_of_one_person(bob):
 
     with pytest.raises(errors.InvalidValue):
         save(bob, name="one more")
-    save(bob, name="1", wanted=Filter())
+    save(bob, name="1", wanted=InterruptFilter())
     assert SavedView.objects.count() == MOST_VIEWS
 
 

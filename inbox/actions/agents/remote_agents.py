@@ -19,11 +19,11 @@ from inbox.rules.agents.remote_agents import (
     is_remote,
     plan_headers,
 )
-from inbox.rules.decisions.consent import canonical, endpoint_digest
+from inbox.rules.decisions.consent import canonical_json, endpoint_digest
 from inbox.rules.errors import AddressTaken, AgentChanged
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 class Placed(NamedTuple):
@@ -88,13 +88,17 @@ def _set(
         must_be_new or agent.team_id != team_id or not is_remote(agent.implementation)
     ):
         raise AddressTaken(
-            Sentence("There is another agent {name}; choose another name.", name=repr(slug))
+            TranslatableMessage(
+                "There is another agent {name}; choose another name.", name=repr(slug)
+            )
         )
     check_seen()
     endpoint = Endpoint.objects.filter(agent=agent).first() if agent else None
     if endpoint is not None and seen_at not in (None, endpoint.changed_at):
         raise AgentChanged(
-            Sentence("Somebody has changed this agent meanwhile: look at what it is now.")
+            TranslatableMessage(
+                "Somebody has changed this agent meanwhile: look at what it is now."
+            )
         )
     if description is None:
         description = agent.description if agent else ""
@@ -151,7 +155,7 @@ def record_test(
     agent = Agent.objects.get(pk=agent_id)
     now = database_now()
     endpoint = Endpoint.objects.filter(agent=agent, changed_at=changed_at)
-    endpoint.update(tested_at=now, test=canonical(report))
+    endpoint.update(tested_at=now, test=canonical_json(report))
     audit_trail.record(
         action="agent.tested",
         actor=actor,

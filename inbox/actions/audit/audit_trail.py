@@ -22,7 +22,7 @@ from inbox.rules.audit.audit_entry import (
     commitment_to,
     hash_of,
 )
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
 from inbox.rules.request_context import current_request_id
 
@@ -146,7 +146,7 @@ def entry(
             state=state,
             request=current_request_id(),
         ),
-        payload=canonical(
+        payload=canonical_json(
             {
                 "actor": actor.label[:160],
                 "on_behalf": actor.on_behalf[:160],

@@ -14,7 +14,7 @@ from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import RETENTION, Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 ERASED = "audit.erased"
 LONGEST_DAYS = 36_500
@@ -33,7 +33,7 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     """
     team = lock_permitted_team(team_id, actor, Permission.ADMIN)
     if days is not None and not 1 <= days <= LONGEST_DAYS:
-        problem = Sentence("It is 1 to {most} days.", most=LONGEST_DAYS)
+        problem = TranslatableMessage("It is 1 to {most} days.", most=LONGEST_DAYS)
         raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit_trail.record(

@@ -29,7 +29,7 @@ def refusals_written_down(
         yield
     except errors.NotFound:
         raise
-    except errors.Refusal as refusal:
+    except errors.RequestRejected as refusal:
         _write_down(tried, refusal.code, actor, interrupt_id, run_id)
         raise
 

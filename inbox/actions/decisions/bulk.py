@@ -23,7 +23,7 @@ class Result:
 
     interrupt_id: UUID
     decision: Decision | None
-    refusal: errors.Refusal | None = None
+    refusal: errors.RequestRejected | None = None
 
 
 def decide_many(
@@ -89,5 +89,5 @@ def _check_number(items: Sequence[Any]) -> None:
 def _result(interrupt_id: UUID, act: Callable[[], Decision]) -> Result:
     try:
         return Result(interrupt_id, act())
-    except errors.Refusal as refusal:
+    except errors.RequestRejected as refusal:
         return Result(interrupt_id, None, refusal)

@@ -15,7 +15,7 @@ from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_not_claimed
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False) -> Claim:
@@ -67,7 +67,7 @@ def renew_claim(*, interrupt_id: UUID, actor: Actor) -> Claim:
     claim: Claim | None = getattr(interrupt, "claim", None)
     check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     if claim is None or claim.user_id != user_id:
-        raise errors.NotClaimed(Sentence("You have not taken this."))
+        raise errors.NotClaimed(TranslatableMessage("You have not taken this."))
     return _renew(claim, now)
 
 

@@ -24,7 +24,7 @@ from inbox.queries.runs.interrupt_states import entry_of, question
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
-from inbox.rules.decisions.consent import canonical, digest, written_text
+from inbox.rules.decisions.consent import canonical_json, digest, original_text
 from inbox.rules.decisions.gate import (
     CHECKS,
     Check,
@@ -37,15 +37,15 @@ from inbox.rules.decisions.unseen import check_seen, needs_sight
 from inbox.rules.people.access import Actor, Permission, sees_secrets
 from inbox.rules.people.api_keys import check_is_no_agent
 from inbox.rules.runs.contract import (
-    Entry,
-    Question,
+    InterruptState,
+    ResumeEntry,
     check_in_time,
     check_payload,
     fingerprint,
 )
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.schema.secrets import check_no_masks, texts_in
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import visible
 
 CLOSED_BY = {
@@ -73,8 +73,8 @@ class Answer:
     """An answer to one open interrupt, with the digest of what its sender was shown."""
 
     interrupt: Interrupt
-    question: Question
-    entry: Entry
+    question: InterruptState
+    entry: ResumeEntry
     view_digest: str = ""  #: "" if the sender named none
     unseen: bool = False  #: whether the sender approves without seeing what is masked
     client_run_id: str = ""  #: the runId of the AG-UI request that it came in
@@ -109,7 +109,7 @@ def decide(
             not shown.
     """
     with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
-        given = Entry("", status, payload)
+        given = ResumeEntry("", status, payload)
         return _decide(interrupt_id, given, actor, view_digest, entrance, unseen, client_run_id)
 
 
@@ -117,7 +117,7 @@ def decide(
 @audit_trail.inserted_at_end()
 def _decide(
     interrupt_id: UUID,
-    given: Entry,
+    given: ResumeEntry,
     actor: Actor,
     view_digest: str,
     entrance: Entrance,
@@ -129,7 +129,7 @@ def _decide(
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id
     )
-    entry = Entry(interrupt.interrupt_id, given.status, given.payload)
+    entry = ResumeEntry(interrupt.interrupt_id, given.status, given.payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
     asked = question(interrupt, None)
@@ -189,7 +189,9 @@ def _check_answers(admission: Admission, answers: Sequence[Answer]) -> None:
 
 def _check_requester(admission: Admission, answer: Answer) -> None:
     if not answer.interrupt.run.is_requested_by(admission.actor):
-        raise errors.Forbidden(Sentence("Only whoever started the run may take its requests back."))
+        raise errors.Forbidden(
+            TranslatableMessage("Only whoever started the run may take its requests back.")
+        )
 
 
 def _check_claim(admission: Admission, answer: Answer) -> None:
@@ -328,12 +330,12 @@ def _told_unseen(decision: Decision) -> dict[str, Any]:
     return {"unseen": True} if decision.unseen else {}
 
 
-def _metadata(entry: Entry) -> str | None:
+def _metadata(entry: ResumeEntry) -> str | None:
     return json.dumps(dict(entry.metadata)) if entry.metadata else None
 
 
 def _close(
-    answered: Sequence[tuple[Interrupt, Entry]],
+    answered: Sequence[tuple[Interrupt, ResumeEntry]],
     closed_as: InterruptStatus | None,
     actor: Actor,
     now: datetime,
@@ -353,16 +355,16 @@ def _close(
 
 def _payload_of(payload: Any) -> dict[str, str | None]:
     text = None if payload is None else _stored(payload)
-    written = None if text is None else written_text(payload, text)
+    written = None if text is None else original_text(payload, text)
     return {"payload": text, "payload_written": written}
 
 
 def _stored(payload: Any) -> str:
     try:
-        return canonical(payload)
+        return canonical_json(payload)
     except ValueError as error:
         raise errors.InvalidPayload(
-            Sentence("The answer cannot be stored as JSON: {error}.", error=error)
+            TranslatableMessage("The answer cannot be stored as JSON: {error}.", error=error)
         ) from error
 
 
@@ -372,7 +374,7 @@ def refuse_if_closed(interrupt: Interrupt) -> None:
         raise _closed(interrupt, interrupt.decisions.get(withdrawn_at=None))
 
 
-def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Decision:
+def _standing_decision(interrupt: Interrupt, entry: ResumeEntry, actor: Actor) -> Decision:
     """The decision that stands, if this is the same one again; else say who was faster."""
     standing = interrupt.decisions.get(withdrawn_at=None)
     before = entry_of(interrupt, standing)
@@ -381,9 +383,9 @@ def _standing_decision(interrupt: Interrupt, entry: Entry, actor: Actor) -> Deci
     raise _closed(interrupt, standing)
 
 
-def _closed(interrupt: Interrupt, standing: Decision) -> errors.Refusal:
+def _closed(interrupt: Interrupt, standing: Decision) -> errors.RequestRejected:
     if interrupt.status == InterruptStatus.EXPIRED:
-        return errors.InterruptExpired(Sentence("This interrupt has expired."))
+        return errors.InterruptExpired(TranslatableMessage("This interrupt has expired."))
     return errors.AlreadyDecided(
         _was_faster(interrupt, standing.actor_label),
         by=standing.actor_label,
@@ -392,7 +394,7 @@ def _closed(interrupt: Interrupt, standing: Decision) -> errors.Refusal:
     )
 
 
-def _was_faster(interrupt: Interrupt, who: str) -> Sentence:
+def _was_faster(interrupt: Interrupt, who: str) -> TranslatableMessage:
     if interrupt.status == InterruptStatus.CANCELLED:
-        return Sentence("{who} was faster: this is already cancelled.", who=who)
-    return Sentence("{who} was faster: this is already resolved.", who=who)
+        return TranslatableMessage("{who} was faster: this is already cancelled.", who=who)
+    return TranslatableMessage("{who} was faster: this is already resolved.", who=who)

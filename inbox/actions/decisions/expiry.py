@@ -11,7 +11,7 @@ from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import question
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import EXPIRY
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 
 
@@ -35,7 +35,7 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             Answer(
                 interrupt,
                 question(interrupt, None),
-                Entry(interrupt.interrupt_id, EntryStatus.CANCELLED),
+                ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),
             )
             for interrupt in late
             if interrupt.run == run

@@ -10,7 +10,7 @@ from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 @transaction.atomic(durable=True)
@@ -29,7 +29,9 @@ def record_sighting(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Si
     user_id = require_person(actor, thread.team_id, Permission.READ)
     interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
     if view_digest != interrupt.shown_digest:
-        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
+        raise errors.ViewChanged(
+            TranslatableMessage("What was asked has changed since the page was loaded.")
+        )
     sighting, is_new = Sighting.objects.get_or_create(
         interrupt=interrupt, user_id=user_id, view_digest=view_digest, defaults={"at": now}
     )

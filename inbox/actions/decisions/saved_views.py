@@ -10,15 +10,17 @@ from inbox.models.clock import database_now
 from inbox.models.locks import lock_saved_view
 from inbox.queries.people.access import permissions_in, require, teams_of
 from inbox.rules import errors
-from inbox.rules.decisions.list_filters import Filter, check_view_name
+from inbox.rules.decisions.list_filters import InterruptFilter, check_view_name
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 MOST_VIEWS = 50
 
 
 @transaction.atomic(durable=True)
-def save_view(*, name: str, wanted: Filter, actor: Actor, team_id: UUID | None = None) -> SavedView:
+def save_view(
+    *, name: str, wanted: InterruptFilter, actor: Actor, team_id: UUID | None = None
+) -> SavedView:
     """
     Keep a filter under a name, for the actor or for a team of theirs as well.
 
@@ -30,13 +32,15 @@ def save_view(*, name: str, wanted: Filter, actor: Actor, team_id: UUID | None =
     """
     check_view_name(name)
     if actor.user_id is None or not teams_of(actor):
-        raise errors.Forbidden(Sentence("Views belong to the people of a team."))
+        raise errors.Forbidden(TranslatableMessage("Views belong to the people of a team."))
     if team_id is not None:
         require(actor, team_id, Permission.DECIDE)
     own = SavedView.objects.filter(user=actor.user_id)
     if own.exclude(name=name).count() >= MOST_VIEWS:
         raise errors.InvalidValue(
-            Sentence("You have {count} views: delete one before you save more.", count=MOST_VIEWS)
+            TranslatableMessage(
+                "You have {count} views: delete one before you save more.", count=MOST_VIEWS
+            )
         )
     now = database_now()
     columns = {"query": wanted.to_whole_query(), "team_id": team_id}
@@ -63,7 +67,9 @@ def share_view(*, view_id: UUID, team_id: UUID | None, actor: Actor) -> SavedVie
     view = _view_to_change(view_id, actor)
     if team_id is not None:
         if view.user_id != actor.user_id:
-            raise errors.Forbidden(Sentence("Only whoever saved a view gives it to a team."))
+            raise errors.Forbidden(
+                TranslatableMessage("Only whoever saved a view gives it to a team.")
+            )
         require(actor, team_id, Permission.DECIDE)
     before = view.team_id
     if before != team_id:
@@ -97,7 +103,9 @@ def _view_to_change(view_id: UUID, actor: Actor) -> SavedView:
         raise errors.NotFound()
     if Permission.ADMIN not in allowed:
         raise errors.Forbidden(
-            Sentence("Only whoever saved this view, or an admin of the team, changes it.")
+            TranslatableMessage(
+                "Only whoever saved this view, or an admin of the team, changes it."
+            )
         )
     return view
 

@@ -9,16 +9,16 @@ from uuid import UUID
 from inbox.actions.runs.tool_calls import save_calls
 from inbox.models import Decision, Interrupt, ToolCall
 from inbox.queries.runs.interrupt_states import entry_of
-from inbox.rules.decisions.consent import canonical
-from inbox.rules.runs.contract import Entry
+from inbox.rules.decisions.consent import canonical_json
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, Reason, ToolCallState
-from inbox.rules.runs.tool_call_outcome import outweighs, verdict_on
+from inbox.rules.runs.tool_call_outcome import outcome_of_entry, outweighs
 
 _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
 
 
 def apply_answers(
-    answered: Sequence[tuple[Interrupt, Entry]], now: datetime, *, by: str
+    answered: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
     Store what was approved and `by` whom; `calls.begin` refuses any other arguments.
@@ -82,7 +82,7 @@ def _remembered(call: ToolCall) -> str:
     )
 
 
-def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime, by: str) -> None:
+def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: str) -> None:
     """
     Change the call as the answer says.
 
@@ -93,24 +93,26 @@ def _apply(call: ToolCall, reason: str, entry: Entry, now: datetime, by: str) ->
         _settle_doubt(call, entry, answer, now)
     elif reason == Reason.TOOL_CALL:
         _approve(call, entry, answer)
-    verdict = verdict_on(entry, by=by)
+    verdict = outcome_of_entry(entry, by=by)
     if outweighs(verdict, call.verdict):
         call.verdict, call.decided_by = verdict, by[:64]
 
 
-def _approve(call: ToolCall, entry: Entry, answer: dict[str, Any]) -> None:
+def _approve(call: ToolCall, entry: ResumeEntry, answer: dict[str, Any]) -> None:
     if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
         call.state = ToolCallState.NOT_RUN
     elif isinstance(answer.get("editedArgs"), dict):
-        call.edited_args = canonical(answer["editedArgs"])
+        call.edited_args = canonical_json(answer["editedArgs"])
 
 
-def _settle_doubt(call: ToolCall, entry: Entry, answer: dict[str, Any], now: datetime) -> None:
+def _settle_doubt(
+    call: ToolCall, entry: ResumeEntry, answer: dict[str, Any], now: datetime
+) -> None:
     outcome = answer.get("outcome") if entry.status is EntryStatus.RESOLVED else "stop"
     if outcome == "happened":
         result = answer.get("result", "")
         call.state = ToolCallState.SETTLED
-        call.result = result if isinstance(result, str) else canonical(result)
+        call.result = result if isinstance(result, str) else canonical_json(result)
         call.settled_at = now
     elif outcome == "did_not_happen":
         call.state = ToolCallState.PROPOSED

@@ -8,7 +8,11 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditEntry, Decision, Interrupt, ToolCall, Unmasking
 from inbox.models.locks import lock_thread
-from inbox.queries.decisions.masked_values import Veiled, veiled_in_call, veiled_in_interrupt
+from inbox.queries.decisions.masked_values import (
+    MaskedValues,
+    masked_values_of_call,
+    masked_values_of_interrupt,
+)
 from inbox.queries.people.access import require_person
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
@@ -20,7 +24,7 @@ _MOST_PLACES, _LONGEST_PLACE = 100, 200
 @transaction.atomic(durable=True)
 def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     """
-    Return what a request has under this name of `veiled_in_interrupt`, without masks.
+    Return what a request has under this name of `masked_values_of_interrupt`, without masks.
 
     Each time anew an `audit.revealed` in the trail: who, what, and where, never the values.
 
@@ -32,7 +36,7 @@ def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     row = Interrupt.objects.select_related("tool_call").get(pk=interrupt_id)
     decision = Decision.objects.filter(interrupt=row, withdrawn_at=None).first()
-    veiled = _masked(veiled_in_interrupt(row, decision), what)
+    veiled = _masked(masked_values_of_interrupt(row, decision), what)
     Unmasking.objects.get_or_create(
         interrupt=row,
         user_id=user_id,
@@ -54,13 +58,13 @@ def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
 
 @transaction.atomic(durable=True)
 def reveal_in_call(*, call_id: UUID, what: str, actor: Actor) -> str:
-    """The same for what a tool call has under this name of `veiled_in_call`."""
+    """The same for what a tool call has under this name of `masked_values_of_call`."""
     thread, now = lock_thread(tool_calls=call_id)
     require_person(actor, thread.team_id, Permission.DECIDE)
     call = ToolCall.objects.get(pk=call_id)
     started = AuditEntry.objects.filter(chain=thread.pk, tool_call=call, action="tool.started")
     entries = started.select_related("payload").order_by("seq")
-    veiled = _masked(veiled_in_call(call, call.interrupts.all(), entries), what)
+    veiled = _masked(masked_values_of_call(call, call.interrupts.all(), entries), what)
     audit_trail.record(
         action="audit.revealed",
         actor=actor,
@@ -72,13 +76,13 @@ def reveal_in_call(*, call_id: UUID, what: str, actor: Actor) -> str:
     return veiled.text
 
 
-def _masked(known: Mapping[str, Veiled], what: str) -> Veiled:
+def _masked(known: Mapping[str, MaskedValues], what: str) -> MaskedValues:
     veiled = known.get(what)
     if veiled is None or not veiled.places:
         raise NotFound()
     return veiled
 
 
-def _told(what: str, veiled: Veiled) -> dict[str, object]:
+def _told(what: str, veiled: MaskedValues) -> dict[str, object]:
     places = [place[:_LONGEST_PLACE] for place in veiled.places[:_MOST_PLACES]]
     return {"what": what, "places": places, "count": len(veiled.places)}

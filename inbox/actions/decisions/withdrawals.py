@@ -17,7 +17,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.collaboration import check_withdrawal
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
@@ -85,5 +85,5 @@ def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
     standing = given.filter(withdrawn_at=None).first()
     decision = standing or given.filter(user=actor.user_id, api_key=actor.key_id).last()
     if decision is None or not decision.is_by(actor):
-        raise errors.Forbidden(Sentence("Only whoever gave an answer may take it back."))
+        raise errors.Forbidden(TranslatableMessage("Only whoever gave an answer may take it back."))
     return decision

@@ -16,7 +16,7 @@ from inbox.queries.people.invitations import open_invitation, state_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, ActorKind, Role
 from inbox.rules.people.invitations import InvitationState, MailState, check_is_open
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150
@@ -35,7 +35,7 @@ def join_team(*, token: str, actor: Actor) -> Team:
     row, now = _locked(token)
     user: User = User.objects.get(pk=actor.ident)
     if Membership.objects.filter(team=row.team_id, user=user).exists():
-        raise errors.AlreadyMember(Sentence("You belong to this team already."))
+        raise errors.AlreadyMember(TranslatableMessage("You belong to this team already."))
     _admit(row, user, actor, now)
     return row.team
 
@@ -67,10 +67,14 @@ def join_as_new(*, token: str, username: str, full_name: str, password: str) -> 
 def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User:
     row, now = _locked(token)
     if User.objects.filter(username__iexact=username).exists():
-        raise errors.UsernameTaken(Sentence("Somebody has this name: choose another one."))
+        raise errors.UsernameTaken(
+            TranslatableMessage("Somebody has this name: choose another one.")
+        )
     by_mail = row.mail != MailState.NONE
     if by_mail and EmailAddress.objects.filter(email=row.email, verified=True).exists():
-        raise errors.EmailTaken(Sentence("You have an account with this address: sign in to it."))
+        raise errors.EmailTaken(
+            TranslatableMessage("You have an account with this address: sign in to it.")
+        )
     user = _make_account(username, hashed, full_name, row.email, verified=by_mail)
     _admit(row, user, actor_of_user(user), now)
     return user

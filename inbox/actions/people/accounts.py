@@ -12,10 +12,10 @@ from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
 from inbox.platform.encryption import Unreadable, seal, unseal
-from inbox.queries.people.accounts import person_called
+from inbox.queries.people.accounts import user_by_login
 from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _LONGEST_NAME = 150
@@ -31,7 +31,7 @@ def record_sign_in(*, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def record_lockout(*, typed: str, address: str) -> None:
     """Write down that a name or e-mail was tried too often from an address, if it is somebody's."""
-    user = person_called(typed)
+    user = user_by_login(typed)
     if user is not None:
         _record(user.pk, "person.locked_out", _GUARD, username=user.username, address=address)
 
@@ -53,7 +53,7 @@ def reset_factors(*, username: str, actor: Actor) -> int:
     Raises:
         NotFound: nobody has this user name or e-mail address.
     """
-    user = person_called(username)
+    user = user_by_login(username)
     if user is None:
         raise NotFound(f"There is nobody called {username!r}.")
     factors = Authenticator.objects.filter(user=user).order_by("pk")
@@ -94,7 +94,9 @@ def rename_self(*, full_name: str, actor: Actor) -> None:
     """
     name = " ".join(full_name.split())
     if not 1 <= len(name) <= _LONGEST_NAME:
-        raise InvalidValue(Sentence("A name has 1 to {count} characters.", count=_LONGEST_NAME))
+        raise InvalidValue(
+            TranslatableMessage("A name has 1 to {count} characters.", count=_LONGEST_NAME)
+        )
     user: User = User.objects.get(pk=actor.ident)
     if user.get_full_name() == name:
         return

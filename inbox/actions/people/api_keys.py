@@ -28,7 +28,7 @@ from inbox.rules.people.api_keys import (
     check_within_own,
     is_working,
 )
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 KEY_PREFIX = "so_"
 _PREFIX_SHOWN = 9
@@ -105,7 +105,7 @@ def _make(
     if earlier := made_before(once, actor=actor, now=now):
         return ApiKey.objects.get(pk=earlier), ""
     if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MOST_KEYS:
-        text = Sentence("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
+        text = TranslatableMessage("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
         raise errors.InvalidValue(text, problems={"team": [text]})
     token = _new_token()
     key = ApiKey.objects.create(
@@ -157,7 +157,7 @@ def _rotate(
     check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
     check_overlap(overlap_hours)
     if not is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
-        raise errors.KeyEnded(Sentence("This key has ended: make a new one."))
+        raise errors.KeyEnded(TranslatableMessage("This key has ended: make a new one."))
     token = _new_token()
     key.former_digest = key.digest if overlap_hours else None
     key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
@@ -218,7 +218,7 @@ def _agent_of(team_id: UUID, slug: str) -> Agent | None:
         return None
     agent = Agent.objects.filter(team=team_id, slug=slug).first()
     if agent is None:
-        text = Sentence("The team has no such agent.")
+        text = TranslatableMessage("The team has no such agent.")
         raise errors.InvalidValue(text, problems={"agent": [text]})
     return agent
 

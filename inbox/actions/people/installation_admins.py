@@ -10,10 +10,10 @@ from inbox.actions.people.accounts import end_sessions
 from inbox.models import User
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_superusers, lock_user
-from inbox.queries.people.access import may_make_teams
+from inbox.queries.people.access import is_installation_admin
 from inbox.rules import errors
 from inbox.rules.people.access import Actor
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 @transaction.atomic(durable=True)
@@ -64,8 +64,10 @@ def _lock(actor: Actor, **who: Any) -> User:
     Locking its superusers in one order makes these actions wait for each other.
     """
     lock_superusers()
-    if not may_make_teams(actor):
-        raise errors.Forbidden(Sentence("Only whoever runs this installation does that."))
+    if not is_installation_admin(actor):
+        raise errors.Forbidden(
+            TranslatableMessage("Only whoever runs this installation does that.")
+        )
     user = lock_user(**who)
     if user is None:
         raise errors.NotFound()
@@ -76,7 +78,9 @@ def _check_other_superuser(user: User) -> None:
     if not user.is_superuser or not user.is_active:
         return
     if not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
-        raise errors.LastAdmin(Sentence("The last superuser stays: make somebody else one first."))
+        raise errors.LastAdmin(
+            TranslatableMessage("The last superuser stays: make somebody else one first.")
+        )
 
 
 def _record(user: User, action: str, actor: Actor, now: datetime) -> None:

@@ -32,7 +32,7 @@ from inbox.rules.people.invitations import (
     check_room,
 )
 from inbox.rules.people.teams import check_role_given
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 _RESENDS = parse("5/hour")
 
@@ -76,7 +76,7 @@ def _make(
         return Invitation.objects.get(pk=earlier), ""
     waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
     if waiting.filter(email=email).exists():
-        text = Sentence("This address is invited already: send that invitation again.")
+        text = TranslatableMessage("This address is invited already: send that invitation again.")
         raise errors.InvalidValue(text, problems={"email": [text]})
     check_room(waiting.count())
     token = secrets.token_urlsafe(32)
@@ -129,7 +129,9 @@ def _check_resends(invitation_id: UUID) -> None:
     if resends is not None and resends.is_over:
         seconds = resends.next_seconds
         raise errors.RateLimited(
-            Sentence("This was sent too often. Try again in {seconds} seconds.", seconds=seconds),
+            TranslatableMessage(
+                "This was sent too often. Try again in {seconds} seconds.", seconds=seconds
+            ),
             retry_after=seconds,
         )
 
@@ -188,7 +190,7 @@ def _check_address(email: str) -> None:
     else:
         is_one = len(email) <= LONGEST_EMAIL
     if not is_one:
-        text = Sentence("This is no e-mail address.")
+        text = TranslatableMessage("This is no e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})
 
 

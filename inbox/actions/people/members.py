@@ -9,7 +9,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team
 from inbox.models.clock import database_now
-from inbox.queries.people.access import may_make_teams, permissions_in
+from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
 from inbox.rules.people.access import (
     Actor,
@@ -19,7 +19,7 @@ from inbox.rules.people.access import (
 )
 from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 _LARGEST_ID = 2**63 - 1
 
@@ -34,14 +34,18 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
         Forbidden, InvalidValue.
         AddressTaken: there is a team with this slug.
     """
-    if not may_make_teams(actor):
-        raise errors.Forbidden(Sentence("Only whoever runs this installation makes teams."))
+    if not is_installation_admin(actor):
+        raise errors.Forbidden(
+            TranslatableMessage("Only whoever runs this installation makes teams.")
+        )
     check_team(name=name, slug=slug)
     try:
         return _make_team(slug, name, actor)
     except IntegrityError as error:
         raise errors.AddressTaken(
-            Sentence("There is another team {name}; choose another address.", name=repr(slug))
+            TranslatableMessage(
+                "There is another team {name}; choose another address.", name=repr(slug)
+            )
         ) from error
 
 

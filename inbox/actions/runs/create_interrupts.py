@@ -18,9 +18,9 @@ from inbox.rules.decisions.consent import (
     SIGNOFF,
     VIEW_VERSION,
     view_digest,
-    without_ours,
+    without_signoff_metadata,
 )
-from inbox.rules.decisions.similarity import search_text_of, shape_of
+from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.headings import LONGEST_HEADING, heading_of
 from inbox.rules.runs.proposals import Proposal, proposal_of
@@ -150,7 +150,7 @@ def _interrupt(
         body=json.dumps(asked, ensure_ascii=False),
         view_digest=view_digest(
             version=VIEW_VERSION,
-            asked=without_ours(asked),
+            asked=without_signoff_metadata(asked),
             tool=call.name if call else None,
             args=call.approved_args if call else None,
         ),
@@ -188,4 +188,6 @@ def _shape(thread: Thread, item: WireInterrupt, tool: str, args: Any) -> str:
     """Only approvals of a call are alike: whatever else is asked has an answer of its own."""
     if not tool or item.reason != Reason.TOOL_CALL:
         return ""
-    return shape_of(agent=str(thread.agent_id), tool=tool, args=args, schema=item.response_schema)
+    return similarity_key(
+        agent=str(thread.agent_id), tool=tool, args=args, schema=item.response_schema
+    )

@@ -25,7 +25,7 @@ from inbox.actions.runs.run_termination import close_run
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
 from inbox.queries.agents.agents import endpoint_digest_of
-from inbox.queries.runs.interrupt_states import as_sent
+from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules.people.access import SWEEPER, agent_actor
 from inbox.rules.runs.states import Reason, RunStatus
 
@@ -175,7 +175,7 @@ def interrupt_run(
     )
     for row, (original, _) in zip(rows, repeats, strict=False):
         row.repeats_id = original.pk
-    sent = [WireInterrupt.model_validate(as_sent(row)) for row in rows]
+    sent = [WireInterrupt.model_validate(wire_interrupt(row)) for row in rows]
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,

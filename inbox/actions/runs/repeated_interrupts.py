@@ -9,15 +9,15 @@ from uuid6 import uuid7
 from inbox.actions.runs.tool_calls import save_calls
 from inbox.models import Interrupt, ToolCall
 from inbox.models.clock import database_now
-from inbox.queries.runs.interrupt_states import AskedInterrupt
+from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 _MAY_RUN = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
 
 
-def approved_calls(asked: Sequence[AskedInterrupt]) -> list[ToolCall]:
+def approved_calls(asked: Sequence[InterruptWithDecision]) -> list[ToolCall]:
     """Return the calls among these that were approved, and that a retry would run."""
     return [
         item.row.tool_call
@@ -37,7 +37,7 @@ def _may_start(call: ToolCall) -> bool:
 
 
 def plan_repeats(
-    asked: Sequence[AskedInterrupt], problem: errors.RunFailure
+    asked: Sequence[InterruptWithDecision], problem: errors.RunFailure
 ) -> list[tuple[Interrupt, WireInterrupt]]:
     """
     Return the interrupts to ask once more, with what is asked, and make their calls proposals.
@@ -46,13 +46,15 @@ def plan_repeats(
     answer is used again. Calls that have started are never asked about.
 
     Raises:
-        RetryRefused: there is nothing that could be asked again.
+        RetryRejected: there is nothing that could be asked again.
     """
     has_lapsed = isinstance(problem, errors.ApprovalLapsed)
     again = [item for item in asked if _is_repeatable(item.row, only_calls=has_lapsed)]
     if not again:
-        raise errors.RetryRefused(
-            Sentence("The answers to this run cannot be verified, so nobody can try it again.")
+        raise errors.RetryRejected(
+            TranslatableMessage(
+                "The answers to this run cannot be verified, so nobody can try it again."
+            )
         )
     rows = [item.row for item in again]
     calls = {row.tool_call.pk: row.tool_call for row in rows if row.tool_call is not None}
@@ -63,7 +65,7 @@ def plan_repeats(
     return [(_latest(item), _asked_again(item.row)) for item in again]
 
 
-def _latest(item: AskedInterrupt) -> Interrupt:
+def _latest(item: InterruptWithDecision) -> Interrupt:
     """Return the interrupt that was answered last: the agent's own, or what repeated it."""
     return item.decision.interrupt if item.decision is not None else item.row
 

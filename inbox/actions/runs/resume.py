@@ -11,10 +11,10 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.queries.decisions.verified_decisions import check_decisions
-from inbox.queries.runs.interrupt_states import load_questions
+from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE, ActorKind
-from inbox.rules.runs.contract import Entry, plan_resume, wire_entries
+from inbox.rules.runs.contract import ResumeEntry, plan_resume, wire_entries
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 
 
@@ -47,7 +47,7 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
     interrupted run are used again. A resume whose decisions cannot be verified is stored as failed:
     the thread is not stuck, and whoever retries the run asks people again.
     """
-    asked = load_questions(run)
+    asked = load_interrupt_states(run)
     entries = plan_resume(item.question for item in asked)
     if entries is None:
         return None
@@ -75,7 +75,7 @@ def queue_run(
     input_text: str,
     started_by: str,
     resumes: Run | None = None,
-    entries: Sequence[Entry] = (),
+    entries: Sequence[ResumeEntry] = (),
     columns: Mapping[str, Any] | None = None,
 ) -> Run:
     """

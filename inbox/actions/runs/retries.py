@@ -23,7 +23,7 @@ from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import RunStatus, ToolCallState
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
@@ -40,7 +40,7 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
     Raises:
         NotFound.
         Forbidden: the actor may not run the agent; or not decide, and approved calls would run.
-        RetryRefused: the run has not failed, another one came after it, or an agent that would
+        RetryRejected: the run has not failed, another one came after it, or an agent that would
             start anew has made a call that must not be made twice.
     """
     with refusals_written_down("retry", actor=actor, run_id=run_id):
@@ -97,7 +97,9 @@ def _require_decide(actor: Actor, thread: Thread) -> None:
     """Whoever has approved calls run once more decides that they run."""
     if Permission.DECIDE not in permissions_in(actor, thread.team_id, thread.agent_id):
         raise errors.Forbidden(
-            Sentence("Trying this run again would run approved calls: that needs a reviewer.")
+            TranslatableMessage(
+                "Trying this run again would run approved calls: that needs a reviewer."
+            )
         )
 
 
@@ -112,19 +114,21 @@ def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailu
 
 def _check_retry(thread: Thread, run: Run) -> None:
     if run.status != RunStatus.FAILED:
-        raise errors.RetryRefused(
-            Sentence("Only a failed run is tried again, and this one has not failed.")
+        raise errors.RetryRejected(
+            TranslatableMessage("Only a failed run is tried again, and this one has not failed.")
         )
     if latest_run(thread) != run:
-        raise errors.RetryRefused(Sentence("This thread has gone on since the run failed."))
+        raise errors.RetryRejected(
+            TranslatableMessage("This thread has gone on since the run failed.")
+        )
 
 
 def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
     """An agent that starts anew proposes its calls under new ids, which nobody can recognise."""
     own = _begun_once(thread, run).filter(run=run).first()
     if own is not None:
-        raise errors.RetryRefused(
-            Sentence(
+        raise errors.RetryRejected(
+            TranslatableMessage(
                 "{tool} must not be called twice, and this agent would start anew.", tool=own.name
             )
         )

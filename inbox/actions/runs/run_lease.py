@@ -20,7 +20,7 @@ from inbox.actions.runs.tool_calls import ProposedCall, WantedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
-from inbox.queries.runs.interrupt_states import as_sent
+from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.states import RunStatus
@@ -262,7 +262,7 @@ def _with_digests(
     """Return the frames with the interrupts of the terminal one as clients get them."""
     *before, last = frames
     finished = json.loads(last.body)
-    finished["outcome"]["interrupts"] = [as_sent(row) for row in rows]
+    finished["outcome"]["interrupts"] = [wire_interrupt(row) for row in rows]
     return [*before, last._replace(body=strict_json.dumps(finished))]
 
 

@@ -35,20 +35,24 @@ from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require, require_current
-from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
+from inbox.queries.runs.interrupt_states import (
+    InterruptWithDecision,
+    is_server_interrupt,
+    load_interrupt_states,
+)
 from inbox.queries.runs.latest_run import last_try, latest_run, waiting_run
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.contract import Entry, check_resume, is_replay
+from inbox.rules.runs.contract import ResumeEntry, check_resume, is_replay
 from inbox.rules.runs.states import (
     ACTIVE_RUN,
     EntryStatus,
     InterruptStatus,
     RunStatus,
 )
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class RunRequest:
     run_id: str
     input: Mapping[str, Any]
     parent_run_id: str = ""
-    entries: Sequence[Entry] = ()
+    entries: Sequence[ResumeEntry] = ()
     has_resume: bool = False  #: `resume: []` was sent: no coverage, no absence
     #: what the client was shown, as far as it says so: interrupt id -> view digest
     view_digests: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +93,7 @@ def accept_run(
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
-        ContractRefusal: the thread is busy or waiting, or the entries do not answer it.
+        ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
         try:
@@ -97,7 +101,7 @@ def accept_run(
         except IntegrityError:
             # One idempotency key on two threads at once: the winner's run is there to be found now.
             return _accept(agent, request, actor, entrance, idempotency_key)
-    except (errors.ContractRefusal, errors.Forbidden, errors.Unauthenticated) as refusal:
+    except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as refusal:
         if request.has_resume:
             _record_rejection(agent, request, actor, refusal)
         raise
@@ -142,7 +146,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
     if asked is None:
         _check_not_busy(latest_run(thread))
         raise errors.UnknownInterrupt("No interrupt is open on this thread.")
-    rows = load_questions(asked)
+    rows = load_interrupt_states(asked)
     questions = [item.question for item in rows]
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
     fresh = check_resume(entries=request.entries, questions=questions)
@@ -184,29 +188,33 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
     return Accepted(run, replayed=False)
 
 
-def _check_not_partial(entries: Sequence[Entry], rows: Sequence[AskedInterrupt]) -> None:
+def _check_not_partial(
+    entries: Sequence[ResumeEntry], rows: Sequence[InterruptWithDecision]
+) -> None:
     """Raise AlreadyDecided unless the entries repeat all that was answered over AG-UI."""
     named = {entry.interrupt_id for entry in entries}
     for item in rows:
         is_named = item.row.interrupt_id in named
         if item.decision and item.decision.entrance in AGUI and not is_named:
             raise errors.AlreadyDecided(
-                Sentence("This run was already resumed, with other answers.")
+                TranslatableMessage("This run was already resumed, with other answers.")
             )
 
 
-def _input_of_resume(asked: Run, interrupts: Sequence[AskedInterrupt], request: RunRequest) -> str:
+def _input_of_resume(
+    asked: Run, interrupts: Sequence[InterruptWithDecision], request: RunRequest
+) -> str:
     """
     Return what the resume is given: the client's input, unless the run was interrupted by us.
 
     That run does the work of the interrupted one once more, which has to be given the same again.
     """
-    if all(is_ours(item.row) for item in interrupts):
+    if all(is_server_interrupt(item.row) for item in interrupts):
         return input_without_conversation(asked)
     return json.dumps(request.input)
 
 
-def _run_that_asked(thread: Thread, entries: Sequence[Entry]) -> Run | None:
+def _run_that_asked(thread: Thread, entries: Sequence[ResumeEntry]) -> Run | None:
     """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
     runs = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
@@ -218,7 +226,7 @@ def _check_free(thread: Thread) -> None:
     latest = latest_run(thread)
     if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
-            Sentence(
+            TranslatableMessage(
                 "This thread waits for answers to its interrupts; send them as `resume`, or answer "
                 "them in the inbox."
             )
@@ -229,7 +237,7 @@ def _check_free(thread: Thread) -> None:
 def _check_not_busy(latest: Run | None) -> None:
     if latest and latest.status in ACTIVE_RUN:
         raise errors.ThreadBusy(
-            Sentence("A run of this thread is still going on; wait for it or cancel it.")
+            TranslatableMessage("A run of this thread is still going on; wait for it or cancel it.")
         )
 
 
@@ -271,13 +279,13 @@ def _idempotency_columns(
 ) -> dict[str, str]:
     if not key:
         return {}
-    asked = canonical([str(agent.pk), request.thread_id, dict(request.input)])
+    asked = canonical_json([str(agent.pk), request.thread_id, dict(request.input)])
     return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(asked)}
 
 
 def idempotency_digest(actor: Actor, key: str) -> str:
     """What an idempotency key is stored as: keys of different callers never meet; "" for none."""
-    return digest(canonical([actor.kind, actor.ident, key])) if key else ""
+    return digest(canonical_json([actor.kind, actor.ident, key])) if key else ""
 
 
 def _earlier_run(columns: dict[str, str]) -> Run | None:
@@ -291,7 +299,7 @@ def _earlier_run(columns: dict[str, str]) -> Run | None:
 
 @transaction.atomic(durable=True)
 def _record_rejection(
-    agent: Agent, request: RunRequest, actor: Actor, refusal: errors.Refusal
+    agent: Agent, request: RunRequest, actor: Actor, refusal: errors.RequestRejected
 ) -> None:
     thread = None
     with suppress(errors.NotFound):
@@ -356,12 +364,12 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
 def _cancel_interrupts(
     thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
 ) -> Run:
-    rows = load_questions(run)
+    rows = load_interrupt_states(run)
     answers = []
     for item in rows:
         if item.question.is_open:
             item.row.run = run
-            entry = Entry(item.row.interrupt_id, EntryStatus.CANCELLED)
+            entry = ResumeEntry(item.row.interrupt_id, EntryStatus.CANCELLED)
             answers.append(Answer(item.row, item.question, entry))
     if not answers and _is_cancelled(rows):
         return run
@@ -375,14 +383,14 @@ def _cancel_interrupts(
     return run
 
 
-def _is_cancelled(rows: Sequence[AskedInterrupt]) -> bool:
+def _is_cancelled(rows: Sequence[InterruptWithDecision]) -> bool:
     """Return whether the run was cancelled, or each of its interrupts was by itself."""
     return any(item.decision and item.decision.entrance in CANCELLATIONS for item in rows) or all(
         item.question.status is InterruptStatus.CANCELLED for item in rows
     )
 
 
-_HAS_ENDED = Sentence("The run has already ended; there is nothing to cancel.")
+_HAS_ENDED = TranslatableMessage("The run has already ended; there is nothing to cancel.")
 
 
 def new_external_id() -> str:

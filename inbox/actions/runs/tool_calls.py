@@ -56,7 +56,7 @@ def propose(
 
 
 #: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.
-Beginning = ToolCall | errors.Refusal | errors.RunFailure
+Beginning = ToolCall | errors.RequestRejected | errors.RunFailure
 
 
 def begin(
@@ -259,7 +259,7 @@ def _failures(
 
 def _refusal(
     wanted: WantedCall, call: ToolCall | None, unapproved: Container[UUID]
-) -> errors.Refusal | None:
+) -> errors.RequestRejected | None:
     name = f"Tool call {wanted.tool_call_id!r}"
     if call is None:
         return errors.NotFound(f"{name} was never proposed.")

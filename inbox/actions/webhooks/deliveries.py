@@ -17,8 +17,8 @@ from inbox.models.locks import lock_webhook
 from inbox.queries.people.access import require
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
-from inbox.rules.people.access import COURIER, Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.people.access import WEBHOOK_SENDER, Actor, Permission
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
     TEST,
     AfterFailure,
@@ -153,7 +153,7 @@ def _plan_after_failure(
         row.status = DeliveryStatus.FAILED
     if follows.disable is not None and endpoint.disabled_at is None:
         endpoint.disabled_at, endpoint.disabled_reason = now, follows.disable
-        record(endpoint, "webhook.disabled", COURIER, now, reason=follows.disable)
+        record(endpoint, "webhook.disabled", WEBHOOK_SENDER, now, reason=follows.disable)
 
 
 @transaction.atomic(durable=True)
@@ -234,6 +234,8 @@ def _own(endpoint_id: UUID, actor: Actor) -> WebhookEndpoint:
     require(actor, endpoint.team_id, Permission.ADMIN)
     if endpoint.disabled_at is not None:
         raise errors.WebhookDisabled(
-            Sentence("This webhook is switched off, and nothing is sent to it: enable it first.")
+            TranslatableMessage(
+                "This webhook is switched off, and nothing is sent to it: enable it first."
+            )
         )
     return endpoint

@@ -22,7 +22,7 @@ from inbox.platform.encryption import seal
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
     MOST_ENDPOINTS,
     ROTATION,
@@ -59,7 +59,9 @@ def add_webhook(
     if earlier := made_before(once, actor=actor, now=now):
         return WebhookEndpoint.objects.get(pk=earlier), ""
     if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MOST_ENDPOINTS:
-        text = Sentence("A team has up to {count} webhooks: remove one.", count=MOST_ENDPOINTS)
+        text = TranslatableMessage(
+            "A team has up to {count} webhooks: remove one.", count=MOST_ENDPOINTS
+        )
         raise errors.InvalidValue(text, problems={"team": [text]})
     secret = _new_secret()
     endpoint = WebhookEndpoint.objects.create(

@@ -14,7 +14,7 @@ from inbox import wakeups
 from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
 from inbox.models.locks import lock_thread
 from inbox.rules.people.access import Actor
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import EventType
 
@@ -46,7 +46,11 @@ def interrupts_opened(
 
 
 def interrupts_closed(
-    *, thread: Thread, answered: Sequence[tuple[Interrupt, Entry]], actor: Actor, now: datetime
+    *,
+    thread: Thread,
+    answered: Sequence[tuple[Interrupt, ResumeEntry]],
+    actor: Actor,
+    now: datetime,
 ) -> None:
     """Tell who has closed questions, or that nobody has; the caller holds the lock."""
     for kind, is_expired in _CLOSED.items():
@@ -162,7 +166,7 @@ def _interrupt(row: Interrupt) -> dict[str, Any]:
     }
 
 
-def _decision(entry: Entry, actor: Actor, now: datetime) -> dict[str, Any]:
+def _decision(entry: ResumeEntry, actor: Actor, now: datetime) -> dict[str, Any]:
     approved = entry.payload.get("approved") if isinstance(entry.payload, dict) else None
     return {
         "status": entry.status.value,

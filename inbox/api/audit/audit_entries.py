@@ -20,13 +20,13 @@ from inbox.api.runs.threads import entry_json, tool_call_json
 from inbox.platform.db_executor import in_turns
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.audit.tool_calls import calls_for
-from inbox.queries.decisions.masked_values import asked_in
+from inbox.queries.decisions.masked_values import interrupt_bodies_by_id
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter, EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
-from inbox.rules.errors import InvalidValue, NotFound, NotSealed
+from inbox.rules.errors import InvalidValue, NotFound, NotSigned
 from inbox.rules.people.access import Permission
-from inbox.rules.runs.states import Verdict
+from inbox.rules.runs.states import ToolCallOutcome
 from inbox.transparency_log import origin
 
 _NAME = {"type": "string", "maxLength": LONGEST_NAME}
@@ -37,7 +37,7 @@ _FILTERS = [
     query("team", "Of this team.", _NAME),
     query("agent", "Of this agent.", _NAME),
     query("tool", "About calls of this tool.", _NAME),
-    query("decision", "What was decided.", {"enum": [*Verdict, UNDECIDED]}),
+    query("decision", "What was decided.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
     query("since", "From this day on (UTC).", _DAY),
     query("until", "Up to this day (UTC).", _DAY),
     query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
@@ -71,7 +71,7 @@ class AuditTrail(Caller):
             limit=window.limit,
             after=window.after_number or None,
         )
-        asked = None if self.sees_secrets(request) else asked_in(found.rows)
+        asked = None if self.sees_secrets(request) else interrupt_bodies_by_id(found.rows)
         return _page(found, lambda entry: _trail_entry_json(entry, asked))
 
 
@@ -115,7 +115,7 @@ class AuditExport(Caller):
             )
         },
         takes=ExportInput,
-        refuses=(InvalidValue, NotFound, NotSealed),
+        refuses=(InvalidValue, NotFound, NotSigned),
         more="Of the same `checkpoint` it is the same, byte by byte. It is in the trail itself "
         "that, what and by whom was exported.",
         negotiates=False,

@@ -18,7 +18,7 @@ log = structlog.get_logger(__name__)
 #: The content type of errors.
 PROBLEM = "application/problem+json"
 
-_STATUS: dict[type[errors.Refusal], int] = {
+_STATUS: dict[type[errors.RequestRejected], int] = {
     errors.Unauthenticated: 401,
     errors.Forbidden: 403,
     errors.NotFound: 404,
@@ -33,20 +33,20 @@ _STATUS: dict[type[errors.Refusal], int] = {
     errors.TooManyTests: 429,
     errors.RateLimited: 429,
     errors.PreconditionFailed: 412,
-    errors.Refusal: 409,
+    errors.RequestRejected: 409,
 }
 
 
-def http_status(refusal: errors.Refusal) -> int:
+def http_status(refusal: errors.RequestRejected) -> int:
     return status_of(type(refusal))
 
 
-def status_of(kind: type[errors.Refusal]) -> int:
+def status_of(kind: type[errors.RequestRejected]) -> int:
     """The status of the nearest class that has one."""
     return next(_STATUS[one] for one in kind.__mro__ if one in _STATUS)
 
 
-def body_of(refusal: errors.Refusal) -> dict[str, Any]:
+def body_of(refusal: errors.RequestRejected) -> dict[str, Any]:
     """The problem that a refusal is."""
     return problem(http_status(refusal), refusal.code, refusal.message, **refusal.detail)
 
@@ -71,14 +71,14 @@ def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def json_response(refusal: errors.Refusal) -> JsonResponse:
+def json_response(refusal: errors.RequestRejected) -> JsonResponse:
     body = body_of(refusal)
     return JsonResponse(
         body, status=body["status"], content_type=PROBLEM, headers=_headers_of(refusal)
     )
 
 
-def _headers_of(refusal: errors.Refusal) -> dict[str, str]:
+def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
     if isinstance(refusal, errors.RateLimited):
         return {"Retry-After": str(refusal.detail["retry_after"])}
     is_unknown = isinstance(refusal, errors.Unauthenticated)
@@ -89,7 +89,7 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
     """REST framework's exception handler."""
     if isinstance(error, RequestDataTooBig):
         error = errors.TooLarge("A request may have 2 MiB.")
-    if isinstance(error, errors.Refusal):
+    if isinstance(error, errors.RequestRejected):
         return Response(
             body_of(error),
             status=http_status(error),

@@ -21,7 +21,7 @@ _JSON = "application/json"
 _OF_EVERYBODY = (errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
 _OF_A_BODY = (errors.InvalidInput, errors.TooLarge, errors.UnsupportedMedia)
 #: What `resources.Caller` refuses: `fields` and cursors that are none, and versions that are past.
-_OF_A_METHOD: Mapping[str, tuple[type[errors.Refusal], ...]] = {
+_OF_A_METHOD: Mapping[str, tuple[type[errors.RequestRejected], ...]] = {
     "get": (errors.InvalidInput,),
     **dict.fromkeys(("put", "patch", "delete"), (errors.PreconditionFailed,)),
 }
@@ -115,7 +115,7 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
     answers: Mapping[int, Any],
     also: Permission | None = None,
     takes: Any = None,
-    refuses: Iterable[type[errors.Refusal]] = (),
+    refuses: Iterable[type[errors.RequestRejected]] = (),
     parameters: Sequence[OpenApiParameter] = (),
     more: str = "",
     only_people: bool = False,
@@ -234,7 +234,7 @@ def _problems(refused: Iterable[Refused]) -> dict[Any, Any]:
     return described
 
 
-def _meaning(kind: type[errors.Refusal]) -> str:
+def _meaning(kind: type[errors.RequestRejected]) -> str:
     return " ".join((kind.__doc__ or "").split()) or f"{kind.code}."
 
 

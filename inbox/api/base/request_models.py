@@ -27,7 +27,7 @@ from inbox.rules.audit.audit_filters import UNDECIDED
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.collaboration import COMMENT_CHARACTERS
 from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
-from inbox.rules.runs.states import EntryStatus, Verdict
+from inbox.rules.runs.states import EntryStatus, ToolCallOutcome
 
 
 def checked(kind: type[serializers.Serializer[Any]], request: Request) -> Any:
@@ -153,7 +153,7 @@ class ExportInput(serializers.Serializer[Any]):
     tool = Text(required=False, max_length=LONGEST_NAME)
     by = Text(required=False, max_length=LONGEST_NAME)
     action = Text(required=False, max_length=LONGEST_NAME)
-    decision = serializers.ChoiceField(required=False, choices=[*Verdict, UNDECIDED])
+    decision = serializers.ChoiceField(required=False, choices=[*ToolCallOutcome, UNDECIDED])
     since = serializers.DateField(required=False)
     until = serializers.DateField(required=False)
     q = Text(required=False, max_length=LONGEST_SEARCH)

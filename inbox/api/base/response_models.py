@@ -20,8 +20,8 @@ from inbox.rules.runs.states import (
     EntryStatus,
     InterruptStatus,
     RunStatus,
+    ToolCallOutcome,
     ToolCallState,
-    Verdict,
 )
 from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason, EventType
 
@@ -386,7 +386,7 @@ class TrailCall(ToolCall):
     agent: str
     thread: Id
     thread_id: str
-    decision: Verdict | None
+    decision: ToolCallOutcome | None
     """What the answers that stand come to."""
     decided_by: str | None
     """The id of the person or key whose they are, or the name of a part of Signoff."""

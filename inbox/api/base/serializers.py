@@ -10,7 +10,7 @@ from inbox.api.base import response_models
 from inbox.api.base.error_responses import body_of
 from inbox.queries.agents.agents import Place
 from inbox.queries.decisions.interrupts import InterruptDetail
-from inbox.queries.decisions.masked_values import asked_by_call
+from inbox.queries.decisions.masked_values import interrupt_bodies_by_call
 from inbox.queries.runs.threads import Hydration
 from inbox.rules.agents.connection_test_messages import sentence_of
 from inbox.rules.decisions.consent import SIGNOFF
@@ -83,7 +83,7 @@ def thread_json(thread: Any) -> response_models.Thread:
 
 def messages_json(known: Hydration, whole: bool) -> list[Any]:
     """The messages of a thread with their sources; calls and results masked unless as a `whole`."""
-    asked = {} if whole else asked_by_call(known.thread)
+    asked = {} if whole else interrupt_bodies_by_call(known.thread)
     return [
         _with_source(one if whole else masked_message(one, asked), one, known.client_messages)
         for one in known.messages

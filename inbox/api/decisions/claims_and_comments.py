@@ -105,7 +105,7 @@ class InterruptComments(Caller, APIView):
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         row = interrupts.interrupt_for(self.actor(request), interrupt_id)
         window = Window.of(request.query_params)
-        found = collaboration.some_comments_on(row, limit=window.one_more, after=window.after_id)
+        found = collaboration.comments_page(row, limit=window.one_more, after=window.after_id)
         return window.page(found, serializers.comment_json)
 
     @operation(

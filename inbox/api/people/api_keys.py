@@ -85,7 +85,7 @@ class TeamKeys(Caller, APIView):
     def get(self, request: Request, team: str) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         team_id = team_for(actor, team).pk
-        rows = api_keys.some_keys_for(actor, team_id, limit=window.one_more, after=window.after_id)
+        rows = api_keys.api_keys_page(actor, team_id, limit=window.one_more, after=window.after_id)
         return window.page(rows, key_json)
 
     @operation(

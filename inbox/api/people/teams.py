@@ -81,7 +81,7 @@ class Teams(Caller, APIView):
     )
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
-        rows = members.some_standings_in(actor, limit=window.one_more, after=window.after_name)
+        rows = members.teams_with_access_page(actor, limit=window.one_more, after=window.after_name)
         return window.page(rows, team_json, lambda row: row.team.slug)
 
     @operation(
@@ -98,7 +98,7 @@ class Teams(Caller, APIView):
     def post(self, request: Request) -> Response:
         actor = self.actor(request)
         team = make_team(actor=actor, **checked(TeamInput, request))
-        return Response(team_json(members.standing_in(actor, team.slug)), status=201)
+        return Response(team_json(members.team_access(actor, team.slug)), status=201)
 
 
 class TeamDetail(Caller, APIView):
@@ -111,7 +111,7 @@ class TeamDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, team: str) -> Response:
-        return Response(team_json(members.standing_in(self.actor(request), team)))
+        return Response(team_json(members.team_access(self.actor(request), team)))
 
     @operation(
         "changeTeam",
@@ -143,7 +143,7 @@ class TeamMembers(Caller, APIView):
         actor, window = self.actor(request), Window.of(request.query_params)
         team_id = team_for(actor, team).pk
         limit, after = window.one_more, window.after_number
-        rows = members.some_members_of(actor, team_id, limit=limit, after=after)
+        rows = members.members_page(actor, team_id, limit=limit, after=after)
         return window.page(rows, member_json, cursor=lambda row: row.user_id)
 
 
@@ -180,7 +180,7 @@ class MemberDetail(Caller, APIView):
         return Response(status=204)
 
 
-def team_json(row: members.Standing) -> dict[str, Any]:
+def team_json(row: members.TeamAccess) -> dict[str, Any]:
     return {
         "slug": row.team.slug,
         "name": row.team.name,

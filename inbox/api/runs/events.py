@@ -21,7 +21,7 @@ from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.access import is_still_allowed
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
 from inbox.rules.errors import InvalidInput, NotFound
@@ -89,5 +89,5 @@ def _cursor(
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):
         raise InvalidInput("`after` and Last-Event-ID are the seq of an event, a whole number.")
-    may_read = partial(is_allowed_still, actor, thread.team_id)
+    may_read = partial(is_still_allowed, actor, thread.team_id)
     return min(int(cursor), thread.next_seq - 1), may_read

@@ -21,9 +21,9 @@ from inbox.api.runs.streaming_app import (
 )
 from inbox.feed import follow_run
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import is_allowed_still
+from inbox.queries.people.access import is_still_allowed
 from inbox.queries.runs.threads import run_for
-from inbox.rules.errors import InvalidInput, Refusal
+from inbox.rules.errors import InvalidInput, RequestRejected
 from inbox.rules.runs.states import ACTIVE_RUN
 
 LONGEST_WAIT_SECONDS = 30
@@ -91,7 +91,7 @@ async def _wait(scope: Any, seconds: int) -> None:
             ):
                 async for _ in chunks:
                     pass
-    except (Refusal, OperationalError, InterfaceError):
+    except (RequestRejected, OperationalError, InterfaceError):
         return  # told by the answer, which meets the same
 
 
@@ -103,7 +103,7 @@ def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, Callabl
         return None
     # Read together with the status: what ends the run comes after it.
     after = run.thread.next_seq - 1
-    may_read = partial(is_allowed_still, actor, run.thread.team_id)
+    may_read = partial(is_still_allowed, actor, run.thread.team_id)
     return run.thread_id, run.pk, after, may_read
 
 

@@ -53,9 +53,9 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import (
     LONGEST_NAME,
     LONGEST_SEARCH,
-    Filter,
+    InterruptFilter,
+    ListState,
     Sort,
-    State,
 )
 from inbox.rules.errors import (
     AddressTaken,
@@ -72,7 +72,7 @@ from inbox.rules.errors import (
     NotFound,
     NotRemote,
     PendingInterrupts,
-    RetryRefused,
+    RetryRejected,
     RunEnded,
     ThreadBusy,
     TooManyTests,
@@ -90,7 +90,7 @@ _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunSt
 #: The parameters of `inbox.rules.decisions.list_filters`.
 FILTERS = [
     query("status", "What waits, or what is closed.", {"enum": ["open", "closed"]}),
-    query("state", "The same more exactly.", {"enum": [state.value for state in State]}),
+    query("state", "The same more exactly.", {"enum": [state.value for state in ListState]}),
     query("agent", "Of this agent.", _NAME),
     query("tool", "About this tool.", _NAME),
     query("reason", "With this reason.", _NAME),
@@ -100,7 +100,7 @@ FILTERS = [
     query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
     query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
 ]
-_STATUSES = {"open": State.OPEN, "closed": State.DECIDED}
+_STATUSES = {"open": ListState.OPEN, "closed": ListState.DECIDED}
 
 
 class Runs(Caller, APIView):
@@ -194,7 +194,7 @@ class RunRetry(Caller, APIView):
         tag="runs",
         scope=Permission.RUN,
         answers={202: AcceptedRun},
-        refuses=(NotFound, RetryRefused),
+        refuses=(NotFound, RetryRejected),
         more="With the same input and decisions; what may have happened is asked first.",
     )
     def post(self, request: Request, run_id: UUID) -> Response:
@@ -424,13 +424,13 @@ class InterruptDecide(Caller, APIView):
         return Response(serializers.told_decision_json(decision, actor))
 
 
-def _filter(request: Request) -> Filter:
+def _filter(request: Request) -> InterruptFilter:
     """The same parameters as in the address of a list, `status` from before there were others."""
     query = request.query_params.dict()
     status = query.pop("status", "open")
     if status not in _STATUSES:
         raise InvalidInput("`status` is `open` or `closed`.")
-    wanted, ignored = Filter.from_query(query, state=_STATUSES[status])
+    wanted, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
     refuse_ignored(ignored)
     return wanted
 

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from inbox.api.base.database_down import unavailable
 from inbox.api.base.error_responses import json_response
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 
 View = Callable[..., Awaitable[HttpResponseBase]]
 Receive = Callable[[], Awaitable[Any]]
@@ -55,7 +55,7 @@ class StreamingApp:
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
         try:
             response = await self.view(request, **scope["url_route"]["kwargs"])
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             response = json_response(refusal)
         except (OperationalError, InterfaceError) as error:
             response = unavailable(error)

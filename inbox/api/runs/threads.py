@@ -20,7 +20,7 @@ from inbox.api.base.response_models import (
     ThreadState,
     ToolCall,
 )
-from inbox.queries.decisions.masked_values import about_entry, asked_in
+from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
 from inbox.queries.runs import thread_children, threads
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Permission
@@ -78,7 +78,7 @@ class ThreadToolCalls(Caller):
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
-        found = thread_children.some_tool_calls_of(
+        found = thread_children.tool_calls_page(
             thread, limit=window.one_more, after=window.after_id
         )
         whole = self.sees_secrets(request)
@@ -116,10 +116,10 @@ class ThreadAudit(Caller):
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         window = Window.of(request.query_params)
-        found = thread_children.some_entries_of(
+        found = thread_children.audit_entries_page(
             thread, limit=window.one_more, after=window.after_number
         )
-        asked = None if self.sees_secrets(request) else asked_in(found)
+        asked = None if self.sees_secrets(request) else interrupt_bodies_by_id(found)
         return window.page(found, lambda entry: entry_json(entry, asked), lambda entry: entry.seq)
 
 

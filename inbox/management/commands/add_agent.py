@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.management.teams import give_agent
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 
 
 class Command(BaseCommand):
@@ -22,6 +22,6 @@ class Command(BaseCommand):
             give_agent(options["team"], name)
         except (LookupError, ImportError, AttributeError) as error:
             raise CommandError(str(error)) from error
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"/agui/{name}/")

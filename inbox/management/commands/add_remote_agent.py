@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.management.teams import team_of
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 description=options["description"],
                 actor=SEED,
             )
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"/agui/{options['name']}/")
 

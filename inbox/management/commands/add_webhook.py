@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.management.teams import team_of
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import EventType
 
@@ -35,6 +35,6 @@ class Command(BaseCommand):
                 description=options["description"],
                 actor=SEED,
             )
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(secret)

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.api_keys import make_key
 from inbox.queries.people.teams import team_by_slug
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Permission
 
 
@@ -45,6 +45,6 @@ class Command(BaseCommand):
                 days=options["expires_days"],
                 actor=SEED,
             )
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(token)

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.provisioning import add_member
 from inbox.management.teams import give_agent, team_of
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 
 
@@ -38,6 +38,6 @@ class Command(BaseCommand):
                 role=Role(options["role"]),
                 actor=SEED,
             )
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(password)

@@ -7,7 +7,7 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.audit.erasure import erase_thread
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -21,6 +21,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             count = erase_thread(thread_id=options["thread"], reason=options["reason"], actor=SEED)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"Entries erased: {count}.")

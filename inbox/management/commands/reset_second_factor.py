@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.accounts import reset_factors
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -19,6 +19,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             count = reset_factors(username=options["username"], actor=SEED)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal
         self.stdout.write(f"Second factors removed: {count}.")

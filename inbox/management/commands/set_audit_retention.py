@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.audit.erasure import set_retention
 from inbox.queries.people.teams import team_by_slug
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -26,5 +26,5 @@ class Command(BaseCommand):
             raise CommandError("Give a number of days, or `never`.")
         try:
             set_retention(team_id=team.pk, days=None if days == "never" else int(days), actor=SEED)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal

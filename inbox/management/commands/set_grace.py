@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.members import change_team
 from inbox.queries.people.teams import team_by_slug
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -24,5 +24,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no team {options['team']!r}.")
         try:
             change_team(team_id=team.pk, grace_seconds=options["seconds"], actor=SEED)
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.installation_admins import set_superuser
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
 
@@ -22,5 +22,5 @@ class Command(BaseCommand):
             set_superuser(
                 username=options["username"], is_superuser=not options["remove"], actor=SEED
             )
-        except Refusal as refusal:
+        except RequestRejected as refusal:
             raise CommandError(refusal.message) from refusal

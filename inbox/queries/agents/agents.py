@@ -17,7 +17,7 @@ from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import endpoint_digest
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def agents_for(actor: Actor, permission: Permission = Permission.READ) -> Sequence[Agent]:
@@ -95,7 +95,7 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
     known = None if team_slug else Agent.objects.filter(slug=slug).first()
     if known is not None and permissions_in(actor, known.team_id, known.pk):
         return known.team_id
-    several = Sentence("Say which team gets the agent.")
+    several = TranslatableMessage("Say which team gets the agent.")
     return team_to_change(actor, team_slug, if_several=several)
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from inbox.models import AuditEntry, Team, Thread
-from inbox.queries.decisions.masked_values import about_entry, asked_in
+from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import (
     permissions_in,
@@ -24,7 +24,7 @@ from inbox.queries.runs.threads import thread_for
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.mask_agui import masked_detail
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
 
 
 def _team_for(actor: Actor, slug: str) -> Team:
-    problem = Sentence("You administer several teams: say whose trail it is to be.")
+    problem = TranslatableMessage("You administer several teams: say whose trail it is to be.")
     return Team.objects.get(pk=team_to_change(actor, slug, if_several=problem))
 
 
@@ -152,7 +152,7 @@ def _saying(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[AuditE
     """Those that have the words where no mask is: nobody finds out a secret by searching for it."""
     if not words:
         return rows
-    asked = asked_in(rows)
+    asked = interrupt_bodies_by_id(rows)
     return [row for row in rows if all(word.casefold() in _shown_of(row, asked) for word in words)]
 
 

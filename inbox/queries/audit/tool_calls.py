@@ -12,7 +12,7 @@ from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, T
 from inbox.queries.decisions.inbox_lists import NAMES_UP_TO
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import permissions_in, reach_of, require
-from inbox.queries.people.members import standings_in
+from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import (
     UNDECIDED,
     CallFilter,
@@ -126,7 +126,7 @@ def deciders_for(actor: Actor) -> list[tuple[str, str]]:
 
 def agents_and_teams(actor: Actor) -> tuple[list[str], list[tuple[str, str]]]:
     """What else a search can be narrowed to: agents by their names, teams by slug and name."""
-    teams = [one.team for one in standings_in(actor)][:NAMES_UP_TO]
+    teams = [one.team for one in teams_with_access(actor)][:NAMES_UP_TO]
     agents = Agent.objects.filter(team__in=teams).order_by("slug")
     names = list(agents.values_list("slug", flat=True)[:NAMES_UP_TO])
     return names, [(team.slug, team.name) for team in teams]

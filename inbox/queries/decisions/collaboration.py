@@ -38,7 +38,7 @@ def comments_on(row: Interrupt) -> Sequence[Comment]:
     return list(latest.order_by("-created_at", "-pk")[:_COMMENTS])[::-1]
 
 
-def some_comments_on(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:
+def comments_page(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:
     """The comments in the order they were written, from behind `after` on."""
     rows = Comment.objects.filter(interrupt=row).select_related("user").order_by("pk")
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])

@@ -18,9 +18,9 @@ from inbox.queries.decisions.collaboration import count_claimed
 from inbox.queries.people.access import memberships_of, reach_of
 from inbox.rules.decisions.list_filters import (
     SOON,
-    Filter,
+    InterruptFilter,
+    ListState,
     Sort,
-    State,
 )
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
@@ -34,11 +34,11 @@ LOOKED_AT = 20_000
 _CLAIMS_READ = 200
 _OPEN = Q(status=InterruptStatus.OPEN)
 _STATES = {
-    State.OPEN: _OPEN,
-    State.DECIDED: ~_OPEN,
-    State.EXPIRED: ~_OPEN & Q(status=InterruptStatus.EXPIRED),
-    State.CANCELLED: ~_OPEN & Q(status=InterruptStatus.CANCELLED),
-    State.ALL: Q(),
+    ListState.OPEN: _OPEN,
+    ListState.DECIDED: ~_OPEN,
+    ListState.EXPIRED: ~_OPEN & Q(status=InterruptStatus.EXPIRED),
+    ListState.CANCELLED: ~_OPEN & Q(status=InterruptStatus.CANCELLED),
+    ListState.ALL: Q(),
 }
 #: What a list of rows shows; the rest of an interrupt may be large.
 _SHOWN = (
@@ -90,14 +90,24 @@ class Choices:
 
 
 def list_for(
-    actor: Actor, wanted: Filter, *, now: datetime, limit: int = 50, after: Interrupt | None = None
+    actor: Actor,
+    wanted: InterruptFilter,
+    *,
+    now: datetime,
+    limit: int = 50,
+    after: Interrupt | None = None,
 ) -> Page:
     """The rows that the filter leaves of the actor's teams, from the one after `after` on."""
     return _page(actor, wanted, now, limit, after, _to_show)
 
 
 def whole_list_for(
-    actor: Actor, wanted: Filter, *, now: datetime, limit: int = 50, after: Interrupt | None = None
+    actor: Actor,
+    wanted: InterruptFilter,
+    *,
+    now: datetime,
+    limit: int = 50,
+    after: Interrupt | None = None,
 ) -> Page:
     """Like `list_for`, with everything that is known of each."""
     return _page(actor, wanted, now, limit, after, _whole)
@@ -116,12 +126,12 @@ def counts_for(actor: Actor, *, now: datetime) -> Counts:
     )
 
 
-def choices_for(actor: Actor, *, state: State) -> Choices:
+def choices_for(actor: Actor, *, state: ListState) -> Choices:
     """The agents and teams of the actor, and the tools and reasons that occur in the list."""
     teams = memberships_of(actor)[:NAMES_UP_TO]
     found = [team.pk for team, _ in teams]
     agents = Agent.objects.filter(team__in=found).order_by("slug")
-    is_open = state is not State.DECIDED
+    is_open = state is not ListState.DECIDED
     return Choices(
         agents=list(agents.values_list("slug", flat=True)[:NAMES_UP_TO]),
         tools=_names("tool", found, is_open=is_open),
@@ -150,11 +160,11 @@ def similar_to(interrupt: Interrupt) -> "QuerySet[Interrupt]":
 
 def _page(
     actor: Actor,
-    wanted: Filter,
+    wanted: InterruptFilter,
     now: datetime,
     limit: int,
     after: Interrupt | None,
-    load: Callable[["QuerySet[Interrupt]", Filter], "QuerySet[Interrupt]"],
+    load: Callable[["QuerySet[Interrupt]", InterruptFilter], "QuerySet[Interrupt]"],
 ) -> Page:
     teams, rows = _matching(actor, wanted, now)
     column, ascending = _order(wanted)
@@ -181,7 +191,7 @@ def _page(
     )
 
 
-def _order(wanted: Filter) -> tuple[str, bool]:
+def _order(wanted: InterruptFilter) -> tuple[str, bool]:
     """The column that the list is sorted by before the id, and whether it ascends."""
     if wanted.sort is Sort.DUE:
         return "due_at", True
@@ -234,7 +244,7 @@ def _up_to(key: tuple[Any, ...], column: str, *, ascending: bool) -> Q:
 
 
 def _matching(
-    actor: Actor, wanted: Filter, now: datetime
+    actor: Actor, wanted: InterruptFilter, now: datetime
 ) -> tuple[list[UUID], "QuerySet[Interrupt]"]:
     """The teams to look in, and what the filter leaves of everybody's rows, but for its words."""
     teams, only = reach_of(actor)
@@ -260,7 +270,7 @@ def _matching(
     return teams, Interrupt.objects.filter(reduce(and_, conditions))
 
 
-def _mine(actor: Actor, wanted: Filter, now: datetime) -> Q:
+def _mine(actor: Actor, wanted: InterruptFilter, now: datetime) -> Q:
     if actor.user_id is None:
         return Q(pk__in=[])
     claimed = _OPEN & Q(pk__in=_claimed_by(actor, now))
@@ -277,7 +287,7 @@ def _claimed_by(actor: Actor, now: datetime) -> list[UUID]:
     return [claim.interrupt_id for claim in claims[:_CLAIMS_READ]]
 
 
-def _to_show(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt]":
+def _to_show(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
     alike = Interrupt.objects.filter(_OPEN, team=OuterRef("team"), shape=OuterRef("shape"))
     # In order, because without one PostgreSQL reads the table until it meets a row like this.
     other = alike.exclude(pk=OuterRef("pk")).exclude(shape="").order_by("due_at", "pk").values("pk")
@@ -286,14 +296,14 @@ def _to_show(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt
     return _with_decisions(rows, wanted)
 
 
-def _whole(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt]":
+def _whole(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
     rows = rows.select_related("tool_call", "thread__agent", "claim__user")
     heavy = ("thread__messages", "thread__state", "thread__client_messages")
     rows = rows.defer("search_text", "tool_call__result", *heavy)
     return _with_decisions(rows, wanted)
 
 
-def _with_decisions(rows: "QuerySet[Interrupt]", wanted: Filter) -> "QuerySet[Interrupt]":
+def _with_decisions(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
     decisions = Decision.objects.filter(withdrawn_at=None)
     if wanted.is_open:
         # What is open has no decision that stands: that need not be read.

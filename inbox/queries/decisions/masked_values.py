@@ -19,7 +19,7 @@ from inbox.rules.schema.secrets import (
 
 
 @dataclass(frozen=True)
-class Veiled:
+class MaskedValues:
     """One set of values: as it is kept, and what of it is secret."""
 
     text: str  #: JSON text, or what a tool has answered instead
@@ -40,29 +40,31 @@ class Veiled:
         return [place for place, by in hidden.items() if by is HiddenBy.AGENT]
 
 
-def veiled_in_interrupt(row: Interrupt, decision: Decision | None) -> Mapping[str, Veiled]:
+def masked_values_of_interrupt(
+    row: Interrupt, decision: Decision | None
+) -> Mapping[str, MaskedValues]:
     """By what the page of the request calls them; only those that there are."""
     call, args = row.tool_call, secrets_of_arguments(row.body)
     metadata = json.loads(row.body).get("metadata")
-    found: dict[str, Veiled] = {}
+    found: dict[str, MaskedValues] = {}
     if metadata:
-        found["request"] = Veiled(json.dumps(metadata), NAMES)
+        found["request"] = MaskedValues(json.dumps(metadata), NAMES)
     if call is not None:
         # Closed ones show what was proposed: what was made of it is in the answer.
         is_open = row.status == InterruptStatus.OPEN
-        found["arguments"] = Veiled(call.approved_args if is_open else call.args, args)
+        found["arguments"] = MaskedValues(call.approved_args if is_open else call.args, args)
     if decision is not None and decision.payload:
-        found["answer"] = Veiled(decision.payload, secrets_of_answers(row.body))
+        found["answer"] = MaskedValues(decision.payload, secrets_of_answers(row.body))
     if call is not None and call.started_at:
-        found["executed"] = Veiled(call.approved_args, args)
+        found["executed"] = MaskedValues(call.approved_args, args)
     if call is not None and call.result is not None:
-        found["result"] = Veiled(call.result, NAMES)
+        found["result"] = MaskedValues(call.result, NAMES)
     return found
 
 
 def unseen_sets(row: Interrupt, user_id: int | None) -> Sequence[str]:
     """What a decision consents to, is masked, and was not revealed to this person as it is now."""
-    veiled = veiled_in_interrupt(row, None)
+    veiled = masked_values_of_interrupt(row, None)
     masked = [what for what in CONSENTED if what in veiled and veiled[what].places]
     if not masked:
         return ()
@@ -73,19 +75,19 @@ def unseen_sets(row: Interrupt, user_id: int | None) -> Sequence[str]:
     return [what for what in masked if what not in revealed]
 
 
-def veiled_in_call(
+def masked_values_of_call(
     call: ToolCall, asked: Iterable[Interrupt], entries: Iterable[AuditEntry]
-) -> Mapping[str, Veiled]:
+) -> Mapping[str, MaskedValues]:
     """By what the page of the call calls them; only those that there are."""
     args = secrets_of_arguments(*(one.body for one in asked))
-    found = {"proposed": Veiled(call.args, args)}
+    found = {"proposed": MaskedValues(call.args, args)}
     if call.verdict in ("approved", "edited"):
-        found["approved"] = Veiled(call.approved_args, args)
+        found["approved"] = MaskedValues(call.approved_args, args)
     executed = last_start(entries)
     if executed is not None and isinstance(executed.get("args"), str):
-        found["executed"] = Veiled(executed["args"], args)
+        found["executed"] = MaskedValues(executed["args"], args)
     if call.result is not None:
-        found["result"] = Veiled(call.result, NAMES)
+        found["result"] = MaskedValues(call.result, NAMES)
     return found
 
 
@@ -98,7 +100,7 @@ def last_start(entries: Iterable[AuditEntry]) -> dict[str, Any] | None:
     return {"digest": str(told["digests"].get("executed", "")), "args": told["detail"].get("args")}
 
 
-def asked_in(entries: Iterable[AuditEntry]) -> Mapping[UUID, Sequence[str]]:
+def interrupt_bodies_by_id(entries: Iterable[AuditEntry]) -> Mapping[UUID, Sequence[str]]:
     """The questions that entries are about, as JSON text, by the id of the question or its call."""
     rows = list(entries)
     ids = [pk for row in rows for pk in _about(row)]
@@ -111,7 +113,7 @@ def asked_in(entries: Iterable[AuditEntry]) -> Mapping[UUID, Sequence[str]]:
     return found
 
 
-def asked_by_call(thread: Thread) -> Mapping[str, Sequence[str]]:
+def interrupt_bodies_by_call(thread: Thread) -> Mapping[str, Sequence[str]]:
     """The questions of a thread about its calls, as JSON text, by the agent's ids of the calls."""
     found: dict[str, list[str]] = {}
     asked = Interrupt.objects.filter(thread=thread, tool_call__isnull=False)

@@ -8,9 +8,9 @@ from uuid import UUID
 from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
-from inbox.queries.runs.interrupt_states import AskedInterrupt
+from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
-from inbox.rules.decisions.consent import digest, view_digest, without_ours
+from inbox.rules.decisions.consent import digest, view_digest, without_signoff_metadata
 from inbox.rules.decisions.signatures import check_signature
 from inbox.rules.runs.states import (
     EntryStatus,
@@ -30,7 +30,7 @@ _CLOSED_AS = {
 def check_set(
     thread: Thread,
     run: Run,
-    asked: Sequence[AskedInterrupt],
+    asked: Sequence[InterruptWithDecision],
     now: datetime,
     *,
     endpoint: str,
@@ -68,7 +68,7 @@ def check_set(
         raise errors.ApprovalLapsed("the approval was given too long ago", calls=waiting)
 
 
-def check_decisions(asked: Sequence[AskedInterrupt]) -> None:
+def check_decisions(asked: Sequence[InterruptWithDecision]) -> None:
     """
     Check that each interrupt has a decision that is signed, and each call the arguments of it.
 
@@ -95,7 +95,7 @@ def check_decision(decision: Decision) -> None:
     """
     row = decision.interrupt
     body = json.loads(row.body)
-    asked = body if row.view_version == 1 else without_ours(body)
+    asked = body if row.view_version == 1 else without_signoff_metadata(body)
     tool = (row.tool or None) if row.tool_call_id else None
     opened = view_digest(version=row.view_version, asked=asked, tool=tool, args=row.args)
     if opened != row.view_digest or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status:
@@ -164,7 +164,7 @@ def _waits(row: Interrupt, call: ToolCall) -> bool:
     return row.reason == Reason.TOOL_CALL and call.state == ToolCallState.PROPOSED
 
 
-def _check_complete(run: Run, asked: Sequence[AskedInterrupt]) -> None:
+def _check_complete(run: Run, asked: Sequence[InterruptWithDecision]) -> None:
     # Events cannot be changed or deleted by the application's database role; interrupts can.
     events = Event.objects.filter(run=run, type="RUN_FINISHED").order_by("-seq")
     body = events.values_list("body", flat=True).first()

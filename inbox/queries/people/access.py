@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from inbox.models import ApiKey, Membership, Team, User
-from inbox.queries.people.api_key_tokens import is_taken, working
+from inbox.queries.people.api_key_tokens import is_token_valid, valid_token_digests
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import (
@@ -19,7 +19,7 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def permissions_in(
@@ -38,7 +38,7 @@ def permissions_in(
         return actor.scopes if actor.team_id == team_id and is_about_it else frozenset()
     if actor.user_id is None:
         return frozenset()
-    if actor.runs_installation and may_make_teams(actor):
+    if actor.runs_installation and is_installation_admin(actor):
         return ROLE_PERMISSIONS[Role.ADMIN]
     membership = Membership.objects.filter(
         user_id=actor.user_id, team_id=team_id, user__is_active=True
@@ -46,12 +46,12 @@ def permissions_in(
     return ROLE_PERMISSIONS[Role(membership.role)] if membership else frozenset()
 
 
-def is_allowed_still(actor: Actor, team_id: UUID) -> bool:
+def is_still_allowed(actor: Actor, team_id: UUID) -> bool:
     """Whether an actor who was let in may stay: tokens and sessions end, and people leave."""
     if actor.session_key and not live_sessions([actor.session_key]):
         return False
     if actor.key_id is not None:
-        return bool(working({actor.token_digest}))
+        return bool(valid_token_digests({actor.token_digest}))
     return bool(permissions_in(actor, team_id))
 
 
@@ -108,7 +108,7 @@ def decides_somewhere(actor: Actor) -> bool:
     return bool(teams_of(actor, Permission.DECIDE))
 
 
-def may_make_teams(actor: Actor) -> bool:
+def is_installation_admin(actor: Actor) -> bool:
     """Whether the actor runs the installation: a superuser, or one of its commands."""
     if actor.kind is ActorKind.SYSTEM:
         return True
@@ -155,16 +155,16 @@ def require_current(
     """
     if actor.key_id is not None:
         key = ApiKey.objects.filter(pk=actor.key_id).first()
-        if key is None or not is_taken(key, actor.token_digest, now):
-            raise Unauthenticated(Sentence("This key has ended."))
+        if key is None or not is_token_valid(key, actor.token_digest, now):
+            raise Unauthenticated(TranslatableMessage("This key has ended."))
         actor = replace(actor, scopes=key.permissions())
     elif actor.session_key and not live_sessions([actor.session_key]):
-        raise Unauthenticated(Sentence("You have been signed out: sign in again."))
+        raise Unauthenticated(TranslatableMessage("You have been signed out: sign in again."))
     try:
         require(actor, team_id, permission, agent_id)
     except NotFound:
         if actor.user_id and not User.objects.filter(pk=actor.user_id, is_active=True).exists():
-            raise Unauthenticated(Sentence("This account is deactivated.")) from None
+            raise Unauthenticated(TranslatableMessage("This account is deactivated.")) from None
         raise
 
 
@@ -177,5 +177,5 @@ def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:
     """
     require(actor, team_id, permission)
     if actor.user_id is None:
-        raise Forbidden(Sentence("Only people do this; a machine decides at once."))
+        raise Forbidden(TranslatableMessage("Only people do this; a machine decides at once."))
     return actor.user_id

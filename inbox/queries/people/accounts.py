@@ -75,7 +75,7 @@ def account_of(actor: Actor) -> Account:
     )
 
 
-def person_called(typed: str) -> User | None:
+def user_by_login(typed: str) -> User | None:
     """Return the person whom a name, or an address that they have confirmed, belongs to."""
     user = User.objects.filter(username__iexact=typed).first()
     if user is not None:
@@ -84,7 +84,7 @@ def person_called(typed: str) -> User | None:
     return found.user if found else None
 
 
-def person_with_address(email: str) -> User | None:
+def user_by_verified_email(email: str) -> User | None:
     """The active person who has confirmed this address, if there is one."""
     found = EmailAddress.objects.filter(email=email, verified=True, user__is_active=True).first()
     return found.user if found else None

@@ -21,14 +21,14 @@ def key_with(digest: str) -> ApiKey | None:
     return ApiKey.objects.filter(Q(digest=digest) | Q(former_digest=digest)).first()
 
 
-def is_taken(key: ApiKey, digest: str, now: datetime) -> bool:
+def is_token_valid(key: ApiKey, digest: str, now: datetime) -> bool:
     """Whether the key takes this one of its tokens."""
     if digest != key.digest and (key.former_until is None or now >= key.former_until):
         return False
     return is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
 
 
-def working(digests: Collection[str]) -> set[str]:
+def valid_token_digests(digests: Collection[str]) -> set[str]:
     """Those of the tokens that work now."""
     if not digests:
         return set()
@@ -38,5 +38,5 @@ def working(digests: Collection[str]) -> set[str]:
         digest
         for key in keys
         for digest in (key.digest, key.former_digest)
-        if digest and digest in digests and is_taken(key, digest, now)
+        if digest and digest in digests and is_token_valid(key, digest, now)
     }

@@ -14,10 +14,10 @@ from inbox.models.sessions import SessionStore, stored_key
 from inbox.platform.usage_buffer import note_refusal, note_use
 from inbox.queries.people.access import require
 from inbox.queries.people.api_key_tokens import (
-    is_taken,
+    is_token_valid,
     key_digest,
     key_with,
-    working,
+    valid_token_digests,
 )
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
@@ -30,7 +30,7 @@ def actor_of_key(token: str) -> Actor | None:
     key = key_with(digest)
     if key is None:
         return None
-    if not is_taken(key, digest, now):
+    if not is_token_valid(key, digest, now):
         note_refusal(key.pk, now, written_at=key.last_refused_at)
         return None
     note_use(key.pk, now, written_at=key.last_used_at)
@@ -58,7 +58,7 @@ def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
     )
 
 
-def check_is_known_still(actor: Actor) -> None:
+def check_credentials_valid(actor: Actor) -> None:
     """
     Raise unless the key or the session that an actor came with still counts.
 
@@ -67,7 +67,7 @@ def check_is_known_still(actor: Actor) -> None:
             deactivated.
     """
     if actor.key_id is not None:
-        is_known = bool(working({actor.token_digest}))
+        is_known = bool(valid_token_digests({actor.token_digest}))
     elif actor.session_key:
         is_known = _is_signed_in(actor)
     else:
@@ -107,7 +107,7 @@ def keys_for(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
     return sorted(rows, key=lambda key: key.revoked_at is not None)
 
 
-def some_keys_for(
+def api_keys_page(
     actor: Actor, team_id: UUID, *, limit: int, after: UUID | None = None
 ) -> Sequence[ApiKey]:
     """
@@ -131,7 +131,7 @@ def working_keys_of(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
     require(actor, team_id, Permission.READ)
     now = database_now()
     rows = ApiKey.objects.filter(team=team_id, revoked_at=None).select_related("agent")
-    return [key for key in rows.order_by("name", "pk") if is_taken(key, key.digest, now)]
+    return [key for key in rows.order_by("name", "pk") if is_token_valid(key, key.digest, now)]
 
 
 def key_for(actor: Actor, key_id: UUID) -> ApiKey:

@@ -22,7 +22,7 @@ from inbox.rules.people.access import (
 
 
 @dataclass(frozen=True)
-class Standing:
+class TeamAccess:
     """A team, and what the actor is and may do there; machines have no role."""
 
     team: Team
@@ -34,21 +34,21 @@ class Standing:
         return Permission.ADMIN in self.permissions
 
 
-def standings_in(actor: Actor) -> Sequence[Standing]:
+def teams_with_access(actor: Actor) -> Sequence[TeamAccess]:
     """The teams that the actor reads, by name."""
     if actor.kind is ActorKind.KEY:
         teams = Team.objects.filter(pk__in=teams_of(actor))
-        return [Standing(team, None, actor.scopes) for team in teams]
-    return [Standing(team, _role(may), may) for team, may in memberships_of(actor)]
+        return [TeamAccess(team, None, actor.scopes) for team in teams]
+    return [TeamAccess(team, _role(may), may) for team, may in memberships_of(actor)]
 
 
-def some_standings_in(actor: Actor, *, limit: int, after: str = "") -> Sequence[Standing]:
+def teams_with_access_page(actor: Actor, *, limit: int, after: str = "") -> Sequence[TeamAccess]:
     """The teams that the actor reads by slug, from the one behind the slug `after` on."""
-    rows = sorted(standings_in(actor), key=lambda row: row.team.slug)
+    rows = sorted(teams_with_access(actor), key=lambda row: row.team.slug)
     return [row for row in rows if row.team.slug > after][:limit]
 
 
-def standing_in(actor: Actor, slug: str) -> Standing:
+def team_access(actor: Actor, slug: str) -> TeamAccess:
     """
     One team.
 
@@ -58,7 +58,7 @@ def standing_in(actor: Actor, slug: str) -> Standing:
     team = team_for(actor, slug)
     require(actor, team.pk, Permission.READ)
     may = permissions_in(actor, team.pk)
-    return Standing(team, _role(may) if actor.kind is ActorKind.HUMAN else None, may)
+    return TeamAccess(team, _role(may) if actor.kind is ActorKind.HUMAN else None, may)
 
 
 def members_of(actor: Actor, team_id: UUID) -> Sequence[Membership]:
@@ -76,7 +76,7 @@ def members_of(actor: Actor, team_id: UUID) -> Sequence[Membership]:
     )
 
 
-def some_members_of(
+def members_page(
     actor: Actor, team_id: UUID, *, limit: int, after: int = 0
 ) -> Sequence[Membership]:
     """

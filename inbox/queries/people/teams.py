@@ -6,7 +6,7 @@ from inbox.models import Team
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules.errors import Forbidden, InvalidValue, NotFound
 from inbox.rules.people.access import NEEDS, Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def team_by_slug(slug: str) -> Team | None:
@@ -26,7 +26,7 @@ def team_for(actor: Actor, slug: str) -> Team:
     return team
 
 
-def team_to_change(actor: Actor, slug: str, *, if_several: Sentence) -> UUID:
+def team_to_change(actor: Actor, slug: str, *, if_several: TranslatableMessage) -> UUID:
     """
     The team of this slug, or the only one that the actor administers.
 

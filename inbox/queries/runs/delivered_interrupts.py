@@ -8,14 +8,14 @@ from uuid import UUID
 
 from inbox.models import Agent, Decision, DeliveredOutcome, Interrupt, Run, Thread
 from inbox.queries.people.access import require
-from inbox.queries.runs.interrupt_states import as_sent, load_questions
+from inbox.queries.runs.interrupt_states import load_interrupt_states, wire_interrupt
 from inbox.rules.errors import UnknownInterrupt, ViewChanged
 from inbox.rules.people.access import Actor, Permission, actor_key
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 
 
 @dataclass(frozen=True)
-class Asked:
+class DeliveredInterrupt:
     """One interrupt of a run, with the answer that stands."""
 
     pk: UUID
@@ -26,11 +26,13 @@ class Asked:
     shown_digest: str
     body: Mapping[str, Any] = field(repr=False)
     messages: Sequence[Any] = field(repr=False)  #: of the thread
-    answer: Entry | None = None
+    answer: ResumeEntry | None = None
     args: Any = None  #: of the tool call, as it was proposed
 
 
-def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> Sequence[Asked]:
+def interrupts_to_answer(
+    actor: Actor, agent: Agent, thread_id: str, interrupt_id: str
+) -> Sequence[DeliveredInterrupt]:
     """
     The interrupts of the run that asked this one, else of the thread's latest run that asked any.
 
@@ -46,33 +48,33 @@ def asked_on(actor: Actor, agent: Agent, thread_id: str, interrupt_id: str) -> S
     latest = asked.select_related("run").order_by("-created_at", "position").first()
     if latest is None:
         raise UnknownInterrupt("No interrupt is open on this thread.")
-    return asked_in(thread, latest.run)
+    return interrupts_of_run(thread, latest.run)
 
 
-def asked_in(thread: Thread, run: Run) -> Sequence[Asked]:
+def interrupts_of_run(thread: Thread, run: Run) -> Sequence[DeliveredInterrupt]:
     """Return the interrupts of a run of the thread, as clients get them now."""
     messages = json.loads(thread.messages)
     return [
-        Asked(
+        DeliveredInterrupt(
             pk=row.pk,
             run=run,
             interrupt_id=row.interrupt_id,
             reason=row.reason,
             is_open=question.is_open,
             shown_digest=row.shown_digest,
-            body=as_sent(row),
+            body=wire_interrupt(row),
             messages=messages,
             answer=question.answer,
             args=json.loads(row.tool_call.args) if row.tool_call else None,
         )
-        for row, question, _ in load_questions(run)
+        for row, question, _ in load_interrupt_states(run)
     ]
 
 
 class Delivered(NamedTuple):
     """What a client of an older dialect was told of last."""
 
-    asked: Sequence[Asked]  #: the interrupts of the run
+    asked: Sequence[DeliveredInterrupt]  #: the interrupts of the run
     told: Sequence[str]  #: the ids of those that the client was told of
 
 
@@ -102,8 +104,10 @@ def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Del
         raise ViewChanged("This answer was withdrawn. Send a new one, with a new runId.")
     before = [one.interrupt for one in decisions]
     if before:
-        return Delivered(asked_in(thread, before[0].run), [one.interrupt_id for one in before])
-    return Delivered(asked_in(thread, row.run), row.interrupt_ids)
+        return Delivered(
+            interrupts_of_run(thread, before[0].run), [one.interrupt_id for one in before]
+        )
+    return Delivered(interrupts_of_run(thread, row.run), row.interrupt_ids)
 
 
 def _thread(agent: Agent, thread_id: str) -> Thread:

@@ -4,20 +4,20 @@ import json
 from typing import Any, NamedTuple
 
 from inbox.models import Decision, Interrupt, Run
-from inbox.rules.decisions.consent import SIGNOFF, as_written
-from inbox.rules.runs.contract import Entry, Question
+from inbox.rules.decisions.consent import SIGNOFF, load_original_value
+from inbox.rules.runs.contract import InterruptState, ResumeEntry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 
 
-class AskedInterrupt(NamedTuple):
+class InterruptWithDecision(NamedTuple):
     """An interrupt of a run, with the decision in force."""
 
     row: Interrupt
-    question: Question
+    question: InterruptState
     decision: Decision | None
 
 
-def load_questions(run: Run) -> list[AskedInterrupt]:
+def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
     """Return the run's interrupts in the order asked."""
     rows = list(
         Interrupt.objects.filter(run=run).select_related("tool_call", "claim").order_by("position")
@@ -30,12 +30,12 @@ def load_questions(run: Run) -> list[AskedInterrupt]:
         if row.pk in standing:
             standing[row.pk].interrupt = row
     return [
-        AskedInterrupt(row, question(row, standing.get(row.pk)), standing.get(row.pk))
+        InterruptWithDecision(row, question(row, standing.get(row.pk)), standing.get(row.pk))
         for row in rows
     ]
 
 
-def is_ours(row: Interrupt) -> bool:
+def is_server_interrupt(row: Interrupt) -> bool:
     """
     Return whether the server asked this, and not the agent.
 
@@ -45,8 +45,8 @@ def is_ours(row: Interrupt) -> bool:
     return row.reason == Reason.OUTCOME_UNKNOWN or row.repeats_id is not None
 
 
-def question(row: Interrupt, decision: Decision | None) -> Question:
-    return Question(
+def question(row: Interrupt, decision: Decision | None) -> InterruptState:
+    return InterruptState(
         interrupt_id=row.interrupt_id,
         status=InterruptStatus(row.status),
         reason=row.reason,
@@ -57,14 +57,14 @@ def question(row: Interrupt, decision: Decision | None) -> Question:
     )
 
 
-def entry_of(row: Interrupt, decision: Decision) -> Entry:
+def entry_of(row: Interrupt, decision: Decision) -> ResumeEntry:
     text, written = decision.payload, decision.payload_written
-    payload = None if text is None else as_written(text, written)
+    payload = None if text is None else load_original_value(text, written)
     metadata = json.loads(decision.metadata) if decision.metadata else None
-    return Entry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)
+    return ResumeEntry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)
 
 
-def as_sent(row: Interrupt) -> dict[str, Any]:
+def wire_interrupt(row: Interrupt) -> dict[str, Any]:
     """Return the AG-UI Interrupt as clients get it: with `metadata.signoff`, the server's own."""
     body: dict[str, Any] = json.loads(row.body)
     metadata = body.get("metadata") or {}

@@ -20,7 +20,7 @@ from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import LOGGED, DeliveryStatus, EventType
 
 _AT_ONCE = 500
-SEAL_EVERY = timedelta(seconds=30)
+CHECKPOINT_INTERVAL = timedelta(seconds=30)
 
 
 def runs_with_lost_workers() -> list[tuple[UUID, str]]:
@@ -57,7 +57,7 @@ def threads_with_late_interrupts() -> list[UUID]:
     )
 
 
-def threads_with_interrupts_to_warn_of() -> list[UUID]:
+def threads_with_unannounced_expiry() -> list[UUID]:
     """Threads with open interrupts that expire soon, of which nobody was told who asked for it."""
     listening = {
         team
@@ -81,7 +81,7 @@ def threads_with_interrupts_to_warn_of() -> list[UUID]:
     )
 
 
-def seal_is_due() -> bool:
+def is_checkpoint_due() -> bool:
     """
     Whether the last checkpoint is so old that the next one is signed within a minute of news.
 
@@ -89,7 +89,7 @@ def seal_is_due() -> bool:
     """
     last = AuditCheckpoint.objects.order_by("-size").values_list("at", flat=True).first()
     now = database_now()
-    return last is None or not now - SEAL_EVERY < last <= now
+    return last is None or not now - CHECKPOINT_INTERVAL < last <= now
 
 
 def teams_with_old_entries() -> list[UUID]:

@@ -15,10 +15,10 @@ from agents.port import Answer, Proposal
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
 from inbox.queries.runs.conversations import committed_events, conversation_before
-from inbox.queries.runs.interrupt_states import AskedInterrupt
+from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
 from inbox.rules.agents.remote_agents import is_remote
-from inbox.rules.decisions.consent import SIGNOFF, canonical
+from inbox.rules.decisions.consent import SIGNOFF, canonical_json
 from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 
@@ -99,7 +99,7 @@ def _memory_of(thread: Thread) -> Any:
     return None if kept is None else json.loads(kept)
 
 
-def _answers(thread: Thread, asked: Sequence[AskedInterrupt]) -> list[Answer]:
+def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[Answer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
     approved = _approved(asked)
@@ -131,7 +131,7 @@ def _decided(decision: Decision, *, with_name: bool) -> dict[str, Any]:
     return {"by": by, "at": decision.created_at.isoformat()}
 
 
-def _approved(asked: Sequence[AskedInterrupt]) -> set[UUID]:
+def _approved(asked: Sequence[InterruptWithDecision]) -> set[UUID]:
     """
     Return the calls that a person approved, now or when they were asked about before.
 
@@ -158,7 +158,7 @@ def _proposal(call: ToolCall, payload: Any, *, is_approved: bool) -> Proposal:
     edited = payload.get("editedArgs") if isinstance(payload, dict) else None
     # As the reviewer wrote them, if it was this answer that edited them.
     approved: dict[str, Any] = json.loads(call.approved_args)
-    if isinstance(edited, dict) and canonical(edited) == call.edited_args:
+    if isinstance(edited, dict) and canonical_json(edited) == call.edited_args:
         approved = edited
     return Proposal(
         call.tool_call_id,

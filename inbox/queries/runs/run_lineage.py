@@ -10,7 +10,11 @@ from ag_ui.core import BaseEvent
 from inbox.models import Interrupt, Run, Thread
 from inbox.queries.decisions.verified_decisions import check_set
 from inbox.queries.runs.conversations import committed_events
-from inbox.queries.runs.interrupt_states import AskedInterrupt, is_ours, load_questions
+from inbox.queries.runs.interrupt_states import (
+    InterruptWithDecision,
+    is_server_interrupt,
+    load_interrupt_states,
+)
 from inbox.rules.runs.states import Reason, ToolCallState
 
 
@@ -20,12 +24,14 @@ class Lineage:
 
     runs: list[Run]
     #: what the oldest of them answers, with the latest answer to each
-    asked: list[AskedInterrupt] = field(default_factory=list)
+    asked: list[InterruptWithDecision] = field(default_factory=list)
     events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the older ones
     stopped: bool = False  #: a person said "stop" about a doubtful outcome
     #: the interrupted runs that were answered on the way, with what each of them asked
     #: and the ids of those that were asked again later, whose answers are used no more
-    answered: list[tuple[Run, list[AskedInterrupt], frozenset[UUID]]] = field(default_factory=list)
+    answered: list[tuple[Run, list[InterruptWithDecision], frozenset[UUID]]] = field(
+        default_factory=list
+    )
 
     @property
     def origin(self) -> Run:
@@ -51,12 +57,12 @@ def lineage_of(run: Run) -> Lineage:
     the journal knows what happened.
     """
     lineage = Lineage([run])
-    repeated: dict[UUID, AskedInterrupt] = {}
+    repeated: dict[UUID, InterruptWithDecision] = {}
     while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
         if lineage.origin.retries is None:
-            asked = load_questions(before)
+            asked = load_interrupt_states(before)
             lineage.answered.append((before, asked, frozenset(_unused(asked, repeated))))
-            if not all(is_ours(item.row) for item in asked):
+            if not all(is_server_interrupt(item.row) for item in asked):
                 lineage.asked = [_latest(item, repeated) for item in asked]
                 break
             for item in asked:
@@ -69,7 +75,9 @@ def lineage_of(run: Run) -> Lineage:
     return lineage
 
 
-def _unused(asked: Sequence[AskedInterrupt], repeated: Mapping[UUID, AskedInterrupt]) -> set[UUID]:
+def _unused(
+    asked: Sequence[InterruptWithDecision], repeated: Mapping[UUID, InterruptWithDecision]
+) -> set[UUID]:
     """
     Return the interrupts whose answers do not matter any more.
 
@@ -86,7 +94,9 @@ def _is_over(row: Interrupt) -> bool:
     return row.tool_call is not None and row.tool_call.state in over
 
 
-def _latest(item: AskedInterrupt, repeated: Mapping[UUID, AskedInterrupt]) -> AskedInterrupt:
+def _latest(
+    item: InterruptWithDecision, repeated: Mapping[UUID, InterruptWithDecision]
+) -> InterruptWithDecision:
     """Return an agent's interrupt with the answer to the last time that it was asked."""
     again = repeated.get(item.row.pk)
     if again is None or again.question.answer is None:
@@ -95,7 +105,7 @@ def _latest(item: AskedInterrupt, repeated: Mapping[UUID, AskedInterrupt]) -> As
     return item._replace(question=replace(item.question, answer=answer), decision=again.decision)
 
 
-def _says_stop(item: AskedInterrupt) -> bool:
+def _says_stop(item: InterruptWithDecision) -> bool:
     """Return whether a person answered a doubt with "stop", or cancelled it."""
     if item.row.reason != Reason.OUTCOME_UNKNOWN:
         return False

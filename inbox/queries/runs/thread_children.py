@@ -8,9 +8,7 @@ from django.db.models import Prefetch
 from inbox.models import AuditEntry, Decision, Interrupt, Thread, ToolCall
 
 
-def some_tool_calls_of(
-    thread: Thread, *, limit: int, after: UUID | None = None
-) -> Sequence[ToolCall]:
+def tool_calls_page(thread: Thread, *, limit: int, after: UUID | None = None) -> Sequence[ToolCall]:
     """The calls in the order proposed, from behind `after` on, each with its decisions."""
     asked = Prefetch("interrupts", queryset=Interrupt.objects.order_by("created_at", "pk"))
     given = Prefetch(
@@ -22,7 +20,7 @@ def some_tool_calls_of(
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 
 
-def some_entries_of(thread: Thread, *, limit: int, after: int = 0) -> Sequence[AuditEntry]:
+def audit_entries_page(thread: Thread, *, limit: int, after: int = 0) -> Sequence[AuditEntry]:
     """The entries of the thread's chain, from behind the place `after` on, with their payloads."""
     rows = AuditEntry.objects.filter(chain=thread.pk, seq__gt=after).select_related("payload")
     return list(rows.order_by("seq")[:limit])

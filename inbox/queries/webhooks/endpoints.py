@@ -10,7 +10,7 @@ from inbox.queries.people.access import require, teams_of
 from inbox.queries.people.teams import team_to_change
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
 
 #: As many as anybody looks at: an endpoint that was away for long has more.
@@ -103,5 +103,5 @@ def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
 
 def team_for_webhook(actor: Actor, slug: str = "") -> UUID:
     """The team that gets a webhook; raises what `team_to_change` raises."""
-    several = Sentence("Say which team gets the webhook.")
+    several = TranslatableMessage("Say which team gets the webhook.")
     return team_to_change(actor, slug, if_several=several)

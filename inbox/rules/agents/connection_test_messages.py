@@ -4,63 +4,69 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents.adapters.remote.probe_report import SECONDS, Found
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
-def sentence_of(report: Mapping[str, Any]) -> Sentence:
+def sentence_of(report: Mapping[str, Any]) -> TranslatableMessage:
     """Say what a report of `agents.adapters.remote.probe_report` means."""
     found = Found(report["found"])
     if found is Found.WRONG_STATUS:
         return _of_status(report["status"])
     if found is Found.WRONG_TYPE:
-        return Sentence(
+        return TranslatableMessage(
             "It answers, with {type} instead of server-sent events: the URL may be that of a page.",
             type=report["content_type"] or "?",
         )
     if found is Found.ADDRESS_REFUSED:
-        return Sentence(
+        return TranslatableMessage(
             "{host} leads into a private network, where no agent is reached unless "
             "SIGNOFF_PRIVATE_AGENT_HOSTS names it.",
             host=report["host"],
         )
     if found is Found.UNKNOWN_HOST:
-        return Sentence("No name server knows {host}.", host=report["host"])
+        return TranslatableMessage("No name server knows {host}.", host=report["host"])
     return _PLAIN[found]
 
 
 _PLAIN = {
-    Found.AGENT: Sentence("The agent answers."),
-    Found.UNREACHABLE: Sentence("Nobody takes the connection: is the agent running, on that port?"),
-    Found.TLS_FAILED: Sentence("There is no secure connection: its certificate is refused."),
-    Found.TIMED_OUT: Sentence("There was no answer within {count} seconds.", count=int(SECONDS)),
-    Found.COMPRESSED: Sentence("It compresses its answer, which it was not asked to."),
-    Found.NO_EVENT: Sentence("It sends events, and they are none of AG-UI."),
-    Found.BROKE_OFF: Sentence("The connection was cut before anything was said."),
-    Found.HEADERS_UNREADABLE: Sentence(
+    Found.AGENT: TranslatableMessage("The agent answers."),
+    Found.UNREACHABLE: TranslatableMessage(
+        "Nobody takes the connection: is the agent running, on that port?"
+    ),
+    Found.TLS_FAILED: TranslatableMessage(
+        "There is no secure connection: its certificate is refused."
+    ),
+    Found.TIMED_OUT: TranslatableMessage(
+        "There was no answer within {count} seconds.", count=int(SECONDS)
+    ),
+    Found.COMPRESSED: TranslatableMessage("It compresses its answer, which it was not asked to."),
+    Found.NO_EVENT: TranslatableMessage("It sends events, and they are none of AG-UI."),
+    Found.BROKE_OFF: TranslatableMessage("The connection was cut before anything was said."),
+    Found.HEADERS_UNREADABLE: TranslatableMessage(
         "Its headers cannot be read any more, as the secret key is another one: give them anew."
     ),
 }
 
 
-def _of_status(status: int) -> Sentence:
+def _of_status(status: int) -> TranslatableMessage:
     if status in (401, 403):
-        return Sentence(
+        return TranslatableMessage(
             "It lets nobody in with these headers (status {status}): change them.", status=status
         )
     if status in (404, 405):
-        return Sentence(
+        return TranslatableMessage(
             "There is a server, and no agent at this URL (status {status}).", status=status
         )
     if status in (400, 422):
-        return Sentence(
+        return TranslatableMessage(
             "It refuses the input of the test (status {status}), as an agent may that is older "
             "than AG-UI 1.0.",
             status=status,
         )
     if 300 <= status < 400:
-        return Sentence(
+        return TranslatableMessage(
             "It leads to another address (status {status}), where nobody is followed: give that "
             "one.",
             status=status,
         )
-    return Sentence("It answers with an error (status {status}).", status=status)
+    return TranslatableMessage("It answers with an error (status {status}).", status=status)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
 from inbox.rules.errors import InvalidValue
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: What stands before the id of an agent's row, where others have a name of the registry.
 REMOTE = "remote:"
@@ -27,10 +27,12 @@ _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _PORTS = {"http": 80, "https": 443}
 _URLS = {
-    Fault.NO_URL: Sentence("This is no URL."),
-    Fault.SCHEME: Sentence("The URL has to begin with http:// or https:// and a host."),
-    Fault.CREDENTIALS: Sentence("Put credentials into headers: a URL is shown and logged."),
-    Fault.CHARACTERS: Sentence("The URL has characters that have to be encoded."),
+    Fault.NO_URL: TranslatableMessage("This is no URL."),
+    Fault.SCHEME: TranslatableMessage("The URL has to begin with http:// or https:// and a host."),
+    Fault.CREDENTIALS: TranslatableMessage(
+        "Put credentials into headers: a URL is shown and logged."
+    ),
+    Fault.CHARACTERS: TranslatableMessage("The URL has characters that have to be encoded."),
 }
 
 
@@ -67,10 +69,14 @@ def plan_headers(
     """
     problems: dict[str, Any] = {}
     if not _SLUG.fullmatch(slug):
-        text = Sentence("A name has up to 50 letters, digits, - and _, and nothing else.")
+        text = TranslatableMessage(
+            "A name has up to 50 letters, digits, - and _, and nothing else."
+        )
         problems["name"] = [text]
     if len(description) > LONGEST_DESCRIPTION:
-        text = Sentence("A description has up to {count} characters.", count=LONGEST_DESCRIPTION)
+        text = TranslatableMessage(
+            "A description has up to {count} characters.", count=LONGEST_DESCRIPTION
+        )
         problems["description"] = [text]
     if (wrong := _wrong_url(url)) is not None:
         problems["url"] = [wrong]
@@ -86,22 +92,24 @@ def plan_headers(
     return planned
 
 
-_UNREADABLE = Sentence("What is kept cannot be read any more: the secret key is another one.")
+_UNREADABLE = TranslatableMessage(
+    "What is kept cannot be read any more: the secret key is another one."
+)
 
 
 def _with_values(
     wanted: Mapping[str, str | None], kept: Kept | None, *, has_moved: bool
-) -> tuple[dict[str, str], dict[str, Sentence]]:
+) -> tuple[dict[str, str], dict[str, TranslatableMessage]]:
     """The headers with their values, and what is wrong with which."""
     stored = (kept and kept.headers) or {}
     values = {name.lower(): value for name, value in stored.items()}
     planned: dict[str, str] = {}
-    problems: dict[str, Sentence] = {}
+    problems: dict[str, TranslatableMessage] = {}
     for name, given in wanted.items():
         value = values.get(name.lower()) if given is None else given
         wrong = _wrong_name(name, planned)
         if wrong is None and given is None and has_moved:
-            wrong = Sentence(
+            wrong = TranslatableMessage(
                 "What is kept of {name} does not go to the new place: give its value again, or "
                 "leave the header out.",
                 name=name,
@@ -109,22 +117,26 @@ def _with_values(
         if wrong is None and value is None:
             is_lost = kept is not None and kept.headers is None
             wrong = (
-                _UNREADABLE if is_lost else Sentence("Give the header {name} a value.", name=name)
+                _UNREADABLE
+                if is_lost
+                else TranslatableMessage("Give the header {name} a value.", name=name)
             )
         if wrong is None and (len(value or "") > LONGEST_VALUE or not re.match(VALUE, value or "")):
-            wrong = Sentence("The value of the header {name} cannot be sent.", name=name)
+            wrong = TranslatableMessage("The value of the header {name} cannot be sent.", name=name)
         if wrong is not None:
             problems[name] = wrong
         elif value is not None:
             planned[name] = value
     if len(wanted) > MOST_HEADERS:
-        problems[""] = Sentence("At most {count} headers can be kept.", count=MOST_HEADERS)
+        problems[""] = TranslatableMessage(
+            "At most {count} headers can be kept.", count=MOST_HEADERS
+        )
     return planned, problems
 
 
-def _wrong_url(url: str) -> Sentence | None:
+def _wrong_url(url: str) -> TranslatableMessage | None:
     if len(url) > LONGEST_URL:
-        return Sentence("A URL has up to {count} characters.", count=LONGEST_URL)
+        return TranslatableMessage("A URL has up to {count} characters.", count=LONGEST_URL)
     try:
         check_url(url)
     except AddressRefused as refused:
@@ -132,13 +144,13 @@ def _wrong_url(url: str) -> Sentence | None:
     return None
 
 
-def _wrong_name(name: str, others: Mapping[str, str]) -> Sentence | None:
+def _wrong_name(name: str, others: Mapping[str, str]) -> TranslatableMessage | None:
     if not _NAME.fullmatch(name):
-        return Sentence("{name} is no name of a header.", name=repr(name[:40]))
+        return TranslatableMessage("{name} is no name of a header.", name=repr(name[:40]))
     if name.lower() in _OURS:
-        return Sentence("The header {name} is not for you to set.", name=name)
+        return TranslatableMessage("The header {name} is not for you to set.", name=name)
     if name.lower() in {other.lower() for other in others}:
-        return Sentence("The header {name} is there twice.", name=name)
+        return TranslatableMessage("The header {name} is there twice.", name=name)
     return None
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
 
 VERSION = 1
@@ -74,7 +74,7 @@ def body_of(facts: Facts, place: Place, commitment: str) -> str:
         "state": list(facts.state or ()),
         **{name: str(value) for name, value in facts.ids.items()},
     }
-    return canonical({name: value for name, value in said.items() if value})
+    return canonical_json({name: value for name, value in said.items() if value})
 
 
 def hash_of(body: str) -> str:

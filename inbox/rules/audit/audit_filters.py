@@ -7,9 +7,9 @@ from typing import Any, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
-from inbox.rules.decisions.list_filters import Reader
+from inbox.rules.decisions.list_filters import ParameterReader
 from inbox.rules.people.access import ActorKind
-from inbox.rules.runs.states import Verdict
+from inbox.rules.runs.states import ToolCallOutcome
 
 #: What is open, and what nobody was asked about, has no verdict.
 UNDECIDED = "none"
@@ -54,14 +54,14 @@ class TrailFilter:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> tuple[Self, list[str]]:
         """Read a filter, and the names of those parameters that make no sense and are ignored."""
-        read = Reader(query)
+        read = ParameterReader(query)
         return cls(**cls._fields_of(query, read)), read.ignored
 
     @classmethod
-    def _fields_of(cls, query: Mapping[str, str], read: Reader) -> dict[str, Any]:
+    def _fields_of(cls, query: Mapping[str, str], read: ParameterReader) -> dict[str, Any]:
         verdict = query.get("decision", "")
         if verdict != UNDECIDED:
-            verdict = read.one_of("decision", Verdict, "")
+            verdict = read.one_of("decision", ToolCallOutcome, "")
         return {
             **{name: read.name(name) for name in ("team", "agent", "tool", "by")},
             **{name: read.day(name) for name in ("since", "until")},
@@ -106,7 +106,7 @@ class EntryFilter(TrailFilter):
         return [ActorKind.KEY, ActorKind.AGENT]
 
     @classmethod
-    def _fields_of(cls, query: Mapping[str, str], read: Reader) -> dict[str, Any]:
+    def _fields_of(cls, query: Mapping[str, str], read: ParameterReader) -> dict[str, Any]:
         own = {"thread": read.id("thread"), "action": read.name("action")}
         return super()._fields_of(query, read) | own
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 from itertools import dropwhile
 
 from inbox.rules.errors import InvalidValue
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: More than this is asked for in parts, by days.
 MOST_ENTRIES = 1_000_000
@@ -26,7 +26,7 @@ def check_number(count: int) -> None:
     """Raise InvalidValue unless an export may have so many entries."""
     if count > MOST_ENTRIES:
         raise InvalidValue(
-            Sentence(
+            TranslatableMessage(
                 "These are {count} entries, and an export has up to {most}: "
                 "ask for fewer days, or for one agent.",
                 count=count,

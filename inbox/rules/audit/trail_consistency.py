@@ -7,7 +7,7 @@ from typing import Any
 
 from inbox.rules.audit.audit_entry import commitment_to, hash_of
 from inbox.rules.decisions.consent import digest
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ def is_as_written(entry: Written) -> bool:
         return False
 
 
-def disagreements(shown: Shown, entries: Sequence[Written]) -> list[Sentence]:
+def mismatches(shown: Shown, entries: Sequence[Written]) -> list[TranslatableMessage]:
     """
     What the entries about a call, in order, say otherwise than its row; none if all of it agrees.
 
     What is erased says nothing.
     """
     found = [
-        Sentence("Entry {seq} is not as it was written.", seq=entry.seq)
+        TranslatableMessage("Entry {seq} is not as it was written.", seq=entry.seq)
         for entry in entries
         if not is_as_written(entry)
     ]
@@ -78,12 +78,18 @@ def disagreements(shown: Shown, entries: Sequence[Written]) -> list[Sentence]:
     return found
 
 
-def _says_otherwise(name: str, seq: int) -> Sentence:
+def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
     return {
-        "proposed": Sentence("Entry {seq} says that something else was proposed.", seq=seq),
-        "approved": Sentence("Entry {seq} says that something else was approved.", seq=seq),
-        "executed": Sentence("Entry {seq} says that something else was executed.", seq=seq),
-        "result": Sentence("Entry {seq} says that the result was another one.", seq=seq),
+        "proposed": TranslatableMessage(
+            "Entry {seq} says that something else was proposed.", seq=seq
+        ),
+        "approved": TranslatableMessage(
+            "Entry {seq} says that something else was approved.", seq=seq
+        ),
+        "executed": TranslatableMessage(
+            "Entry {seq} says that something else was executed.", seq=seq
+        ),
+        "result": TranslatableMessage("Entry {seq} says that the result was another one.", seq=seq),
     }[name]
 
 

@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import Any
 
 from inbox.rules import errors
-from inbox.rules.decisions.similarity import leaves_of
+from inbox.rules.decisions.similarity import flatten_arguments
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.schemas import APPROVAL
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import json_text, visible
 from inbox.rules.text.unicode_spoofing import findings_of
 
@@ -61,7 +61,9 @@ def check_bulk(candidate: BulkCandidate, *, sees_secrets: bool) -> None:
         raise errors.NotInBulk(obstacle)
 
 
-def bulk_obstacle(candidate: BulkCandidate, *, sees_secrets: bool = False) -> Sentence | None:
+def bulk_obstacle(
+    candidate: BulkCandidate, *, sees_secrets: bool = False
+) -> TranslatableMessage | None:
     """
     Return why the interrupt has to be looked at by itself, or None.
 
@@ -75,7 +77,7 @@ def bulk_obstacle(candidate: BulkCandidate, *, sees_secrets: bool = False) -> Se
 
 def values_of(args: Any, metadata: Any) -> dict[str, Any]:
     """Return the leaves of the arguments by their places, and the metadata if there is some."""
-    leaves = leaves_of(args)
+    leaves = flatten_arguments(args)
     return {**leaves, METADATA: metadata} if metadata else leaves
 
 
@@ -127,13 +129,13 @@ def _is_changed(candidate: BulkCandidate) -> bool:
 
 
 #: In the order in which they are reported.
-_OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], Sentence], ...] = (
-    (_asks_for_more, Sentence("This asks for more than yes or no.")),
-    (_deceives, Sentence("Some characters of this deceive: look at it by itself.")),
-    (_is_masked, Sentence("Some of this is masked: look at it by itself.")),
-    (_is_long, Sentence("Not everything fits here: open it to read all of it.")),
+_OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], ...] = (
+    (_asks_for_more, TranslatableMessage("This asks for more than yes or no.")),
+    (_deceives, TranslatableMessage("Some characters of this deceive: look at it by itself.")),
+    (_is_masked, TranslatableMessage("Some of this is masked: look at it by itself.")),
+    (_is_long, TranslatableMessage("Not everything fits here: open it to read all of it.")),
     (
         _is_changed,
-        Sentence("Another answer has changed these arguments: look at it by itself."),
+        TranslatableMessage("Another answer has changed these arguments: look at it by itself."),
     ),
 )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: How long a claim lasts; the page of whoever works on the request renews it.
 CLAIM_LEASE = timedelta(minutes=10)
@@ -41,7 +41,7 @@ def check_not_claimed(*, holder: Holder | None, actor: Actor, now: datetime) -> 
         return
     if holder.user_id != actor.user_id:
         raise errors.Claimed(
-            Sentence("{who} is working on this.", who=holder.name),
+            TranslatableMessage("{who} is working on this.", who=holder.name),
             by=holder.name,
             until=holder.until.isoformat(),
         )
@@ -58,7 +58,7 @@ def withdrawable_until(
     """
     if is_resumed:
         raise errors.AlreadyResumed(
-            Sentence("The run goes on with this answer: it cannot be taken back.")
+            TranslatableMessage("The run goes on with this answer: it cannot be taken back.")
         )
     return min((at for at in (resume_at, expires_at) if at), default=None)
 
@@ -81,32 +81,32 @@ def check_withdrawal(
         return
     if until == expires_at:
         raise errors.InterruptExpired(
-            Sentence("This has expired: the answer to it stays as it is.")
+            TranslatableMessage("This has expired: the answer to it stays as it is.")
         )
-    raise errors.AlreadyResumed(Sentence("The time to take this answer back is over."))
+    raise errors.AlreadyResumed(TranslatableMessage("The time to take this answer back is over."))
 
 
 def check_comment(text: str) -> None:
     """Raise InvalidValue unless the text can be kept as a comment."""
     if not text.strip():
-        raise errors.InvalidValue(Sentence("There is nothing in this comment yet."))
+        raise errors.InvalidValue(TranslatableMessage("There is nothing in this comment yet."))
     if len(text) > COMMENT_CHARACTERS:
         raise errors.InvalidValue(
-            Sentence(
+            TranslatableMessage(
                 "A comment has up to {most} characters; this one has {count}.",
                 most=COMMENT_CHARACTERS,
                 count=len(text),
             )
         )
     if "\0" in text:
-        raise errors.InvalidValue(Sentence("A comment cannot hold the character NUL."))
+        raise errors.InvalidValue(TranslatableMessage("A comment cannot hold the character NUL."))
 
 
 def check_request_expiry(hours: int) -> None:
     """Raise InvalidValue unless a team's requests may wait so long; 0 is for ever."""
     if not 0 <= hours <= LONGEST_EXPIRY_HOURS:
         raise errors.InvalidValue(
-            Sentence(
+            TranslatableMessage(
                 "Requests may expire after 1 to {longest} hours; 0 means that they do not expire.",
                 longest=LONGEST_EXPIRY_HOURS,
             )

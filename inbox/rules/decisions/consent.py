@@ -20,7 +20,7 @@ _MAY_DIFFER = re.compile(
 )
 
 
-def canonical(value: Any) -> str:
+def canonical_json(value: Any) -> str:
     """
     The JSON text by which two values are the same (RFC 8785); names are texts.
 
@@ -40,13 +40,13 @@ def canonical(value: Any) -> str:
         raise ValueError(f"not canonical JSON: {error}") from error
 
 
-def written_text(value: Any, text: str) -> str | None:
+def original_text(value: Any, text: str) -> str | None:
     """Return JSON text as its author wrote it; None where the canonical `text` is the same."""
     written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return None if written == text else written
 
 
-def as_written(text: str, written: str | None) -> Any:
+def load_original_value(text: str, written: str | None) -> Any:
     """
     Read canonical JSON text, with the order of keys and the numbers of its author (35.0, not 35).
 
@@ -54,7 +54,7 @@ def as_written(text: str, written: str | None) -> Any:
     shown, digested and approved.
     """
     value = None if written is None else json.loads(written)
-    return json.loads(text) if written is None or canonical(value) != text else value
+    return json.loads(text) if written is None or canonical_json(value) != text else value
 
 
 def digest(text: str) -> str:
@@ -76,11 +76,11 @@ def view_digest(*, version: int, asked: Any, tool: str | None, args: str | None)
     `asked` is the AG-UI Interrupt without `metadata.signoff`, which is the server's; `args` is the
     canonical JSON text of the tool call's arguments.
     """
-    parts = {"interrupt": canonical(asked), "tool": tool, "args": args}
-    return digest(canonical(parts if version == 1 else {"version": version, **parts}))
+    parts = {"interrupt": canonical_json(asked), "tool": tool, "args": args}
+    return digest(canonical_json(parts if version == 1 else {"version": version, **parts}))
 
 
-def shown_digest(opened: str, *, changed_args: str | None = None, endpoint: str = "") -> str:
+def current_view_digest(opened: str, *, changed_args: str | None = None, endpoint: str = "") -> str:
     """
     Return the digest of an interrupt as it is shown now.
 
@@ -88,11 +88,11 @@ def shown_digest(opened: str, *, changed_args: str | None = None, endpoint: str 
     `endpoint` the digest of where a remote agent is.
     """
     if endpoint:
-        return digest(canonical([opened, changed_args, endpoint]))
-    return opened if changed_args is None else digest(canonical([opened, changed_args]))
+        return digest(canonical_json([opened, changed_args, endpoint]))
+    return opened if changed_args is None else digest(canonical_json([opened, changed_args]))
 
 
-def without_ours(asked: Mapping[str, Any]) -> dict[str, Any]:
+def without_signoff_metadata(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return an AG-UI Interrupt without `metadata.signoff`."""
     metadata = asked.get("metadata")
     if not isinstance(metadata, Mapping) or SIGNOFF not in metadata:
@@ -107,4 +107,4 @@ def _without(asked: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def endpoint_digest(url: str, revision: int) -> str:
     """Return the digest of a remote agent's place; its headers are not part of it."""
-    return digest(canonical([url, revision]))
+    return digest(canonical_json([url, revision]))

@@ -4,19 +4,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.schema.schemas import named_members
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 EDITED = "editedArgs"
 #: Names of an approval that are never arguments, whatever the arguments are called.
 _OWN_NAMES = ("approved", EDITED, "reason")
 
-NOT_OFFERED = Sentence(
+NOT_OFFERED = TranslatableMessage(
     "The arguments cannot be changed: the response schema does not name `editedArgs`."
 )
-_WRONG_FORM = Sentence("Send changed arguments as a whole in `editedArgs`, and nowhere else.")
+_WRONG_FORM = TranslatableMessage(
+    "Send changed arguments as a whole in `editedArgs`, and nowhere else."
+)
 
 
 def offers_edits(schema: Mapping[str, Any] | None) -> bool:
@@ -95,6 +97,6 @@ def _repeats_otherwise(given: Any, payload: Mapping[str, Any], args: Mapping[str
 
 def _same(one: Any, other: Any) -> bool:
     try:
-        return canonical(one) == canonical(other)
+        return canonical_json(one) == canonical_json(other)
     except ValueError:  # a number that no JSON text keeps: refused where the answer is stored
         return False

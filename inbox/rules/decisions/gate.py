@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from inbox.rules import errors
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 class Entrance(StrEnum):
@@ -78,15 +78,17 @@ def check_view(*, sent: str, shown: str, is_required: bool) -> None:
     if not sent:
         if is_required:
             raise errors.ViewDigestRequired(
-                Sentence("Send the view digest of the interrupt with the answer.")
+                TranslatableMessage("Send the view digest of the interrupt with the answer.")
             )
     elif sent != shown:
-        raise errors.ViewChanged(Sentence("What was asked has changed since the page was loaded."))
+        raise errors.ViewChanged(
+            TranslatableMessage("What was asked has changed since the page was loaded.")
+        )
 
 
 def check_outside_of_inbox(*, inbox_only: bool) -> None:
     """Raise InboxOnly if the team takes answers from its inbox only."""
     if inbox_only:
         raise errors.InboxOnly(
-            Sentence("This team decides in the inbox only: open the request there.")
+            TranslatableMessage("This team decides in the inbox only: open the request there.")
         )

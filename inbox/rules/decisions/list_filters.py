@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 from uuid import UUID
 
 from inbox.rules.errors import InvalidValue
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: What expires sooner than this is expiring: amber in every list.
 SOON = timedelta(minutes=10)
@@ -20,7 +20,7 @@ LONGEST_VIEW_NAME = 60
 MOST_WORDS = 10
 
 
-class State(StrEnum):
+class ListState(StrEnum):
     """Which interrupts are listed."""
 
     OPEN = "open"  #: those that wait
@@ -37,14 +37,14 @@ class Sort(StrEnum):
 
 
 @dataclass(frozen=True)
-class Filter:
+class InterruptFilter:
     """
     What a list shows; every field narrows it further.
 
     Texts are compared as they are, `text` word by word wherever a request has words.
     """
 
-    state: State = State.OPEN
+    state: ListState = ListState.OPEN
     agent: str = ""  #: its slug
     tool: str = ""
     reason: str = ""
@@ -60,36 +60,36 @@ class Filter:
 
     @property
     def is_open(self) -> bool:
-        return self.state is State.OPEN
+        return self.state is ListState.OPEN
 
     @property
     def is_closed(self) -> bool:
-        return self.state not in (State.OPEN, State.ALL)
+        return self.state not in (ListState.OPEN, ListState.ALL)
 
     @property
     def narrows(self) -> bool:
         """Whether it leaves anything out of the list of its kind."""
-        return self != replace(Filter(state=self.kind), sort=self.sort)
+        return self != replace(InterruptFilter(state=self.kind), sort=self.sort)
 
     @property
-    def kind(self) -> State:
+    def kind(self) -> ListState:
         """The list that it narrows: what waits, or what is decided."""
-        return State.DECIDED if self.is_closed else State.OPEN
+        return ListState.DECIDED if self.is_closed else ListState.OPEN
 
     @property
     def words(self) -> list[str]:
         """What must occur, each of them: in the spelling of the stored search text."""
         return self.text.casefold().split()[:MOST_WORDS]
 
-    def without(self, name: str) -> "Filter":
+    def without(self, name: str) -> "InterruptFilter":
         """The filter with one of its fields as it is in an address that does not name it."""
         if name == "state":
             return replace(self, state=self.kind)
-        return replace(self, **{name: getattr(Filter(state=self.state), name)})
+        return replace(self, **{name: getattr(InterruptFilter(state=self.state), name)})
 
     def to_query(self) -> str:
         """The filter as a query, without what its list has anyway; "" for the whole list."""
-        whole = Filter(state=self.kind)
+        whole = InterruptFilter(state=self.kind)
         pairs = [
             (parameter, "1" if value is True else str(value))
             for parameter, name in _PARAMETERS.items()
@@ -105,22 +105,22 @@ class Filter:
         return rest
 
     @classmethod
-    def from_text(cls, query: str) -> "Filter":
+    def from_text(cls, query: str) -> "InterruptFilter":
         """Read a filter from the text of a query, which may be anything."""
         return cls.from_query(dict(parse_qsl(query[:LONGEST_QUERY])))[0]
 
     @classmethod
     def from_query(
-        cls, query: Mapping[str, str], *, state: State = State.OPEN
-    ) -> "tuple[Filter, list[str]]":
+        cls, query: Mapping[str, str], *, state: ListState = ListState.OPEN
+    ) -> "tuple[InterruptFilter, list[str]]":
         """
         Read a filter, and the names of those parameters that make no sense and are ignored.
 
         `state` is that of the list at this address. Parameters with other names are others'.
         """
-        read = Reader(query)
+        read = ParameterReader(query)
         found = cls(
-            state=State(read.one_of("state", State, state)),
+            state=ListState(read.one_of("state", ListState, state)),
             agent=read.name("agent"),
             tool=read.name("tool"),
             reason=read.name("reason"),
@@ -137,7 +137,7 @@ def check_view_name(name: str) -> None:
     """Raise InvalidValue unless a view may have this name."""
     if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
         raise InvalidValue(
-            Sentence(
+            TranslatableMessage(
                 "The name of a view has 1 to {most} characters, all of them visible.",
                 most=LONGEST_VIEW_NAME,
             )
@@ -151,7 +151,7 @@ _PARAMETERS = {
 }
 
 
-class Reader:
+class ParameterReader:
     """Reads parameters one by one, and notes which made no sense."""
 
     def __init__(self, query: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from math import ceil
 
-from inbox.rules.runs.states import Verdict
+from inbox.rules.runs.states import ToolCallOutcome
 
 #: How many days are counted together, today included.
 WINDOWS = (7, 30, 90)
@@ -25,19 +25,19 @@ class Counts:
     @property
     def approved(self) -> int:
         """As they were, or with changes."""
-        return self._of(Verdict.APPROVED, Verdict.EDITED)
+        return self._of(ToolCallOutcome.APPROVED, ToolCallOutcome.EDITED)
 
     @property
     def edited(self) -> int:
-        return self._of(Verdict.EDITED)
+        return self._of(ToolCallOutcome.EDITED)
 
     @property
     def denied(self) -> int:
-        return self._of(Verdict.DENIED)
+        return self._of(ToolCallOutcome.DENIED)
 
     @property
     def expired(self) -> int:
-        return self._of(Verdict.EXPIRED)
+        return self._of(ToolCallOutcome.EXPIRED)
 
     @property
     def others(self) -> int:
@@ -54,7 +54,7 @@ class Counts:
         """The share of those with changes in what was approved; None without any."""
         return _share(self.edited, self.approved)
 
-    def _of(self, *verdicts: Verdict) -> int:
+    def _of(self, *verdicts: ToolCallOutcome) -> int:
         return sum(self.by_verdict.get(verdict, 0) for verdict in verdicts)
 
 

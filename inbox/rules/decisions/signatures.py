@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 
 _VERSION = "v1"
 #: Marks signatures that an upgrade has given to decisions from before there were any.
@@ -29,7 +29,7 @@ class SignedDecision:
     decided_at: datetime
 
     def text(self) -> bytes:
-        return canonical(
+        return canonical_json(
             [
                 str(self.interrupt_id),
                 self.view_digest,

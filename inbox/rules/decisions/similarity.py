@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 
 SEARCH_CHARACTERS = 8_000
 
 
-def shape_of(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any] | None) -> str:
+def similarity_key(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any] | None) -> str:
     """
     The digest that requests share if they differ in the values of their arguments only.
 
@@ -16,10 +16,10 @@ def shape_of(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any] | No
     the same answers asked for. The places in a list are one place.
     """
     types = sorted({(*path, _type_of(value)) for path, value in _walk(args)})
-    return digest(canonical([agent, tool, [list(entry) for entry in types], schema]))
+    return digest(canonical_json([agent, tool, [list(entry) for entry in types], schema]))
 
 
-def leaves_of(args: Mapping[str, Any]) -> dict[str, Any]:
+def flatten_arguments(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     The values of arguments by their place, `a.b` for what is in an object.
 
@@ -38,13 +38,13 @@ def leaves_of(args: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def differing(leaves: Sequence[Mapping[str, Any]]) -> list[str]:
+def differing_paths(leaves: Sequence[Mapping[str, Any]]) -> list[str]:
     """The places at which these do not all have the same value, in the order of the first."""
     places = dict.fromkeys(place for one in leaves for place in one)
     return [
         place
         for place in places
-        if len({canonical(one[place]) if place in one else None for one in leaves}) > 1
+        if len({canonical_json(one[place]) if place in one else None for one in leaves}) > 1
     ]
 
 
@@ -95,4 +95,4 @@ def _texts(value: Any) -> Iterator[str]:
         elif isinstance(found, list):
             stack += reversed(found)
         elif found is not None:
-            yield canonical(found)
+            yield canonical_json(found)

@@ -4,15 +4,15 @@ from collections.abc import Collection
 from typing import Any
 
 from inbox.rules.errors import MaskedNotSeen
-from inbox.rules.runs.contract import Entry
+from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
-#: What a decision consents to, as `queries.decisions.masked_values.veiled_in_interrupt` names it.
+#: What a decision consents to, by the keys of `masked_values_of_interrupt`.
 CONSENTED = ("request", "arguments")
 
 
-def needs_sight(entry: Entry) -> bool:
+def needs_sight(entry: ResumeEntry) -> bool:
     """Whether an answer consents to what was asked: a denial or a cancellation does not."""
     return entry.status is EntryStatus.RESOLVED and not _is_denial(entry.payload)
 
@@ -26,7 +26,9 @@ def check_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
     """
     if unseen_sets and not unseen:
         raise MaskedNotSeen(
-            Sentence("Some of this is masked. Reveal it, or approve it explicitly without seeing."),
+            TranslatableMessage(
+                "Some of this is masked. Reveal it, or approve it explicitly without seeing."
+            ),
             masked=sorted(unseen_sets),
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from diff_match_patch.diff_match_patch import diff_match_patch
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 
 #: A comparison of two texts ends after this long with a coarser answer, and so do all comparisons
 #: of two values together: one page may show hundreds of long texts that differ.
@@ -86,7 +86,7 @@ def _walk(
     elif isinstance(before, str) and isinstance(after, str):
         if before != after:
             yield Change(path, Kind.CHANGED, word_pieces(before, after, patience))
-    elif canonical(before) != canonical(after):
+    elif canonical_json(before) != canonical_json(after):
         yield Change(path, Kind.CHANGED, [Piece("del", before), Piece("ins", after)])
 
 
@@ -109,7 +109,7 @@ def _walk_objects(
 def _walk_arrays(
     before: Sequence[Any], after: Sequence[Any], path: tuple[str | int, ...], patience: _Patience
 ) -> Iterator[Change]:
-    old, new = [canonical(item) for item in before], [canonical(item) for item in after]
+    old, new = [canonical_json(item) for item in before], [canonical_json(item) for item in after]
     at = {"del": 0, "ins": 0}
     for is_same, group in groupby(_diff(old, new, patience), lambda piece: not piece[0]):
         if is_same:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from uuid import UUID
 
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 class Permission(StrEnum):
@@ -18,10 +18,10 @@ class Permission(StrEnum):
 
 #: What whoever lacks a permission is told.
 NEEDS = {
-    Permission.READ: Sentence("This needs the permission to read."),
-    Permission.RUN: Sentence("This needs the permission to run."),
-    Permission.DECIDE: Sentence("This needs the permission to decide."),
-    Permission.ADMIN: Sentence("This needs the permission to admin."),
+    Permission.READ: TranslatableMessage("This needs the permission to read."),
+    Permission.RUN: TranslatableMessage("This needs the permission to run."),
+    Permission.DECIDE: TranslatableMessage("This needs the permission to decide."),
+    Permission.ADMIN: TranslatableMessage("This needs the permission to admin."),
 }
 
 
@@ -93,6 +93,6 @@ def agent_actor(agent_id: UUID) -> Actor:
 EXPIRY = Actor(kind=ActorKind.SYSTEM, label="system:expiry")
 SWEEPER = Actor(kind=ActorKind.SYSTEM, label="system:sweeper")
 ENGINE = Actor(kind=ActorKind.SYSTEM, label="system:engine")
-COURIER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
+WEBHOOK_SENDER = Actor(kind=ActorKind.SYSTEM, label="system:webhooks")
 RETENTION = Actor(kind=ActorKind.SYSTEM, label="system:retention")
 SEED = Actor(kind=ActorKind.SYSTEM, label="system:seed")

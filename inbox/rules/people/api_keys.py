@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 MOST_KEYS, LONGEST_NAME = 100, 80
 #: What a form suggests, and the longest that a key with an end may be made for.
@@ -43,7 +43,7 @@ def check_is_no_agent(actor: Actor) -> None:
         Forbidden.
     """
     if actor.agent_id is not None:
-        raise errors.Forbidden(Sentence("The key of an agent never decides."))
+        raise errors.Forbidden(TranslatableMessage("The key of an agent never decides."))
 
 
 def check_key(
@@ -61,18 +61,22 @@ def check_key(
         InvalidValue: with all `problems` by field.
         MoreThanOwn: it would be allowed more than its maker.
     """
-    problems: dict[str, list[Sentence]] = {}
+    problems: dict[str, list[TranslatableMessage]] = {}
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
         problems["name"] = [
-            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+            TranslatableMessage(
+                "A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME
+            )
         ]
     if not scopes:
-        problems["scopes"] = [Sentence("Choose what the key may do.")]
+        problems["scopes"] = [TranslatableMessage("Choose what the key may do.")]
     elif of_agent and not set(scopes) <= OF_AN_AGENT:
-        problems["scopes"] = [Sentence("The key of an agent may read and run, and nothing else.")]
+        problems["scopes"] = [
+            TranslatableMessage("The key of an agent may read and run, and nothing else.")
+        ]
     if days is not None and not 1 <= days <= MOST_DAYS:
         problems["expires_in_days"] = [
-            Sentence("A key works for 1 to {most} days, or for ever.", most=MOST_DAYS)
+            TranslatableMessage("A key works for 1 to {most} days, or for ever.", most=MOST_DAYS)
         ]
     if problems:
         raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
@@ -84,7 +88,7 @@ def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Per
     beyond = [scope.value for scope in Permission if scope in scopes and scope not in may_give]
     if beyond:
         raise errors.MoreThanOwn(
-            Sentence(
+            TranslatableMessage(
                 "Nobody gives a key more than they may do: {beyond}.", beyond=", ".join(beyond)
             ),
             beyond=beyond,
@@ -95,14 +99,17 @@ def check_end(*, expires_at: datetime | None, maker_ends_at: datetime | None) ->
     """Raise MoreThanOwn if a key made by another key would outlive it."""
     if maker_ends_at is not None and (expires_at is None or expires_at > maker_ends_at):
         raise errors.MoreThanOwn(
-            Sentence("A key gives none that works longer than itself."), beyond=["expires_in_days"]
+            TranslatableMessage("A key gives none that works longer than itself."),
+            beyond=["expires_in_days"],
         )
 
 
 def check_overlap(hours: int) -> None:
     """Raise InvalidValue unless the token before may go on for so many hours."""
     if not 0 <= hours <= MOST_OVERLAP_HOURS:
-        text = Sentence("The token before works on for 0 to {most} hours.", most=MOST_OVERLAP_HOURS)
+        text = TranslatableMessage(
+            "The token before works on for 0 to {most} hours.", most=MOST_OVERLAP_HOURS
+        )
         raise errors.InvalidValue(text, problems={"overlap_hours": [text]})
 
 

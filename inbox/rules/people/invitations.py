@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from inbox.rules import errors
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 #: How many a team may have that nobody has accepted or withdrawn.
 MOST_OPEN = 50
@@ -31,9 +31,11 @@ class InvitationState(StrEnum):
 
 
 _ENDED = {
-    InvitationState.EXPIRED: Sentence("This invitation has expired: ask for another one."),
-    InvitationState.ACCEPTED: Sentence("This invitation was used already."),
-    InvitationState.WITHDRAWN: Sentence("This invitation was withdrawn."),
+    InvitationState.EXPIRED: TranslatableMessage(
+        "This invitation has expired: ask for another one."
+    ),
+    InvitationState.ACCEPTED: TranslatableMessage("This invitation was used already."),
+    InvitationState.WITHDRAWN: TranslatableMessage("This invitation was withdrawn."),
 }
 
 
@@ -66,5 +68,7 @@ def check_can_be_sent(state: InvitationState) -> None:
 def check_room(open_count: int) -> None:
     """Raise InvalidValue if a team has as many invitations as it may have."""
     if open_count >= MOST_OPEN:
-        text = Sentence("A team has up to {count} open invitations: withdraw one.", count=MOST_OPEN)
+        text = TranslatableMessage(
+            "A team has up to {count} open invitations: withdraw one.", count=MOST_OPEN
+        )
         raise errors.InvalidValue(text, problems={"email": [text]})

@@ -10,14 +10,16 @@ from inbox.rules.decisions.collaboration import (
     check_request_expiry,
 )
 from inbox.rules.runs.headings import check_headings
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def check_execution_hours(hours: int) -> None:
     """Raise InvalidValue unless approvals of a team may lapse after so many hours."""
     if not 1 <= hours <= MOST_EXECUTION_HOURS:
         raise errors.InvalidValue(
-            Sentence("Approvals lapse after 1 to {most} hours.", most=MOST_EXECUTION_HOURS)
+            TranslatableMessage(
+                "Approvals lapse after 1 to {most} hours.", most=MOST_EXECUTION_HOURS
+            )
         )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
 from inbox.rules.people.api_keys import check_within_own
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 LONGEST_NAME, LONGEST_SLUG = 80, 50
 #: What stands for a team in addresses, of up to LONGEST_SLUG characters.
@@ -15,14 +15,16 @@ SLUG = r"^[a-z0-9][a-z0-9_-]*\Z"
 
 def check_team(*, name: str | None, slug: str | None = None) -> None:
     """Raise InvalidValue unless a team may be called that; None is what does not change."""
-    problems: dict[str, list[Sentence]] = {}
+    problems: dict[str, list[TranslatableMessage]] = {}
     if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
         problems["name"] = [
-            Sentence("A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME)
+            TranslatableMessage(
+                "A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME
+            )
         ]
     if slug is not None and not (len(slug) <= LONGEST_SLUG and re.match(SLUG, slug)):
         problems["slug"] = [
-            Sentence(
+            TranslatableMessage(
                 "An address is made of small letters, digits, - and _: {most} at most.",
                 most=LONGEST_SLUG,
             )
@@ -41,5 +43,7 @@ def check_admin_stays(*, before: Role, after: Role | None, other_admins: int) ->
     """Raise LastAdmin if a team would be left without an administrator who is active."""
     if before is Role.ADMIN and after is not Role.ADMIN and not other_admins:
         raise errors.LastAdmin(
-            Sentence("The last administrator of a team stays: make somebody else one first.")
+            TranslatableMessage(
+                "The last administrator of a team stays: make somebody else one first."
+            )
         )

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical, digest
+from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.edits import check_edits
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
 from inbox.rules.schema.schemas import check_answer
 
 
 @dataclass(frozen=True)
-class Entry:
+class ResumeEntry:
     """
     One answer: `payload` None and absent are the same, and a cancellation has none.
 
@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Question:
+class InterruptState:
     """An interrupt as far as the contract looks at it."""
 
     interrupt_id: str
@@ -40,7 +40,7 @@ class Question:
     reason: str
     expires_at: datetime | None
     schema: Mapping[str, Any] | None
-    answer: Entry | None = None  #: the standing decision
+    answer: ResumeEntry | None = None  #: the standing decision
     args: str | None = None  #: of the tool call, as approved so far: canonical JSON text
 
     @property
@@ -48,7 +48,7 @@ class Question:
         return self.status is InterruptStatus.OPEN
 
 
-def fingerprint(entries: Iterable[Entry]) -> str:
+def fingerprint(entries: Iterable[ResumeEntry]) -> str:
     """What makes two resume arrays the same: order and null payloads do not matter, types do."""
     parts = [
         [entry.interrupt_id, entry.status.value, entry.payload]
@@ -56,16 +56,18 @@ def fingerprint(entries: Iterable[Entry]) -> str:
         else [entry.interrupt_id, entry.status.value]
         for entry in sorted(entries, key=lambda entry: entry.interrupt_id)
     ]
-    return digest(canonical(parts))
+    return digest(canonical_json(parts))
 
 
-def is_replay(*, entries: Sequence[Entry], questions: Sequence[Question]) -> bool:
+def is_replay(*, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState]) -> bool:
     """Whether these entries are the ones that already resumed this run: a replay."""
     answers = [question.answer for question in questions if question.answer]
     return len(answers) == len(questions) and fingerprint(entries) == fingerprint(answers)
 
 
-def check_resume(*, entries: Sequence[Entry], questions: Sequence[Question]) -> list[Entry]:
+def check_resume(
+    *, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState]
+) -> list[ResumeEntry]:
     """
     Return the entries that are new decisions, in the order asked, if they are a complete set.
 
@@ -94,7 +96,7 @@ def check_resume(*, entries: Sequence[Entry], questions: Sequence[Question]) -> 
     return [by_id[question.interrupt_id] for question in questions if question.is_open]
 
 
-def check_not_contradicted(question: Question, entry: Entry) -> None:
+def check_not_contradicted(question: InterruptState, entry: ResumeEntry) -> None:
     """Raise AlreadyDecided (or InterruptExpired) if a closed question is answered differently."""
     if question.is_open:
         return
@@ -107,7 +109,7 @@ def check_not_contradicted(question: Question, entry: Entry) -> None:
     )
 
 
-def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
+def check_in_time(question: InterruptState, entry: ResumeEntry, now: datetime) -> None:
     """Raise InterruptExpired for a late answer; a late cancellation is accepted."""
     late = question.expires_at is not None and now >= question.expires_at
     if late and entry.status is EntryStatus.RESOLVED:
@@ -117,7 +119,7 @@ def check_in_time(question: Question, entry: Entry, now: datetime) -> None:
         )
 
 
-def check_payload(question: Question, entry: Entry) -> None:
+def check_payload(question: InterruptState, entry: ResumeEntry) -> None:
     """
     Check that a resolved entry fits the response schema, and edits only what it may.
 
@@ -130,7 +132,7 @@ def check_payload(question: Question, entry: Entry) -> None:
         check_answer(schema=question.schema, reason=question.reason, payload=entry.payload)
 
 
-def plan_resume(questions: Iterable[Question]) -> list[Entry] | None:
+def plan_resume(questions: Iterable[InterruptState]) -> list[ResumeEntry] | None:
     """The entries of the one resume, in the order asked, or None while a question is open."""
     answers = []
     for question in questions:
@@ -140,8 +142,8 @@ def plan_resume(questions: Iterable[Question]) -> list[Entry] | None:
     return answers
 
 
-def _entries_by_id(entries: Sequence[Entry]) -> dict[str, Entry]:
-    by_id: dict[str, Entry] = {}
+def _entries_by_id(entries: Sequence[ResumeEntry]) -> dict[str, ResumeEntry]:
+    by_id: dict[str, ResumeEntry] = {}
     for entry in entries:
         if entry.interrupt_id in by_id:
             raise errors.DuplicateResume(
@@ -151,11 +153,11 @@ def _entries_by_id(entries: Sequence[Entry]) -> dict[str, Entry]:
     return by_id
 
 
-def _open_ids(questions: Iterable[Question]) -> list[str]:
+def _open_ids(questions: Iterable[InterruptState]) -> list[str]:
     return [question.interrupt_id for question in questions if question.is_open]
 
 
-def wire_entries(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+def wire_entries(entries: Iterable[ResumeEntry]) -> list[dict[str, Any]]:
     """Entries as `RunAgentInput.resume`."""
     wire = []
     for entry in entries:

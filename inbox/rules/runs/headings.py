@@ -7,7 +7,7 @@ from typing import Any
 from inbox.rules.errors import InvalidValue
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.secrets import is_mask
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 LONGEST_HEADING = 300
 #: Of the headings that administrators write.
@@ -36,22 +36,22 @@ def check_headings(written: Mapping[str, str]) -> None:
     """
     if len(written) > MOST_WRITTEN:
         raise InvalidValue(
-            Sentence("A team has {most} headings at most.", most=MOST_WRITTEN),
+            TranslatableMessage("A team has {most} headings at most.", most=MOST_WRITTEN),
         )
     for name, text in written.items():
         if not _is_line(name, LONGEST_NAME) or "=" in name:
-            problem = Sentence(
+            problem = TranslatableMessage(
                 "A heading is for a tool or a kind: 1 to {most} visible characters, without =.",
                 most=LONGEST_NAME,
             )
         elif not _is_line(text, LONGEST_TEXT):
-            problem = Sentence(
+            problem = TranslatableMessage(
                 "The heading of {name} has 1 to {most} visible characters, in one line.",
                 name=name,
                 most=LONGEST_TEXT,
             )
         elif re.search(r"[{}]", _PLACE.sub("", text)):
-            problem = Sentence(
+            problem = TranslatableMessage(
                 "The braces in the heading of {name} do not name an argument, as in {example}.",
                 name=name,
                 example="{amount}",

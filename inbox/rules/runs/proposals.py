@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.runs.states import Reason
 from inbox.rules.schema.schemas import named_members
 
@@ -33,7 +33,7 @@ class Proposal:
         changed = {
             name: value
             for name, value in after.items()
-            if name not in self.values or canonical(value) != canonical(self.values[name])
+            if name not in self.values or canonical_json(value) != canonical_json(self.values[name])
         }
         if not changed:
             return {}

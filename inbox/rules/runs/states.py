@@ -40,7 +40,7 @@ class ToolCallState(StrEnum):
     LAPSED = "lapsed"  #: approved, and not started in time: people are asked again
 
 
-class Verdict(StrEnum):
+class ToolCallOutcome(StrEnum):
     """What became of the questions about a tool call, to find it by."""
 
     APPROVED = "approved"  #: as it was proposed

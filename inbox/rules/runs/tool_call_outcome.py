@@ -3,17 +3,17 @@
 from typing import Any
 
 from inbox.rules.people.access import EXPIRY
-from inbox.rules.runs.contract import Entry
-from inbox.rules.runs.states import EntryStatus, Verdict
+from inbox.rules.runs.contract import ResumeEntry
+from inbox.rules.runs.states import EntryStatus, ToolCallOutcome
 
 #: Of two answers about one call the weightier one counts: a denial hides what an approval said.
 _WEIGHT = {
-    Verdict.ANSWERED: 1,
-    Verdict.APPROVED: 2,
-    Verdict.EDITED: 3,
-    Verdict.CANCELLED: 4,
-    Verdict.EXPIRED: 4,
-    Verdict.DENIED: 4,
+    ToolCallOutcome.ANSWERED: 1,
+    ToolCallOutcome.APPROVED: 2,
+    ToolCallOutcome.EDITED: 3,
+    ToolCallOutcome.CANCELLED: 4,
+    ToolCallOutcome.EXPIRED: 4,
+    ToolCallOutcome.DENIED: 4,
 }
 
 
@@ -22,18 +22,22 @@ def is_approval(payload: Any) -> bool:
     return isinstance(payload, dict) and payload.get("approved") is True
 
 
-def verdict_on(entry: Entry, *, by: str) -> Verdict:
+def outcome_of_entry(entry: ResumeEntry, *, by: str) -> ToolCallOutcome:
     """What one answer says; `by` is the `Actor.ident` of whose it is."""
     if entry.status is not EntryStatus.RESOLVED:
-        return Verdict.EXPIRED if by == EXPIRY.ident else Verdict.CANCELLED
+        return ToolCallOutcome.EXPIRED if by == EXPIRY.ident else ToolCallOutcome.CANCELLED
     answer: dict[str, Any] = entry.payload if isinstance(entry.payload, dict) else {}
     if not isinstance(answer.get("approved"), bool):
-        return Verdict.ANSWERED
+        return ToolCallOutcome.ANSWERED
     if not answer["approved"]:
-        return Verdict.DENIED
-    return Verdict.EDITED if isinstance(answer.get("editedArgs"), dict) else Verdict.APPROVED
+        return ToolCallOutcome.DENIED
+    return (
+        ToolCallOutcome.EDITED
+        if isinstance(answer.get("editedArgs"), dict)
+        else ToolCallOutcome.APPROVED
+    )
 
 
-def outweighs(verdict: Verdict, before: str) -> bool:
+def outweighs(verdict: ToolCallOutcome, before: str) -> bool:
     """Whether an answer takes the place of the one before; the same again does not."""
-    return not before or _WEIGHT[verdict] > _WEIGHT[Verdict(before)]
+    return not before or _WEIGHT[verdict] > _WEIGHT[ToolCallOutcome(before)]

@@ -28,7 +28,7 @@ _UNEVALUATED = {"unevaluatedProperties", "unevaluatedItems"}
 _UNEVALUATED_VISITS = 3
 
 
-class SchemaRefused(ValueError):
+class SchemaRejected(ValueError):
     """The schema cannot be used; the message says why."""
 
 
@@ -57,14 +57,14 @@ class _Counter:
             # The same part for the same value again: harmless only as a bare loop of references.
             if set(node) <= {"$ref", "$defs"}:
                 return 1
-            raise SchemaRefused("the schema refers to itself without going deeper into the value")
+            raise SchemaRejected("the schema refers to itself without going deeper into the value")
         if key not in self._known:
             self._open.add(key)
             total = 1
             for child, level in self._children(node, depth):
                 total += self.visits(child, level)
                 if total > MAX_VISITS:
-                    raise SchemaRefused(f"one value would mean more than {MAX_VISITS} checks")
+                    raise SchemaRejected(f"one value would mean more than {MAX_VISITS} checks")
             self._open.discard(key)
             self._known[key] = total
         return self._known[key]

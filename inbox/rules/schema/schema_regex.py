@@ -20,7 +20,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from inbox.rules.schema.schema_cost import SchemaRefused, resolve
+from inbox.rules.schema.schema_cost import SchemaRejected, resolve
 
 _SIZE_LIMIT = 1 << 20
 LINEAR = jsonschema_rs.RegexOptions(size_limit=_SIZE_LIMIT)
@@ -54,7 +54,7 @@ def without_unchecked_patterns(schema: Any) -> Any:
     The schema as it is checked: the same, unless it has patterns that cannot be.
 
     Raises:
-        SchemaRefused: what would be left does not mean anything that could be relied on.
+        SchemaRejected: what would be left does not mean anything that could be relied on.
     """
     return _Loosener(schema).loosened()
 
@@ -85,7 +85,7 @@ class _Loosener:
             return self._root
         for part in parts:
             if _unchecked_keys(part) and any("unevaluatedProperties" in p for p in parts):
-                raise SchemaRefused(
+                raise SchemaRejected(
                     "a pattern for the names of properties cannot be checked beside "
                     "unevaluatedProperties"
                 )

@@ -9,17 +9,17 @@ from typing import Any
 
 import jsonschema_rs
 
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import (
     MAX_VISITS,
-    SchemaRefused,
+    SchemaRejected,
     check_work,
     resolve,
 )
 from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
 from inbox.rules.schema.secrets import Secrets
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 __all__ = [
     "APPROVAL",
@@ -38,7 +38,7 @@ MAX_DEPTH = 24
 MAX_PROBLEMS = 20
 #: Characters that the errors of one value may copy in the worst case.
 MAX_COPIED = 32 * 1024 * 1024
-TOO_LARGE_TO_SAY = Sentence("It does not fit the schema, and is too large to say where.")
+TOO_LARGE_TO_SAY = TranslatableMessage("It does not fit the schema, and is too large to say where.")
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -64,7 +64,7 @@ APPROVAL_FLOOR: dict[str, Any] = {
 
 def check_schema(schema: Mapping[str, Any]) -> None:
     """
-    Raise SchemaRefused unless answers can be checked against this schema safely.
+    Raise SchemaRejected unless answers can be checked against this schema safely.
 
     References stay inside the document (`#/$defs/...`), nothing is fetched, patterns run in a
     linear-time engine or not at all, and the work for one value is bounded.
@@ -72,7 +72,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
     try:
         text = _text(schema)
     except ValueError as error:
-        raise SchemaRefused(str(error)) from error
+        raise SchemaRejected(str(error)) from error
     _check_text(text)
 
 
@@ -80,12 +80,12 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 def _check_text(text: str) -> None:
     schema = json.loads(text)
     if len(text) > MAX_BYTES:
-        raise SchemaRefused(f"the schema is larger than {MAX_BYTES // 1024} KiB")
+        raise SchemaRejected(f"the schema is larger than {MAX_BYTES // 1024} KiB")
     for count, (depth, node) in enumerate(_nodes(schema)):
         if count >= MAX_NODES:
-            raise SchemaRefused(f"the schema has more than {MAX_NODES} parts")
+            raise SchemaRejected(f"the schema has more than {MAX_NODES} parts")
         if depth > MAX_DEPTH:
-            raise SchemaRefused(f"the schema is nested deeper than {MAX_DEPTH}")
+            raise SchemaRejected(f"the schema is nested deeper than {MAX_DEPTH}")
         if isinstance(node, Mapping):
             _check_references(node)
     _validator(text)
@@ -108,7 +108,7 @@ def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, A
     alone = {**member, **shared}
     try:
         check_schema(alone)
-    except SchemaRefused:
+    except SchemaRejected:
         return None
     return alone
 
@@ -184,7 +184,7 @@ def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
 def _visits(text: str) -> int:
     try:
         return check_work(json.loads(text))
-    except SchemaRefused:  # one that never passed the gate
+    except SchemaRejected:  # one that never passed the gate
         return MAX_VISITS
 
 
@@ -218,7 +218,7 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
         pointer, text = problems[0]
         what = f"{pointer or 'the answer'}: {text}"
         raise InvalidPayload(
-            Sentence("The answer does not fit what was asked: {what}", what=what),
+            TranslatableMessage("The answer does not fit what was asked: {what}", what=what),
             problems=[{"pointer": where, "message": what} for where, what in problems],
         )
 
@@ -256,7 +256,7 @@ def _validator(text: str) -> Any:
             retriever=_refuse_retrieval,
         )
     except (ValueError, TypeError, jsonschema_rs.ReferencingError) as error:
-        raise SchemaRefused(f"not a usable JSON Schema: {str(error)[:300]}") from error
+        raise SchemaRejected(f"not a usable JSON Schema: {str(error)[:300]}") from error
 
 
 def _refuse_retrieval(uri: str) -> Any:
@@ -264,7 +264,7 @@ def _refuse_retrieval(uri: str) -> Any:
 
 
 def _text(schema: Mapping[str, Any]) -> str:
-    return canonical(dict(schema))
+    return canonical_json(dict(schema))
 
 
 def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
@@ -287,6 +287,6 @@ def _check_references(node: Mapping[str, Any]) -> None:
     for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
         target = node.get(keyword)
         if isinstance(target, str) and not _POINTER.fullmatch(target):
-            raise SchemaRefused(f"{keyword} is no plain `#/...` inside the schema: {target[:100]}")
+            raise SchemaRejected(f"{keyword} is no plain `#/...` inside the schema: {target[:100]}")
     if isinstance(node.get("$id"), str) or isinstance(node.get("id"), str):
-        raise SchemaRefused("$id is not allowed: the schema is its own only document")
+        raise SchemaRejected("$id is not allowed: the schema is its own only document")

@@ -15,7 +15,7 @@ from inbox.rules.schema.schema_secrets import (
     TooMuch,
     is_marked,
 )
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import json_text, visible
 
 #: Stands where a secret is. With a number behind it, it says which one, and can be put back.
@@ -120,7 +120,7 @@ class Secrets:
             return _walk(value, (), Marks(), (), hide)
 
 
-class Numbered:
+class NumberedMasks:
     """
     Masks that tell secrets apart, and can be put back: the same one for the same value.
 
@@ -192,7 +192,9 @@ def check_no_masks(value: Any, allowed: Iterable[str] = ()) -> None:
     masks = {text for text in texts_in(value) if is_mask(text)}
     if masks and not masks <= frozenset(allowed):
         raise InvalidPayload(
-            Sentence("A mask stands where a value should. Write the value, or leave it as it was.")
+            TranslatableMessage(
+                "A mask stands where a value should. Write the value, or leave it as it was."
+            )
         )
 
 

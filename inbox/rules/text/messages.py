@@ -1,20 +1,20 @@
-"""Sentences that pages show in the reader's language, and machines get in English."""
+"""Messages in English that pages translate and machines get as they are."""
 
 from typing import Any
 
 
-class Sentence(str):
+class TranslatableMessage(str):
     """
-    An English sentence that remembers its pattern: `Sentence("{who} has this.", who="Bob")`.
+    An English text that keeps its pattern: `TranslatableMessage("{who} has this.", who="Bob")`.
 
-    It is the filled-in text wherever a text is wanted; only pages ask for the pattern.
+    As a `str` it is the filled-in English text; pages translate `pattern` and fill in `values`.
     """
 
     pattern: str
     values: dict[str, Any]
 
-    def __new__(cls, pattern: str, /, **values: Any) -> "Sentence":
-        sentence = super().__new__(cls, pattern.format(**values))
-        sentence.pattern = pattern
-        sentence.values = values
-        return sentence
+    def __new__(cls, pattern: str, /, **values: Any) -> "TranslatableMessage":
+        message = super().__new__(cls, pattern.format(**values))
+        message.pattern = pattern
+        message.values = values
+        return message

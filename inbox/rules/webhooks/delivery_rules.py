@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
 from inbox.rules.errors import InvalidValue
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 class EventType(StrEnum):
@@ -68,23 +68,25 @@ class Problem(StrEnum):
 
 
 _PROBLEMS = {
-    Problem.TIMEOUT: Sentence("The receiver did not answer in time."),
-    Problem.UNREACHABLE: Sentence("The receiver cannot be reached."),
-    Problem.PRIVATE: Sentence("The URL leads into a private network."),
-    Problem.CLEAR: Sentence("Nothing is sent in clear beyond our own network."),
-    Problem.UNREADABLE: Sentence("The secret cannot be read any more: make a new one."),
-    Problem.BROKEN: Sentence("It could not be sent; the log of the worker has the error."),
+    Problem.TIMEOUT: TranslatableMessage("The receiver did not answer in time."),
+    Problem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
+    Problem.PRIVATE: TranslatableMessage("The URL leads into a private network."),
+    Problem.CLEAR: TranslatableMessage("Nothing is sent in clear beyond our own network."),
+    Problem.UNREADABLE: TranslatableMessage("The secret cannot be read any more: make a new one."),
+    Problem.BROKEN: TranslatableMessage(
+        "It could not be sent; the log of the worker has the error."
+    ),
 }
 
 
-def sentence_of(problem: str, status: int | None) -> Sentence:
+def sentence_of(problem: str, status: int | None) -> TranslatableMessage:
     """What went wrong, for people; a redirect is named, because it is not followed."""
     if problem == Problem.STATUS and status is not None and 300 <= status < 400:
-        return Sentence(
+        return TranslatableMessage(
             "The receiver answered with status {status}: redirects are not followed.", status=status
         )
     if problem == Problem.STATUS:
-        return Sentence("The receiver answered with status {status}.", status=status)
+        return TranslatableMessage("The receiver answered with status {status}.", status=status)
     return _PROBLEMS[Problem(problem)]
 
 
@@ -148,15 +150,17 @@ def check_endpoint(
     Raises:
         InvalidValue: with all `problems` by field.
     """
-    problems: dict[str, list[Sentence]] = {}
+    problems: dict[str, list[TranslatableMessage]] = {}
     if url is not None and (wrong := _wrong_url(url, may_be_clear=may_be_clear)) is not None:
         problems["url"] = [wrong]
     known = [kind.value for kind in EventType]
     if not event_types or not set(event_types) <= set(known):
-        text = Sentence("Choose events from these: {known}.", known=", ".join(known))
+        text = TranslatableMessage("Choose events from these: {known}.", known=", ".join(known))
         problems["events"] = [text]
     if len(description) > LONGEST_DESCRIPTION:
-        text = Sentence("A description has up to {count} characters.", count=LONGEST_DESCRIPTION)
+        text = TranslatableMessage(
+            "A description has up to {count} characters.", count=LONGEST_DESCRIPTION
+        )
         problems["description"] = [text]
     if problems:
         raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
@@ -164,16 +168,16 @@ def check_endpoint(
 
 
 _URLS = {
-    Fault.NO_URL: Sentence("This is no URL."),
-    Fault.CREDENTIALS: Sentence("A URL is shown and logged: it cannot hold a password."),
-    Fault.CHARACTERS: Sentence("The URL has characters that have to be encoded."),
+    Fault.NO_URL: TranslatableMessage("This is no URL."),
+    Fault.CREDENTIALS: TranslatableMessage("A URL is shown and logged: it cannot hold a password."),
+    Fault.CHARACTERS: TranslatableMessage("The URL has characters that have to be encoded."),
 }
-_HTTPS = Sentence("The URL has to begin with https:// and a host.")
+_HTTPS = TranslatableMessage("The URL has to begin with https:// and a host.")
 
 
-def _wrong_url(url: str, *, may_be_clear: bool) -> Sentence | None:
+def _wrong_url(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
     if len(url) > LONGEST_URL:
-        return Sentence("A URL has up to {count} characters.", count=LONGEST_URL)
+        return TranslatableMessage("A URL has up to {count} characters.", count=LONGEST_URL)
     try:
         check_url(url)
     except AddressRefused as refused:

@@ -15,7 +15,7 @@ from inbox.queries.people.access import memberships_of
 from inbox.rules import errors
 from inbox.rules.agents.remote_agents import MOST_HEADERS
 from inbox.rules.people.access import NEEDS, Actor, Permission
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.agents.agents import list_of
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
@@ -58,7 +58,7 @@ class Typed:
         names = [row.name for row in wanted]
         for name in names:
             if names.count(name) > 1:
-                text = Sentence("The header {name} is there twice.", name=name)
+                text = TranslatableMessage("The header {name} is there twice.", name=name)
                 raise errors.InvalidInput(text, problems={"headers": {name: [text]}})
         return {row.name: row.value for row in wanted}
 
@@ -181,7 +181,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _show_new(
-    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.Refusal | None = None
+    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.RequestRejected | None = None
 ) -> HttpResponse:
     teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
     if not teams:
@@ -191,7 +191,7 @@ def _show_new(
 
 
 def _show_change(
-    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.Refusal | None = None
+    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.RequestRejected | None = None
 ) -> HttpResponse:
     return _show(request, actor, typed, refusal, {"is_new": False, "teams": []})
 
@@ -200,7 +200,7 @@ def _show(
     request: HttpRequest,
     actor: Actor,
     typed: Typed,
-    refusal: errors.Refusal | None,
+    refusal: errors.RequestRejected | None,
     context: dict[str, Any],
 ) -> HttpResponse:
     problems = _problems(refusal, typed)
@@ -219,7 +219,7 @@ def _show(
     return show(request, actor, "agent_form.html", context, section="agents", status=status)
 
 
-def _problems(refusal: errors.Refusal | None, typed: Typed) -> dict[str, str]:
+def _problems(refusal: errors.RequestRejected | None, typed: Typed) -> dict[str, str]:
     """What is wrong with which field; a header's field is named after it."""
     if refusal is None:
         return {}

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 from inbox.platform.db_executor import in_turns
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
-from inbox.rules.errors import InvalidInput, NotSealed
+from inbox.rules.errors import InvalidInput, NotSigned
 from inbox.rules.people.access import Actor
 from inbox.transparency_log import origin
 from inbox.web.base.pages import page, show
@@ -26,7 +26,7 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
         return _refuse(request, actor, wanted, problem)
     try:
         made = origin.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
-    except (InvalidInput, NotSealed) as refusal:
+    except (InvalidInput, NotSigned) as refusal:
         return _refuse(request, actor, wanted, say(refusal.message))
     return StreamingHttpResponse(
         in_turns(request, made.chunks),

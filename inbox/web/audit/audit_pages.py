@@ -11,10 +11,10 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_safe
 
 from inbox.queries.audit import tool_calls
-from inbox.queries.people.members import standings_in
+from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
 from inbox.rules.people.access import Actor
-from inbox.rules.runs.states import Verdict
+from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.text.safe_text import visible
 from inbox.web.audit.audit_rows import VERDICTS, call_row
 from inbox.web.audit.verification_status import badge_for
@@ -65,7 +65,7 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
 
 def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
     """The teams whose trail the actor may export, and what the search narrows it to."""
-    mine = [one.team for one in standings_in(actor) if one.administers]
+    mine = [one.team for one in teams_with_access(actor) if one.administers]
     teams = [Option(one.slug, visible(one.name), one.slug == wanted.team) for one in mine]
     kept = [(name, value) for name, value in wanted.asked.items() if name != "team"]
     return {"teams": teams, "fields": kept} if teams else None
@@ -78,7 +78,7 @@ def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
     return {
         "by": [(ident, visible(name)) for ident, name in deciders],
         "decision": [
-            *((verdict.value, gettext(VERDICTS[verdict][0])) for verdict in Verdict),
+            *((verdict.value, gettext(VERDICTS[verdict][0])) for verdict in ToolCallOutcome),
             (UNDECIDED, gettext("Undecided, or not asked about")),
         ],
         "agent": [(slug, slug) for slug in agents],

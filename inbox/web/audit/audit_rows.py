@@ -13,19 +13,19 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.queries.decisions.masked_values import about_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import Written, is_as_written
-from inbox.rules.runs.states import ToolCallState, Verdict
+from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import json_text, visible
 from inbox.web.runs.activity import Line, lines_of
 
 VERDICTS = {
-    Verdict.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
-    Verdict.EDITED: (gettext_noop("Approved with changes"), "me", "pencil"),
-    Verdict.DENIED: (gettext_noop("Rejected"), "bad", "circle-x"),
-    Verdict.ANSWERED: (gettext_noop("Answered"), "ok", "circle-check"),
-    Verdict.CANCELLED: (gettext_noop("Cancelled"), "line", "circle-slash"),
-    Verdict.EXPIRED: (gettext_noop("Expired"), "line", "circle-slash"),
+    ToolCallOutcome.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
+    ToolCallOutcome.EDITED: (gettext_noop("Approved with changes"), "me", "pencil"),
+    ToolCallOutcome.DENIED: (gettext_noop("Rejected"), "bad", "circle-x"),
+    ToolCallOutcome.ANSWERED: (gettext_noop("Answered"), "ok", "circle-check"),
+    ToolCallOutcome.CANCELLED: (gettext_noop("Cancelled"), "line", "circle-slash"),
+    ToolCallOutcome.EXPIRED: (gettext_noop("Expired"), "line", "circle-slash"),
 }
 STATES = {
     ToolCallState.PROPOSED: gettext_noop("Not started"),
@@ -94,7 +94,9 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
     given = [one for asked in interrupts for one in asked.standing]
     theirs = [one for one in given if one.ident[:64] == call.decided_by] or given
     decision = theirs[-1] if theirs and call.verdict else None
-    words, tone, icon = VERDICTS[Verdict(call.verdict)] if call.verdict else ("", "line", "")
+    words, tone, icon = (
+        VERDICTS[ToolCallOutcome(call.verdict)] if call.verdict else ("", "line", "")
+    )
     told = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
     result = visible(" ".join(told.split()))
     decided_at = decision.created_at if decision else None

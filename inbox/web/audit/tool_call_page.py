@@ -13,9 +13,13 @@ from django.views.decorators.http import require_safe
 
 from inbox.queries.audit import tool_calls
 from inbox.queries.audit.audit_entries import may_export
-from inbox.queries.decisions.masked_values import asked_in, last_start, veiled_in_call
+from inbox.queries.decisions.masked_values import (
+    interrupt_bodies_by_id,
+    last_start,
+    masked_values_of_call,
+)
 from inbox.queries.runs import thread_children, threads
-from inbox.rules.audit.trail_consistency import Shown, disagreements
+from inbox.rules.audit.trail_consistency import Shown, mismatches
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES, Secrets
@@ -47,7 +51,7 @@ class Arguments:
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     known = tool_calls.call_known(actor, call_id)
     row = known.call
-    veiled = veiled_in_call(row, known.interrupts, known.compared)
+    veiled = masked_values_of_call(row, known.interrupts, known.compared)
     url = reverse("reveal_call", args=[row.pk])
     reveals = reveals_of(veiled, url, is_allowed=known.may_reveal)
     kept = [written(entry) for entry in known.compared]
@@ -61,9 +65,9 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
             known.entries,
             agent=row.agent.slug,
             me=actor.user_id,
-            asked=asked_in(known.entries),
+            asked=interrupt_bodies_by_id(known.entries),
         ),
-        "disagreements": [say(one) for one in disagreements(shown, kept)],
+        "mismatches": [say(one) for one in mismatches(shown, kept)],
         "is_partly_erased": any(one.text is None for one in kept),
         "questions": [
             {"id": one.pk, "title": visible(one.title), "is_open": one.closed_at is None}
@@ -82,7 +86,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
     thread = threads.thread_for(actor, thread_id)
     after = request.GET.get("after", "")
     place = int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else 0
-    found = thread_children.some_entries_of(thread, limit=_ENTRIES + 1, after=place)
+    found = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)
     context = {
         "history": thread,
         "title": visible(thread.title) or gettext("Untitled thread"),
@@ -91,7 +95,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
             found[:_ENTRIES],
             agent=thread.agent.slug,
             me=actor.user_id,
-            asked=asked_in(found[:_ENTRIES]),
+            asked=interrupt_bodies_by_id(found[:_ENTRIES]),
         ),
         "badge": badge_for(actor),
         "may_export": may_export(actor, thread.team_id),

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.utils.translation import gettext_noop
 
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.translate import say
 
 #: What the verifier calls the places that belong to no chain.
@@ -74,7 +74,7 @@ def _read(text: str, patterns: Iterable[str]) -> str:
             values = found.groupdict()
             if "problem" in values:
                 values["problem"] = say_problem(values["problem"])
-            return Sentence(pattern, **values)
+            return TranslatableMessage(pattern, **values)
     return text
 
 

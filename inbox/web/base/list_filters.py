@@ -10,15 +10,15 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.decisions.inbox_lists import Choices
-from inbox.rules.decisions.list_filters import Filter, Sort, State
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
 from inbox.rules.text.safe_text import visible
 
 STATES = {
-    State.OPEN: gettext_noop("Pending"),
-    State.DECIDED: gettext_noop("Decided"),
-    State.CANCELLED: gettext_noop("Cancelled"),
-    State.EXPIRED: gettext_noop("Expired"),
-    State.ALL: gettext_noop("Everything"),
+    ListState.OPEN: gettext_noop("Pending"),
+    ListState.DECIDED: gettext_noop("Decided"),
+    ListState.CANCELLED: gettext_noop("Cancelled"),
+    ListState.EXPIRED: gettext_noop("Expired"),
+    ListState.ALL: gettext_noop("Everything"),
 }
 SORTS = {
     Sort.DUE: gettext_noop("Soonest to expire"),
@@ -68,7 +68,7 @@ class Select:
 class Asked:
     """What the address of a list asks for."""
 
-    filter: Filter
+    filter: InterruptFilter
     ignored: Sequence[str]  #: parameters that make no sense, in words
     after: str  #: the id that the page starts after; "" for the first page
 
@@ -93,10 +93,10 @@ class Asked:
     @property
     def section(self) -> str:
         """Which entry of the rail this is."""
-        whole = Filter(state=self.filter.kind)
-        if self.filter == Filter(mine=True):
+        whole = InterruptFilter(state=self.filter.kind)
+        if self.filter == InterruptFilter(mine=True):
             return "claimed"
-        if self.filter == Filter(expiring=True):
+        if self.filter == InterruptFilter(expiring=True):
             return "expiring"
         return "decided" if whole.is_closed else "pending"
 
@@ -139,21 +139,21 @@ class Asked:
         ]
 
 
-def asked_of(request: HttpRequest, *, state: State) -> Asked:
+def asked_of(request: HttpRequest, *, state: ListState) -> Asked:
     """What this address asks for; nonsense in it is ignored, and named."""
-    wanted, ignored = Filter.from_query(request.GET.dict(), state=state)
+    wanted, ignored = InterruptFilter.from_query(request.GET.dict(), state=state)
     return Asked(wanted, [gettext(_LABELS[name]) for name in ignored], request.GET.get("after", ""))
 
 
-def list_url(wanted: Filter) -> str:
+def list_url(wanted: InterruptFilter) -> str:
     """The one address of a list: whatever stands in it by default is left out."""
     return _with_query(_path(wanted), wanted, "")
 
 
-def list_before(request: HttpRequest) -> Filter:
+def list_before(request: HttpRequest) -> InterruptFilter:
     """The list that a page was opened from; it comes along as a query in `list`."""
     sent = request.GET if request.method == "GET" else request.POST
-    return Filter.from_text(sent.get("list", ""))
+    return InterruptFilter.from_text(sent.get("list", ""))
 
 
 def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
@@ -163,7 +163,7 @@ def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
     return not asked.ignored and ("" in sent.values() or any(name in sent for name in needless))
 
 
-def selects_of(choices: Choices, wanted: Filter) -> list[Select]:
+def selects_of(choices: Choices, wanted: InterruptFilter) -> list[Select]:
     """The drop-downs, with what there is to choose from; what is chosen is always among it."""
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
     found = [_select("state", _said(STATES), wanted.state)]
@@ -191,11 +191,11 @@ def _said(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
     return [(value, gettext(text)) for value, text in texts.items()]
 
 
-def _path(wanted: Filter) -> str:
+def _path(wanted: InterruptFilter) -> str:
     return reverse("decided" if wanted.is_closed else "pending")
 
 
-def _with_query(path: str, wanted: Filter, after: str) -> str:
+def _with_query(path: str, wanted: InterruptFilter, after: str) -> str:
     parts = [wanted.to_query(), urlencode({"after": after}) if after else ""]
     query = "&".join(part for part in parts if part)
     return f"{path}?{query}" if query else path

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.queries.decisions.masked_values import Veiled
+from inbox.queries.decisions.masked_values import MaskedValues
 from inbox.rules.schema.secrets import Path
 from inbox.rules.text.safe_text import visible
 
@@ -31,7 +31,9 @@ class Reveal:
     by_agent: Sequence[str] = ()  #: the values that only the agent's own schema hides
 
 
-def reveals_of(known: Mapping[str, Veiled], url: str, *, is_allowed: bool) -> Mapping[str, Reveal]:
+def reveals_of(
+    known: Mapping[str, MaskedValues], url: str, *, is_allowed: bool
+) -> Mapping[str, Reveal]:
     """Those with something secret in them, by their names."""
     return {
         what: Reveal(

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from inbox.queries.decisions.interrupts import detail_for
-from inbox.rules.errors import Refusal
+from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import visible
 from inbox.web.decisions.decision_labels import verdict_of
@@ -41,7 +41,7 @@ def toast_of(request: HttpRequest, actor: Actor) -> Toast | None:
     """The toast that the address asks for; None if the reader has not decided that interrupt."""
     try:
         detail = detail_for(actor, UUID(request.GET.get(DONE, "")))
-    except (ValueError, Refusal):
+    except (ValueError, RequestRejected):
         return None
     verdict = verdict_of(detail.interrupt, detail.decision, actor.user_id)
     if verdict is None or not verdict.by_me:

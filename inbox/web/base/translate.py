@@ -2,11 +2,11 @@
 
 from django.utils.translation import gettext
 
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 
 
 def say(text: str) -> str:
     """A sentence in the reader's language; a text that is none, such as an agent's, as it is."""
-    if not isinstance(text, Sentence):
+    if not isinstance(text, TranslatableMessage):
         return text
     return gettext(text.pattern).format(**text.values)

@@ -19,10 +19,10 @@ from inbox.rules.decisions.bulk import (
     text_of,
     values_of,
 )
-from inbox.rules.decisions.similarity import differing
+from inbox.rules.decisions.similarity import differing_paths
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
-from inbox.rules.schema.secrets import NAMES, Numbered, plain_masks
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, plain_masks
 from inbox.rules.text.safe_text import visible
 from inbox.web.base.translate import say
 from inbox.web.decisions.decision_labels import verdict_of
@@ -113,10 +113,10 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
 
 def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
     # Numbered: those that differ are told apart, as long as it is decided what is the same.
-    masks = Numbered(secrets_of_arguments(rows[0].body))
+    masks = NumberedMasks(secrets_of_arguments(rows[0].body))
     values = [_values(row, masks) for row in rows]
     places = list(dict.fromkeys(place for one in values for place in one))
-    columns = differing(values) if len(rows) > 1 else places
+    columns = differing_paths(values) if len(rows) > 1 else places
     common = [place for place in places if place not in columns]
     first = rows[0]
     return Group(
@@ -160,7 +160,7 @@ def _asked(row: Any) -> dict[str, Any]:
     return asked
 
 
-def _values(row: Any, masks: Numbered | None = None) -> dict[str, Any]:
+def _values(row: Any, masks: NumberedMasks | None = None) -> dict[str, Any]:
     """Everything that differs from request to request, by its place; masked if there are masks."""
     args = json.loads(row.args) if row.args else {}
     metadata = _asked(row).get("metadata")

@@ -19,7 +19,7 @@ from inbox.actions.runs.start_run import cancel_run
 from inbox.queries.runs.threads import run_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
-from inbox.rules.decisions.list_filters import State
+from inbox.rules.decisions.list_filters import ListState
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import asked_of
 from inbox.web.base.pages import is_fragment, page
@@ -109,7 +109,7 @@ def _answer_on_thread(
     thread_id = run_for(actor, run_id).thread_id
     try:
         act()
-    except (errors.RetryRefused, errors.RunEnded, errors.Claimed) as refusal:
+    except (errors.RetryRejected, errors.RunEnded, errors.Claimed) as refusal:
         return show_thread(request, actor, thread_id, notice=say(refusal.message), status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
 
@@ -128,7 +128,7 @@ def _answer(
         return _refuse(request, actor, interrupt_id, refusal, text)
     if is_fragment(request):
         return show_interrupt(request, actor, card_of(actor, interrupt_id))
-    suffix = asked_of(request, state=State.OPEN).suffix
+    suffix = asked_of(request, state=ListState.OPEN).suffix
     return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]) + suffix, status=303)
 
 
@@ -136,7 +136,7 @@ def _refuse(
     request: HttpRequest,
     actor: Actor,
     interrupt_id: UUID,
-    refusal: errors.Refusal,
+    refusal: errors.RequestRejected,
     text: str = "",
 ) -> HttpResponse:
     notice = Notice(say(refusal.message), text)
@@ -144,7 +144,7 @@ def _refuse(
     return show_interrupt(request, actor, card, status=_status(refusal))
 
 
-def _status(refusal: errors.Refusal) -> int:
+def _status(refusal: errors.RequestRejected) -> int:
     if isinstance(refusal, errors.InvalidInput):
         return 422
     return 410 if isinstance(refusal, errors.InterruptExpired) else 409

@@ -33,7 +33,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
                 _check_view(detail_for(actor, interrupt_id), posted)
             return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
         _decide(actor, interrupt_id, posted)
-    except errors.ContractRefusal as refusal:
+    except errors.ContractError as refusal:
         return _refuse(request, actor, interrupt_id, posted, refusal)
     return _go(request, next_address(request, actor, interrupt_id))
 
@@ -80,7 +80,7 @@ def _refuse(
     actor: Actor,
     interrupt_id: UUID,
     posted: Posted,
-    refusal: errors.Refusal,
+    refusal: errors.RequestRejected,
 ) -> HttpResponse:
     """Show the interrupt as it is now, why the answer was not taken, and what the person wrote."""
     if isinstance(refusal, errors.ViewChanged):
@@ -90,7 +90,7 @@ def _refuse(
     return show_interrupt(request, actor, replace(card, refused=refused), status=refused.status)
 
 
-def _refused(card: Card, refusal: errors.Refusal) -> Refused:
+def _refused(card: Card, refusal: errors.RequestRejected) -> Refused:
     # Who was too late has nothing left to correct, whatever else was wrong with the answer.
     if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
         return Refused(410, gettext("This has expired."), gettext("Your answer was not sent."))
@@ -118,7 +118,7 @@ def _refused(card: Card, refusal: errors.Refusal) -> Refused:
     )
 
 
-def _problems(card: Card, refusal: errors.Refusal) -> list[tuple[str, str, str]]:
+def _problems(card: Card, refusal: errors.RequestRejected) -> list[tuple[str, str, str]]:
     """Each problem with the field that it is about."""
     if isinstance(refusal, AnswerWrong):
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]

@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from inbox.forms import ABSENT, Form, build_form, members_of, root_of
 from inbox.queries.decisions.interrupts import InterruptDetail
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.edits import offers_edits
 from inbox.rules.runs.proposals import MODIFICATIONS, Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus
@@ -205,7 +205,7 @@ class Sheet:
         if self.proposal is not None:
             return self.proposal.edits(args)
         # What nobody changed is not sent: the tool gets exactly what the agent wrote.
-        return {} if canonical(args) == canonical(self.offered) else {"editedArgs": args}
+        return {} if canonical_json(args) == canonical_json(self.offered) else {"editedArgs": args}
 
     @property
     def title(self) -> str:

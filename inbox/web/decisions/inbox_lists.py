@@ -13,7 +13,7 @@ from inbox.queries.agents.agents import agents_for
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
 from inbox.queries.people.access import decides_somewhere
-from inbox.rules.decisions.list_filters import Filter, State
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
@@ -41,13 +41,13 @@ _RECENT = 5
 @require_safe
 @page
 def pending(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, State.OPEN, "pending.html")
+    return _show_list(request, actor, ListState.OPEN, "pending.html")
 
 
 @require_safe
 @page
 def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, State.DECIDED, "decided.html")
+    return _show_list(request, actor, ListState.DECIDED, "decided.html")
 
 
 @require_safe
@@ -59,7 +59,7 @@ def interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRes
 @require_safe
 @page
 def decided_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return show_interrupt(request, actor, card_of(actor, interrupt_id), state=State.DECIDED)
+    return show_interrupt(request, actor, card_of(actor, interrupt_id), state=ListState.DECIDED)
 
 
 def show_interrupt(
@@ -67,7 +67,7 @@ def show_interrupt(
     actor: Actor,
     card: Card,
     *,
-    state: State = State.OPEN,
+    state: ListState = ListState.OPEN,
     status: int = 200,
 ) -> HttpResponse:
     """The page of an interrupt beside the list that it was opened from."""
@@ -87,12 +87,12 @@ def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> C
     return Card(detail=detail, me=actor.user_id, now=timezone.now(), posted=posted)
 
 
-def _show_list(request: HttpRequest, actor: Actor, state: State, template: str) -> HttpResponse:
+def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: str) -> HttpResponse:
     asked = asked_of(request, state=state)
     if is_spelled_out(request, asked) and not is_fragment(request):
         return HttpResponseRedirect(asked.page_after(asked.after))
     context = _list(request, actor, asked)
-    if not context["rows"] and asked.filter == Filter():
+    if not context["rows"] and asked.filter == InterruptFilter():
         agents = agents_for(actor)
         context["example_agent"] = agents[0].slug if agents else "rehearsal"
         context["example_url"] = request.build_absolute_uri("/api/runs")
@@ -107,8 +107,10 @@ def _list(
     wanted = asked.filter
     found = list_for(actor, wanted, now=now, limit=_PAGE, after=_cursor(asked, actor))
     recent: Sequence[Any] = ()
-    if wanted == Filter():
-        recent = list_for(actor, Filter(state=State.DECIDED), now=now, limit=_RECENT).rows
+    if wanted == InterruptFilter():
+        recent = list_for(
+            actor, InterruptFilter(state=ListState.DECIDED), now=now, limit=_RECENT
+        ).rows
     rows = rows_of(
         found.rows,
         progress=progress_of([row for row in found.rows if row.status == InterruptStatus.OPEN]),
@@ -133,7 +135,7 @@ def _list(
     }
 
 
-def _tools(actor: Actor, wanted: Filter) -> dict[str, Any]:
+def _tools(actor: Actor, wanted: InterruptFilter) -> dict[str, Any]:
     """What the forms above the list offer; they are not part of what a live page reads again."""
     choices = choices_for(actor, state=wanted.kind)
     return {
@@ -144,8 +146,8 @@ def _tools(actor: Actor, wanted: Filter) -> dict[str, Any]:
 
 def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     """The address of what waits next in this list, which says what was just decided."""
-    asked = asked_of(request, state=State.OPEN)
-    wanted = asked.filter if asked.filter.is_open else Filter()
+    asked = asked_of(request, state=ListState.OPEN)
+    wanted = asked.filter if asked.filter.is_open else InterruptFilter()
     row, now = interrupt_for(actor, interrupt_id), timezone.now()
     found = list_for(actor, wanted, now=now, limit=1, after=row).rows
     found = found or list_for(actor, wanted, now=now, limit=1).rows

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from inbox.forms import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
-from inbox.queries.decisions.masked_values import veiled_in_interrupt
+from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.runs.latest_run import last_try
 from inbox.rules.decisions.value_diff import MOST
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
@@ -225,7 +225,7 @@ class Card:
     @cached_property
     def reveals(self) -> Mapping[str, Reveal]:
         """Those of the values that are shown which have masks in them, by their names."""
-        known = veiled_in_interrupt(self.row, self.detail.decision)
+        known = masked_values_of_interrupt(self.row, self.detail.decision)
         url = reverse("reveal", args=[self.row.pk])
         return reveals_of(known, url, is_allowed=self.detail.may_decide)
 

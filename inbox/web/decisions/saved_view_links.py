@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inbox.queries.decisions.saved_views import views_for
-from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import Asked, list_url
 
@@ -30,13 +30,13 @@ def links_of(actor: Actor, asked: Asked | None) -> list[ViewLink]:
     shown = asked.filter if asked else None
     links: list[ViewLink] = []
     for row in views_for(actor):
-        wanted = Filter.from_text(row.query)
+        wanted = InterruptFilter.from_text(row.query)
         is_current = wanted == shown and not any(link.is_current for link in links)
         links.append(_link(row, actor, wanted, is_current=is_current))
     return links
 
 
-def _link(row: Any, actor: Actor, wanted: Filter, *, is_current: bool) -> ViewLink:
+def _link(row: Any, actor: Actor, wanted: InterruptFilter, *, is_current: bool) -> ViewLink:
     return ViewLink(
         key=str(row.pk),
         name=row.name,

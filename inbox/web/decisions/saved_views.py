@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions.saved_views import delete_view, save_view, share_view
 from inbox.queries.people.teams import team_by_slug
-from inbox.rules.decisions.list_filters import Filter
+from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import list_before, list_url
@@ -35,7 +35,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
 @page
 def share(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
     view = share_view(view_id=view_id, team_id=_team_id(request), actor=actor)
-    return HttpResponseRedirect(list_url(Filter.from_text(view.query)), status=303)
+    return HttpResponseRedirect(list_url(InterruptFilter.from_text(view.query)), status=303)
 
 
 @require_POST
@@ -57,7 +57,7 @@ def _team_id(request: HttpRequest) -> UUID | None:
 
 
 def _refuse(
-    request: HttpRequest, actor: Actor, wanted: Filter, refusal: InvalidInput
+    request: HttpRequest, actor: Actor, wanted: InterruptFilter, refusal: InvalidInput
 ) -> HttpResponse:
     context = {
         "problem": say(refusal.message),

@@ -10,7 +10,7 @@ from inbox.rules.decisions.value_diff import Change, Kind, changes_between
 from inbox.rules.schema.secrets import (
     MASK,
     NAMES,
-    Numbered,
+    NumberedMasks,
     Secrets,
     is_mask,
     plain_masks,
@@ -49,7 +49,7 @@ class ShownChange:
 
 def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ShownChange]:
     """The changes between two values with everything visible in them but what is secret."""
-    masks = Numbered(secrets)
+    masks = NumberedMasks(secrets)
     changes = changes_between(masks.hidden(before), masks.hidden(after))
     return [_shown(change) for change in changes]
 

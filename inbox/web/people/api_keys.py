@@ -21,7 +21,7 @@ from inbox.actions.people.api_keys import (
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.people.access import require
 from inbox.queries.people.api_keys import key_for, keys_for
-from inbox.queries.people.members import standing_in
+from inbox.queries.people.members import team_access
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.api_keys import (
@@ -87,7 +87,7 @@ class Typed:
 @require_safe
 @page
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    mine = standing_in(actor, team)
+    mine = team_access(actor, team)
     now = timezone.now()
     keys = [_shown(row, now) for row in keys_for(actor, mine.team.pk)]
     context = {"keys": keys, **frame_of(actor, mine, "keys")}
@@ -110,7 +110,7 @@ def new_page(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @page
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """Make a key and show its token: in this answer and in no other."""
-    mine = standing_in(actor, team)
+    mine = team_access(actor, team)
     post = request.POST
     typed = Typed(
         name=" ".join(post.get("name", "").split()),
@@ -173,7 +173,7 @@ def _show_key(
         "notice": notice,
         "overlaps": _choices(OVERLAPS, str(USUAL_OVERLAP_HOURS)),
         "lives": [(KEEP, gettext("As it is now"), True), *_choices(LIVES, None)],
-        **frame_of(actor, standing_in(actor, row.team.slug), "keys"),
+        **frame_of(actor, team_access(actor, row.team.slug), "keys"),
     }
     return show(request, actor, "team_key.html", context, section="teams", status=status)
 
@@ -185,7 +185,7 @@ def _show_form(
     typed: Typed,
     refusal: errors.InvalidInput | None = None,
 ) -> HttpResponse:
-    mine = standing_in(actor, team)
+    mine = team_access(actor, team)
     require(actor, mine.team.pk, Permission.ADMIN)
     problems = refusal.detail["problems"] if refusal else {}
     context = {

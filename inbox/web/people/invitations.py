@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
-from inbox.queries.people.members import standing_in
+from inbox.queries.people.members import team_access
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
@@ -102,7 +102,7 @@ def _show(
     **more: Any,
 ) -> HttpResponse:
     """The list and the form; `notice` and `problem` say what was not done."""
-    mine = standing_in(actor, team)
+    mine = team_access(actor, team)
     now = timezone.now()
     context = {
         "invitations": [_shown(row, now) for row in invitations_for(actor, mine.team.pk)],

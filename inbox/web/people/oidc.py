@@ -19,7 +19,7 @@ from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
 from inbox.actions.people.accept_invitation import join_from_elsewhere
-from inbox.queries.people.accounts import person_with_address
+from inbox.queries.people.accounts import user_by_verified_email
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Role
 
@@ -83,7 +83,7 @@ def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
     # Some providers write "true"; "false" is a text that is not empty.
     if not email or claims.get("email_verified") not in (True, "true"):
         return None
-    user = person_with_address(email)
+    user = user_by_verified_email(email)
     if user is not None:
         return user
     provider = next(one for one in settings.OIDC_PROVIDERS if one["id"] == provider_id)
@@ -102,7 +102,7 @@ def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
         return None
     except IntegrityError:
         # Somebody was faster, probably the same person in another tab.
-        return person_with_address(email)
+        return user_by_verified_email(email)
 
 
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:

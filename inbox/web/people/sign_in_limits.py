@@ -12,7 +12,7 @@ from limits import parse
 
 from inbox.platform import rate_limits
 from inbox.platform.client_ip import address_of, household_of
-from inbox.queries.people.accounts import person_called
+from inbox.queries.people.accounts import user_by_login
 
 log = structlog.get_logger(__name__)
 
@@ -69,7 +69,7 @@ def _count_failure(
 
 
 def _was_here_before(name: str, address: str) -> bool:
-    person = person_called(name)
+    person = user_by_login(name)
     if person is None:
         return False
     return AccessLog.objects.filter(username=person.username, ip_address=address).exists()

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 from inbox.actions.people.members import change_role, change_team, remove_member
 from inbox.queries.people.api_keys import working_keys_of
 from inbox.queries.people.members import (
-    Standing,
+    TeamAccess,
     members_of,
-    standing_in,
-    standings_in,
+    team_access,
+    teams_with_access,
 )
 from inbox.queries.people.teams import team_for
 from inbox.rules import errors
@@ -27,7 +27,7 @@ from inbox.rules.people.access import (
 )
 from inbox.rules.people.avatars import hue, initials
 from inbox.rules.people.team_settings import SWITCHES
-from inbox.rules.text.messages import Sentence
+from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import visible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
@@ -80,7 +80,7 @@ class Person:
 @page
 def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     """The first of one's teams, beside the list of all: most people have one."""
-    found = standings_in(actor)
+    found = teams_with_access(actor)
     if found:
         return show_members(request, actor, found[0].team.slug)
     return show(request, actor, "teams.html", {"teams": []}, section="teams")
@@ -96,7 +96,7 @@ def team(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @page
 def who(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """Who can do what, out of the one table of permissions."""
-    mine = standing_in(actor, team)
+    mine = team_access(actor, team)
     people = [row for row in members_of(actor, mine.team.pk) if row.user.is_active]
     keys = working_keys_of(actor, mine.team.pk)
     allowed = [
@@ -187,7 +187,9 @@ def _headings(text: str) -> dict[str, str]:
         name, equals, heading = line.partition("=")
         if not equals or name.strip() in headings:
             raise errors.InvalidValue(
-                Sentence("Write one heading for each tool in a line: {line}", line=line[:60])
+                TranslatableMessage(
+                    "Write one heading for each tool in a line: {line}", line=line[:60]
+                )
             )
         headings[name.strip()] = heading.strip()
     return headings
@@ -203,7 +205,7 @@ def show_members(
     typed: str | None = None,
 ) -> HttpResponse:
     """The page of a team; `notice` says why something was not done, `typed` are its headings."""
-    mine = standing_in(actor, slug)
+    mine = team_access(actor, slug)
     written = "\n".join(f"{name} = {text}" for name, text in mine.team.headings.items())
     context = {
         "headings": written if typed is None else typed,
@@ -217,14 +219,14 @@ def show_members(
     return show(request, actor, "team.html", context, section="teams", status=status)
 
 
-def frame_of(actor: Actor, mine: Standing, part: str) -> dict[str, Any]:
+def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:
     """What each page of a team has around it; `part` is which of them it is."""
     return {
         "team": mine.team,
         "team_name": visible(mine.team.name),
         "may_change": mine.administers,
         "part": part,
-        "teams": _rows(standings_in(actor)),
+        "teams": _rows(teams_with_access(actor)),
     }
 
 
@@ -243,7 +245,7 @@ def person_of(row: Any, actor: Actor) -> Person:
     )
 
 
-def _rows(standings: Sequence[Standing]) -> list[dict[str, Any]]:
+def _rows(standings: Sequence[TeamAccess]) -> list[dict[str, Any]]:
     return [
         {
             "slug": one.team.slug,
@@ -256,7 +258,7 @@ def _rows(standings: Sequence[Standing]) -> list[dict[str, Any]]:
 
 def _back(actor: Actor, team: str) -> HttpResponse:
     """To the page again; whoever has left has no such page any more."""
-    still = any(one.team.slug == team for one in standings_in(actor))
+    still = any(one.team.slug == team for one in teams_with_access(actor))
     where = reverse("team", args=[team]) if still else reverse("teams")
     return HttpResponseRedirect(where, status=303)
 

@@ -16,7 +16,7 @@ from inbox.forms import ABSENT, Form, Problem, build_form
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical
+from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
 from inbox.rules.text.safe_text import json_text, visible
@@ -124,7 +124,7 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
         return show_thread(request, actor, thread_id, notice=notice, message=message, status=422)
     try:
         _start(thread.agent, actor, _key(request), message, ABSENT, thread_id=thread.external_id)
-    except errors.ContractRefusal as refusal:
+    except errors.ContractError as refusal:
         notice = say(refusal.message)
         return show_thread(request, actor, thread_id, notice=notice, message=message, status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread.pk]), status=303)
@@ -136,7 +136,7 @@ def _start(
     """Start the run that a form asks for: once, however often the same form is sent."""
     # With what was written: who goes back, writes something else and sends it wants another run.
     said = [key, message, None if value is ABSENT else value, thread_id]
-    seed = idempotency_digest(actor, canonical(said))
+    seed = idempotency_digest(actor, canonical_json(said))
     accepted = engine.accept(
         agent=agent,
         request=_request(seed, message, value, thread_id=thread_id),
