@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ag_ui.core import AgentCapabilities, BaseEvent, Interrupt, ResumeEntry, RunAgentInput
 
 #: Characters of JSON.
-LONGEST_MEMORY = 16 * 1024 * 1024
+MAX_MEMORY_CHARACTERS = 16 * 1024 * 1024
 
 
 class Effect(StrEnum):
@@ -31,16 +31,16 @@ class Proposal:
 
 
 @dataclass(frozen=True)
-class Answer:
+class InterruptAnswer:
     """One interrupt of the interrupted run, and the standing decision on it."""
 
     interrupt: Interrupt
-    entry: ResumeEntry
+    resume_entry: ResumeEntry
     proposal: Proposal | None  #: the tool call the interrupt asked about
 
 
 @dataclass(frozen=True)
-class Permit:
+class CallPermit:
     """The leave to call a tool, committed before it is given."""
 
     idempotency_key: str  #: the same for every attempt at this tool call
@@ -54,7 +54,9 @@ class ToolRefused(Exception):
 class Journal(Protocol):
     """The record of tool calls that makes an effect happen once."""
 
-    async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
+    async def begin(
+        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
+    ) -> CallPermit:
         """
         Commit that the call is about to be made.
 
@@ -76,7 +78,7 @@ class Journal(Protocol):
         """
         ...
 
-    async def put_back(self, tool_call_id: str) -> None:
+    async def undo_begin(self, tool_call_id: str) -> None:
         """
         Take back that a call was begun: it paused to ask a person, before it had done anything.
 
@@ -90,14 +92,14 @@ class RunContext(Protocol):
 
     thread_key: str  #: no other thread has it, while two teams may choose the same thread id
     run_key: str  #: the same for every attempt to drive this run: derive ids from it
-    answers: Sequence[Answer]  #: in the order asked; empty unless this run resumes another
+    answers: Sequence[InterruptAnswer]  #: in the order asked; empty unless this run resumes another
     #: what was yielded for this run before its worker was lost: yield it again, or go on from there
-    said: Sequence[BaseEvent]
+    committed_events: Sequence[BaseEvent]
     checkpoint: Any  #: JSON that the interrupted run left behind, None for a first run
     memory: Any  #: JSON that the last run of the thread kept for whichever comes next, or None
     journal: Journal
 
-    def tell(self, events: Sequence[BaseEvent]) -> None:
+    def emit_out_of_band(self, events: Sequence[BaseEvent]) -> None:
         """
         Say on the side what a tool at work has to tell: one whole message, or an activity.
 
@@ -138,7 +140,7 @@ class Agent(Protocol):
 
     @property
     def restartable(self) -> bool:
-        """Whether it can be driven again after a lost worker: `RunContext.said` comes first."""
+        """True if the agent repeats `RunContext.committed_events` when it is driven again."""
         ...
 
     @property

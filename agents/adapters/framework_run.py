@@ -16,7 +16,7 @@ from pydantic_core import to_jsonable_python
 
 from agents.adapters.background_loop import home
 from agents.agui.strict_json import dumps
-from agents.port import Answer, Effect, RunContext, ToolRefused
+from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
 from agents.sdk.context import ToolError
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, expiry_in, first_said
 from agents.sdk.schemas import approval_of
@@ -44,7 +44,7 @@ class CallsEnded(RuntimeError):
 class Verdict:
     """A person's answer to something that a framework asked."""
 
-    answer: Answer
+    answer: InterruptAnswer
     call_id: str | None  #: the framework's id of the tool call that it is about
 
     @property
@@ -53,7 +53,7 @@ class Verdict:
 
     @property
     def is_cancelled(self) -> bool:
-        return self.answer.entry.status == "cancelled"
+        return self.answer.resume_entry.status == "cancelled"
 
     @property
     def goes_on(self) -> bool:
@@ -68,7 +68,7 @@ class Verdict:
     @property
     def payload(self) -> Any:
         """What was answered; None if it was called off."""
-        return self.answer.entry.payload
+        return self.answer.resume_entry.payload
 
     @property
     def args(self) -> dict[str, Any]:
@@ -308,7 +308,7 @@ class Bridge:
         try:
             value = await function()
         except pausing:
-            await self._by_engine(self._ctx.journal.put_back(ours))
+            await self._by_engine(self._ctx.journal.undo_begin(ours))
             raise
         except nothing_happened as error:
             await self._settle(call_id, dumps({"ok": False, "error": readable(error)}))

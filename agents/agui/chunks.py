@@ -58,7 +58,7 @@ class _Pending:
     subagent: str | None
 
 
-class Expander:
+class ChunkExpander:
     """
     Writes chunks out, as `transformChunks` of the JavaScript client 1.0.0 does.
 

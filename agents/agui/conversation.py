@@ -44,7 +44,7 @@ class Conversation:
         """The tool calls proposed in this thread."""
         return self._transcript.call_ids()
 
-    def knows(self, message_id: str) -> bool:
+    def has_message(self, message_id: str) -> bool:
         """Whether there is a message of this id."""
         return self._transcript.message(message_id) is not None
 

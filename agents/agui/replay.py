@@ -9,7 +9,7 @@ from ag_ui.core import BaseEvent
 from agents.agui.coalesce import Delta, target
 
 
-class Diverged(ValueError):
+class ReplayDiverged(ValueError):
     """The agent said something else than at its first attempt: the run cannot go on from there."""
 
 
@@ -69,8 +69,8 @@ class ReplayCursor:
             self._consumed = 0
         return length
 
-    def _diverged(self, event: BaseEvent) -> Diverged:
-        return Diverged(
+    def _diverged(self, event: BaseEvent) -> ReplayDiverged:
+        return ReplayDiverged(
             f"The agent yielded {event.type.value}, but another {self._committed[0].type.value} is "
             "committed here; a restartable agent yields the same events again."
         )

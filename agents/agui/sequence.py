@@ -11,7 +11,7 @@ from agents.agui import streams
 from agents.agui.errors import ProtocolViolation
 from agents.agui.interrupts import check_outcome
 from agents.agui.streams import STREAMS, Handler, Stream
-from agents.agui.subagent_ownership import Owners
+from agents.agui.subagent_ownership import SubagentOwners
 
 __all__ = ["ProtocolViolation", "Sequence"]
 
@@ -47,7 +47,7 @@ class Sequence:
         self._reset()
 
     def _reset(self) -> None:
-        self.owners = Owners()
+        self.owners = SubagentOwners()
         self.open: dict[Stream, dict[str, None]] = {stream: {} for stream in STREAMS}
         self._steps: dict[tuple[str | None, str], None] = {}  # a name is unique within its owner
         self._subagents: dict[str, None] = {}  # dicts, because they keep the order
@@ -147,13 +147,13 @@ class Sequence:
     def _encrypted_value(self, event: agui.ReasoningEncryptedValueEvent) -> None:
         if event.subtype == "tool-call":
             self.owners.check("tool call", event, event.entity_id)
-        elif self.owners.knows("message", event.entity_id):
+        elif self.owners.has_owner("message", event.entity_id):
             self.owners.check("message", event, event.entity_id)
         else:
             self.owners.check("reasoning", event, event.entity_id)
 
     def _activity_snapshot(self, event: agui.ActivitySnapshotEvent) -> None:
-        if event.replace is not False or not self.owners.knows("activity", event.message_id):
+        if event.replace is not False or not self.owners.has_owner("activity", event.message_id):
             self.owners.replace("activity", event, event.message_id)
 
     def _activity_delta(self, event: agui.ActivityDeltaEvent) -> None:

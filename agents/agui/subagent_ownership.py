@@ -11,7 +11,7 @@ Kind = Literal["message", "tool call", "reasoning", "activity"]
 _ROLE_KINDS: dict[str, Kind] = {"reasoning": "reasoning", "activity": "activity"}
 
 
-class Owners:
+class SubagentOwners:
     """
     Remembers for each id which subagent opened it, None for the parent agent.
 
@@ -27,7 +27,7 @@ class Owners:
             "activity": {},
         }
 
-    def knows(self, kind: Kind, entity_id: str) -> bool:
+    def has_owner(self, kind: Kind, entity_id: str) -> bool:
         return entity_id in self._owners[kind]
 
     def owner(self, kind: Kind, entity_id: str) -> str | None:
@@ -82,7 +82,7 @@ class Owners:
             if not isinstance(message, AssistantMessage):
                 continue
             for call in message.tool_calls or ():
-                if authoritative or not self.knows("tool call", call.id):
+                if authoritative or not self.has_owner("tool call", call.id):
                     self._owners["tool call"][call.id] = message.subagent_run_id
 
 

@@ -119,10 +119,10 @@ async def suspend_subagent(turn: Turn) -> Events:
 async def report_answers(turn: Turn) -> Events:
     """Say what was answered, for interrupts that are not about a tool call."""
     for answer in turn.answers:
-        if answer.entry.status == "cancelled":
+        if answer.resume_entry.status == "cancelled":
             yield turn.say("Nobody answered, so I leave it.")
         else:
-            yield turn.say(f"The answer was {dumps(answer.entry.payload)}.")
+            yield turn.say(f"The answer was {dumps(answer.resume_entry.payload)}.")
 
 
 async def report_calls(turn: Turn) -> Events:

@@ -66,7 +66,7 @@ class LlmAgent:
         """Do what was decided, then ask the model until it wants nothing more, or a person."""
         turn = Turn(run_input, ctx, self.clock)
         heard = Conversation(run_input.messages)
-        recall = Recall(ctx.said)
+        recall = Recall(ctx.committed_events)
         async for event in self._converse(turn, heard, recall):
             if not recall.knows(event):
                 heard.apply(event)

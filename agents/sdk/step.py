@@ -12,7 +12,7 @@ from ag_ui.core import BaseEvent, Interrupt, RunAgentInput
 from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
-from agents.port import Answer, RunContext
+from agents.port import InterruptAnswer, RunContext
 from agents.sdk.context import Ask
 from agents.sdk.events import text_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, first_said
@@ -60,7 +60,7 @@ class Turn:
     _message_id: str | None = None
 
     @property
-    def answers(self) -> Sequence[Answer]:
+    def answers(self) -> Sequence[InterruptAnswer]:
         """The decisions that this run resumes with; empty in a first run."""
         return self.ctx.answers
 

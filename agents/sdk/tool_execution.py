@@ -10,7 +10,7 @@ from ag_ui.core import BaseEvent
 from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
-from agents.port import Answer, Effect, Proposal
+from agents.port import Effect, InterruptAnswer, Proposal
 from agents.sdk.context import Ask, Pause, ToolContext, ToolError
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.step import Proposed, Turn
@@ -92,7 +92,7 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
         yield event
 
 
-def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
+def _clear(turn: Turn, one: Proposed, answer: InterruptAnswer | None = None) -> _Item:
     """Find out whether a call may be made, or a person has to look first."""
     try:
         return one.tool_call_id, _cleared(turn, one, answer)
@@ -100,7 +100,7 @@ def _clear(turn: Turn, one: Proposed, answer: Answer | None = None) -> _Item:
         return one.tool_call_id, dumps({"ok": False, "error": str(error)})
 
 
-def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Waits:
+def _cleared(turn: Turn, one: Proposed, answer: InterruptAnswer | None) -> _Cleared | _Waits:
     if isinstance(one.tool, Question):
         return _Waits(one.tool, one.tool.ask(one.args), one.expires_in)
     proposal = answer.proposal if answer else None
@@ -113,7 +113,7 @@ def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Wa
         is_approved=proposal.is_approved if proposal else False,
         original_input=proposal.original_args if proposal else None,
         state=turn.state,
-        tell=turn.ctx.tell,
+        tell=turn.ctx.emit_out_of_band,
     )
     ask = one.tool.ask_before(call)
     if ask is not None:
@@ -121,11 +121,11 @@ def _cleared(turn: Turn, one: Proposed, answer: Answer | None) -> _Cleared | _Wa
     return _Cleared(one.tool, call, one.expires_in)
 
 
-def _resumed(answer: Answer | None) -> Any:
+def _resumed(answer: InterruptAnswer | None) -> Any:
     """Return the answer that restarts a function; never None, as None means a first call."""
     if answer is None:
         return None
-    return True if answer.entry.payload is None else answer.entry.payload
+    return True if answer.resume_entry.payload is None else answer.resume_entry.payload
 
 
 async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[BaseEvent]:
@@ -166,28 +166,28 @@ def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
     return tools[proposal.name]
 
 
-def _check_answer(answer: Answer, tool: Tool | Question | None) -> None:
+def _check_answer(answer: InterruptAnswer, tool: Tool | Question | None) -> None:
     """Raise unless what a person wrote fits the schema they were asked with."""
-    if tool is None or answer.entry.status != "resolved":
+    if tool is None or answer.resume_entry.status != "resolved":
         return
     if isinstance(tool, Tool) and answer.interrupt.reason == "tool_call":
         return
     schema = answer.interrupt.response_schema or {}
-    if not Draft202012Validator(schema).is_valid(answer.entry.payload):
+    if not Draft202012Validator(schema).is_valid(answer.resume_entry.payload):
         raise AnswerRefused(
             f"The answer to '{answer.interrupt.id}' does not fit its responseSchema."
         )
 
 
-def goes_on(answer: Answer) -> bool:
+def goes_on(answer: InterruptAnswer) -> bool:
     """
     Whether the call may be made: somebody answered what it needs, or approved it.
 
     Anything but `approved: true`, spelled so, is a denial.
     """
-    if answer.entry.status != "resolved" or answer.interrupt.reason != "tool_call":
-        return answer.entry.status == "resolved"
-    payload = answer.entry.payload
+    if answer.resume_entry.status != "resolved" or answer.interrupt.reason != "tool_call":
+        return answer.resume_entry.status == "resolved"
+    payload = answer.resume_entry.payload
     return isinstance(payload, dict) and payload.get("approved") is True
 
 
@@ -195,16 +195,16 @@ def _approved(tool: Tool, proposal: Proposal) -> Proposed:
     return Proposed(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
 
 
-def _known_result(answer: Answer, tool: Tool | Question) -> str:
-    if isinstance(tool, Question) and answer.entry.status == "resolved":
-        return dumps(answer.entry.payload)
+def _known_result(answer: InterruptAnswer, tool: Tool | Question) -> str:
+    if isinstance(tool, Question) and answer.resume_entry.status == "resolved":
+        return dumps(answer.resume_entry.payload)
     return result_without_call(answer)
 
 
-def result_without_call(answer: Answer) -> str:
+def result_without_call(answer: InterruptAnswer) -> str:
     """The result of a call that was denied or called off."""
-    payload = answer.entry.payload
-    if answer.entry.status == "cancelled":
+    payload = answer.resume_entry.payload
+    if answer.resume_entry.status == "cancelled":
         return dumps({"ok": False, "cancelled": True})
     reason = payload.get("reason") if isinstance(payload, dict) else None
     return dumps({"ok": False, "denied": True, "reason": reason})

@@ -73,7 +73,9 @@ class Flow:
             "message": _message_of(turn.run_input),
         }
         self._said_states = (
-            event.snapshot for event in turn.ctx.said if isinstance(event, agui.StateSnapshotEvent)
+            event.snapshot
+            for event in turn.ctx.committed_events
+            if isinstance(event, agui.StateSnapshotEvent)
         )
         self._position = 0
         self._is_busy = False
@@ -218,7 +220,7 @@ class Flow:
             )
         self._pause_if_asked({})
         (answer,) = self._turn.answers
-        reply = Reply(answer.entry.payload, answer.entry.status == "cancelled")
+        reply = Reply(answer.resume_entry.payload, answer.resume_entry.status == "cancelled")
         self._end(asdict(reply))
         return reply
 

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from agents.agui import strict_json, wire
 from agents.agui.legacy.dialects import Dialect
-from agents.agui.legacy.legacy_clients import take_answer
+from agents.agui.legacy.legacy_clients import extract_answer
 from inbox import engine
 from inbox.actions.runs.delivered_outcomes import record_delivered_outcome
 from inbox.actions.runs.start_run import RunRequest
@@ -139,7 +139,7 @@ async def _recorded(
 
 
 def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entrance) -> Answer:
-    value, given = take_answer(dialect, value)
+    value, given = extract_answer(dialect, value)
     request = run_request(value)
     agent = agents.agent_for(actor, slug)
     try:

@@ -8,12 +8,12 @@ from typing import Any
 from agents.agui import strict_json
 from agents.agui.legacy.dialects import Dialect
 from agents.agui.legacy.legacy_clients import (
-    SPOKEN_AT_THE_DOOR,
-    Given,
-    Teller,
-    by_interrupt,
-    canonical_answer,
-    with_edits,
+    CLIENT_DIALECTS,
+    ClientAnswer,
+    DialectWriter,
+    answers_by_interrupt,
+    resume_entry_fields,
+    merge_edits,
 )
 from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import RunRequest
@@ -34,9 +34,9 @@ from inbox.rules.runs.states import EntryStatus, Reason
 
 def dialect_of(name: str) -> Dialect:
     """Raises InvalidInput: nobody speaks that here."""
-    if name in SPOKEN_AT_THE_DOOR:
+    if name in CLIENT_DIALECTS:
         return Dialect(name)
-    known = ", ".join(SPOKEN_AT_THE_DOOR)
+    known = ", ".join(CLIENT_DIALECTS)
     raise errors.InvalidInput(f"There is no dialect {name[:40]!r}; there are: {known}.")
 
 
@@ -45,7 +45,7 @@ def entries_of(
     agent: Agent,
     request: RunRequest,
     dialect: Dialect,
-    given: Given,
+    given: ClientAnswer,
     entrance: Entrance,
 ) -> tuple[list[ResumeEntry], Sequence[DeliveredInterrupt]]:
     """
@@ -61,7 +61,7 @@ def entries_of(
         UnknownInterrupt, PartialResume: the answer is to nothing that was asked, or not to all.
     """
     asked = interrupts_to_answer(actor, agent, request.thread_id, given.interrupt_id)
-    answers_by_id = by_interrupt(given.payload, [one.interrupt_id for one in asked])
+    answers_by_id = answers_by_interrupt(given.payload, [one.interrupt_id for one in asked])
     if dialect is Dialect.LANGGRAPH and answers_by_id is not None:
         return _entries_of_map(asked, answers_by_id), ()
     name = given.interrupt_id
@@ -106,37 +106,37 @@ def asked_again(still_open: Sequence[DeliveredInterrupt]) -> list[str]:
 
     CopilotKit puts a question away with whatever it sends next, refused or not.
     """
-    teller = Teller(Dialect.LANGGRAPH)
+    writer = DialectWriter(Dialect.LANGGRAPH)
     if still_open:
-        teller.know(still_open[0].messages)
+        writer.add_tool_calls(still_open[0].messages)
     asked = [dict(one.body) for one in still_open]
-    return [strict_json.dumps(event) for event in teller.ask(asked)]
+    return [strict_json.dumps(event) for event in writer.interrupt_events(asked)]
 
 
 def retold(bodies: Sequence[str], dialect: Dialect) -> list[str]:
     """Events in the client's dialect."""
-    teller = Teller(dialect)
-    return [text for body in bodies for text in _retold(body, teller)]
+    writer = DialectWriter(dialect)
+    return [text for body in bodies for text in _retold(body, writer)]
 
 
 async def retold_rows(
     chunks: AsyncIterator[Sequence[EventRow]], dialect: Dialect
 ) -> AsyncIterator[Sequence[EventRow]]:
     """The rows of a run in the client's dialect, each under the number it has in the log."""
-    teller = Teller(dialect)
+    writer = DialectWriter(dialect)
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
-            yield [row._replace(body=body) for row in chunk for body in _retold_row(row, teller)]
+            yield [row._replace(body=body) for row in chunk for body in _retold_row(row, writer)]
 
 
-def _retold_row(row: EventRow, teller: Teller) -> list[str]:
+def _retold_row(row: EventRow, writer: DialectWriter) -> list[str]:
     # Whatever else there is says the same in every dialect, and most of it are deltas.
     is_same = row.type not in ("MESSAGES_SNAPSHOT", "RUN_FINISHED")
-    return [row.body] if is_same else _retold(row.body, teller)
+    return [row.body] if is_same else _retold(row.body, writer)
 
 
-def _retold(body: str, teller: Teller) -> list[str]:
-    return [strict_json.dumps(event) for event in teller.tell(json.loads(body))]
+def _retold(body: str, writer: DialectWriter) -> list[str]:
+    return [strict_json.dumps(event) for event in writer.write(json.loads(body))]
 
 
 def _entries_of_map(
@@ -161,12 +161,12 @@ def _target(asked: Sequence[DeliveredInterrupt], interrupt_id: str) -> Delivered
 
 def _entry(dialect: Dialect, asked: DeliveredInterrupt, given: Any) -> ResumeEntry:
     is_approval = asked.reason == Reason.TOOL_CALL
-    status, payload = canonical_answer(given, is_approval=is_approval)
+    status, payload = resume_entry_fields(given, is_approval=is_approval)
     if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
         flat = (
             flat_edits(schema=asked.body.get("responseSchema"), args=asked.args, payload=payload)
             if dialect is Dialect.LANGGRAPH
             else ()
         )
-        payload = with_edits(payload, given, asked.args, flat)
+        payload = merge_edits(payload, given, asked.args, flat)
     return ResumeEntry(asked.interrupt_id, EntryStatus(status), payload)

@@ -7,7 +7,14 @@ from typing import Any
 
 from ag_ui.core import BaseEvent
 
-from agents.port import LONGEST_MEMORY, Answer, Effect, Journal, Permit, ToolRefused
+from agents.port import (
+    MAX_MEMORY_CHARACTERS,
+    CallPermit,
+    Effect,
+    InterruptAnswer,
+    Journal,
+    ToolRefused,
+)
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.tool_calls import WantedCall
 from inbox.engine.turns import Settled
@@ -37,7 +44,9 @@ class EngineJournal:
         """Whether a call was begun that must not be called a second time."""
         return bool(self._begun_once)
 
-    async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
+    async def begin(
+        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
+    ) -> CallPermit:
         try:
             wanted = WantedCall(tool_call_id, canonical_json(dict(args)), effect.value)
         except ValueError as error:
@@ -48,7 +57,7 @@ class EngineJournal:
         if isinstance(answer, errors.RequestRejected):
             self.has_refused_arguments |= isinstance(answer, errors.ArgumentsNotApproved)
             raise ToolRefused(str(answer))
-        return Permit(idempotency_key=str(answer.pk), result=answer.result)
+        return CallPermit(idempotency_key=str(answer.pk), result=answer.result)
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
         if tool_call_id in self._begun_once:
@@ -56,14 +65,14 @@ class EngineJournal:
         else:
             self._note(Settled(tool_call_id, result))
 
-    async def put_back(self, tool_call_id: str) -> None:
-        await self._ask(self._put_back, tool_call_id)
+    async def undo_begin(self, tool_call_id: str) -> None:
+        await self._ask(self._undo_begin, tool_call_id)
         self._begun_once.discard(tool_call_id)
 
     def _begin(self, before: run_lease.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
         return run_lease.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
 
-    def _put_back(self, before: run_lease.Batch, ids: Sequence[str]) -> Sequence[Any]:
+    def _undo_begin(self, before: run_lease.Batch, ids: Sequence[str]) -> Sequence[Any]:
         run_lease.put_back_tool_calls(hold=self._hold, batch=before, ids=ids)
         return [None] * len(ids)
 
@@ -80,21 +89,21 @@ class EngineContext:
         *,
         thread_key: str,
         run_key: str,
-        answers: Sequence[Answer],
-        said: Sequence[BaseEvent],
+        answers: Sequence[InterruptAnswer],
+        committed_events: Sequence[BaseEvent],
         checkpoint: Any,
         memory: Any,
         journal: Journal,
-        tell: Callable[[Sequence[BaseEvent]], None],
+        emit_out_of_band: Callable[[Sequence[BaseEvent]], None],
     ) -> None:
         self.thread_key = thread_key
         self.run_key = run_key
         self.answers = answers
-        self.said = said
+        self.committed_events = committed_events
         self.checkpoint = checkpoint
         self.memory = memory
         self.journal: Journal = journal
-        self.tell = tell
+        self.emit_out_of_band = emit_out_of_band
         self.saved_checkpoint: Any = None
         self.saved_memory: str | None = None  #: as JSON text
 
@@ -106,6 +115,6 @@ class EngineContext:
             text = json.dumps(value, allow_nan=False)
         except (TypeError, RecursionError) as error:
             raise ValueError(f"What an agent keeps is JSON: {error}") from error
-        if len(text) > LONGEST_MEMORY:
-            raise ValueError(f"What an agent keeps may have {LONGEST_MEMORY} characters.")
+        if len(text) > MAX_MEMORY_CHARACTERS:
+            raise ValueError(f"What an agent keeps may have {MAX_MEMORY_CHARACTERS} characters.")
         self.saved_memory = text

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from agents.agui.errors import ProtocolViolation
-from agents.agui.replay import Diverged
+from agents.agui.replay import ReplayDiverged
 from agents.port import Agent
 from agents.registry import UnknownAgent
 from inbox.actions.runs import run_lease
@@ -66,11 +66,11 @@ class Driver:
             thread_key=assignment.thread_key,
             run_key=assignment.run_key,
             answers=assignment.answers,
-            said=assignment.replayed,
+            committed_events=assignment.replayed,
             checkpoint=assignment.checkpoint,
             memory=assignment.memory,
             journal=self._journal,
-            tell=self._turns.tell,
+            emit_out_of_band=self._turns.emit_out_of_band,
         )
         self._waiting = run_lease.Batch()
         self._is_restartable = agent is not None and agent.restartable
@@ -91,7 +91,7 @@ class Driver:
         except ArgumentsDiffer as error:
             self._log.warning("arguments not approved", tool_call=error.tool_call_id)
             return self._fail(error.code, PUBLIC_MESSAGES[error.code], refused=error)
-        except (RunFailure, ProtocolViolation, Diverged) as error:
+        except (RunFailure, ProtocolViolation, ReplayDiverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
             return self._fail(_code_of(error), PUBLIC_MESSAGES[_code_of(error)])
         except Exception:
@@ -243,7 +243,7 @@ class Driver:
             tools=assignment.given.get("tools") or [],
             context=assignment.given.get("context") or [],
             forwarded_props=assignment.given.get("forwardedProps"),
-            resume=[answer.entry for answer in assignment.answers] or None,
+            resume=[answer.resume_entry for answer in assignment.answers] or None,
         )
 
 
@@ -255,7 +255,7 @@ _STATUS = {
 
 
 def _code_of(error: Exception) -> str:
-    if isinstance(error, Diverged):
+    if isinstance(error, ReplayDiverged):
         return WorkerLost.code
     return error.code if isinstance(error, RunFailure) else "PROTOCOL_VIOLATION"
 

@@ -7,10 +7,10 @@ import ag_ui.core as agui
 from ag_ui.core import BaseEvent
 
 from agents.agui import strict_json
-from agents.agui.chunks import Expander
+from agents.agui.chunks import ChunkExpander
 from agents.agui.coalesce import coalesce
 from agents.agui.content import content_text
-from agents.agui.replay import Diverged, ReplayCursor
+from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
 from agents.sdk.expiry import expiry_after
 from inbox.actions.runs.event_log import Frame, frame
@@ -44,7 +44,7 @@ class Outgoing:
         self._assignment = assignment
         self._conversation = assignment.conversation
         self._sequence = Sequence(assignment.known_tool_calls)
-        self._expander = Expander()
+        self._expander = ChunkExpander()
         self._cursor = ReplayCursor(assignment.replayed)
         self._arguments: dict[str, tuple[str, list[str]]] = {}
         self._repeated: dict[str, list[str]] = {}  #: arguments of calls of earlier runs
@@ -102,7 +102,7 @@ class Outgoing:
         if not all(isinstance(event, _ASIDES) for event in events):
             raise ProtocolBroken("A tool at work may send whole messages and activities only.")
         opening = events[0] if events else None
-        if isinstance(opening, agui.TextMessageStartEvent) and self._conversation.knows(
+        if isinstance(opening, agui.TextMessageStartEvent) and self._conversation.has_message(
             opening.message_id
         ):
             return Batch()
@@ -116,7 +116,7 @@ class Outgoing:
         """Check the terminal event and put the snapshots before an interrupt outcome."""
         # Who is told to stop does not say again what it said before.
         if not (self._cursor.exhausted or self._assignment.stopped):
-            raise Diverged("The agent ended before it had said everything it said before.")
+            raise ReplayDiverged("The agent ended before it had said everything it said before.")
         outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
         if isinstance(outcome, agui.RunFinishedInterruptOutcome):
             _check_interrupts(outcome.interrupts)

@@ -102,7 +102,7 @@ class Turns:
         """Called by agent code: have a result kept with what comes next."""
         self._put(settled)
 
-    def tell(self, events: Sequence[BaseEvent]) -> None:
+    def emit_out_of_band(self, events: Sequence[BaseEvent]) -> None:
         """Called by agent code, also from its threads: say something on the side."""
         with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
             self._loop.call_soon_threadsafe(self._put, Aside(tuple(events)))

@@ -12,7 +12,7 @@ from ag_ui.core import BaseEvent, Interrupt, ResumeEntry, RunAgentInput, UserMes
 from agents.agui import wire
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import Sequence
-from agents.port import Agent, Answer, Effect, Permit, Proposal, ToolRefused
+from agents.port import Agent, CallPermit, Effect, InterruptAnswer, Proposal, ToolRefused
 from agents.sdk.step import Clock
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -41,16 +41,18 @@ class MemoryJournal:
     begun: list[tuple[str, Effect]] = field(default_factory=list)
     dies_at_settle: bool = False
 
-    async def begin(self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect) -> Permit:
+    async def begin(
+        self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
+    ) -> CallPermit:
         proposal = self.proposals.get(tool_call_id)
         if proposal is None or tool_call_id in self.undecided | self.denied:
             raise ToolRefused(tool_call_id)
         if dict(args) != dict(proposal.args):
             raise ToolRefused(f"{tool_call_id}: other arguments")
         self.begun.append((tool_call_id, effect))
-        return Permit(f"key-{tool_call_id}", self.results.get(tool_call_id))
+        return CallPermit(f"key-{tool_call_id}", self.results.get(tool_call_id))
 
-    async def put_back(self, tool_call_id: str) -> None:
+    async def undo_begin(self, tool_call_id: str) -> None:
         self.begun = [one for one in self.begun if one[0] != tool_call_id]
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
@@ -65,16 +67,16 @@ class MemoryRun:
 
     run_key: str
     journal: MemoryJournal
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[InterruptAnswer] = field(default_factory=list)
     checkpoint: Any = None
     saved: Any = None
     memory: Any = None
     kept: Any = None  #: for the next run of the thread
-    said: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
+    committed_events: list[BaseEvent] = field(default_factory=list)  #: by an attempt before
     thread_key: str = "thread-key"
     told: list[BaseEvent] = field(default_factory=list)  #: by tools at work
 
-    def tell(self, events: Iterable[BaseEvent]) -> None:
+    def emit_out_of_band(self, events: Iterable[BaseEvent]) -> None:
         self.told += events
 
     def save_checkpoint(self, value: Any) -> None:
@@ -167,7 +169,7 @@ class Stage:
             thread_id="thread",
             run_id=f"wire-{self.run.run_key}",
             messages=self.conversation.messages,
-            resume=[answer.entry for answer in self.run.answers] or None,
+            resume=[answer.resume_entry for answer in self.run.answers] or None,
         )
 
     def _remember_proposal(self, tool_call_id: str) -> None:
@@ -177,7 +179,7 @@ class Stage:
                     args = json.loads(call.function.arguments)
                     self.journal.proposals[call.id] = Proposal(call.id, call.function.name, args)
 
-    def _decide(self, interrupt: Interrupt, entry: ResumeEntry) -> Answer:
+    def _decide(self, interrupt: Interrupt, entry: ResumeEntry) -> InterruptAnswer:
         call_id = interrupt.tool_call_id
         payload = entry.payload if isinstance(entry.payload, dict) else {}
         is_approval = interrupt.reason == "tool_call"
@@ -190,7 +192,7 @@ class Stage:
         self.journal.undecided.discard(call_id)
         if entry.status == "cancelled" or (is_approval and payload.get("approved") is not True):
             self.journal.denied.add(call_id)
-        return Answer(interrupt, entry, self.journal.proposals.get(call_id))
+        return InterruptAnswer(interrupt, entry, self.journal.proposals.get(call_id))
 
 
 def cancelled(interrupt: Interrupt) -> ResumeEntry:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agents.agui.legacy.dialects import Reader, asked_with
-from agents.agui.legacy.legacy_clients import Teller
+from agents.agui.legacy.dialects import DialectReader, interrupt_fields
+from agents.agui.legacy.legacy_clients import DialectWriter
 from tests.agents.bridges import LANGGRAPH_IDS, draft_asks, finished, on_interrupt, started
 from tests.web import spec_examples as examples
 
@@ -14,7 +14,7 @@ REASON = {"type": "string"}
 
 def read(events):
     """The interrupt that a run of these events ends with."""
-    reader = Reader("run")
+    reader = DialectReader("run")
     said = [one for event in events for one in reader.read(event)]
     (interrupt,) = said[-1]["outcome"]["interrupts"]
     return interrupt
@@ -68,7 +68,7 @@ def test_a_value_in_the_outcome_of_langgraphs_bridge_is_read_alike():
     ],
 )
 def test_which_values_are_approved(value, reason, is_approval):
-    asked = asked_with(value, "langgraph")
+    asked = interrupt_fields(value, "langgraph")
 
     assert asked["reason"] == reason
     assert ("responseSchema" in asked) is is_approval
@@ -77,7 +77,7 @@ def test_which_values_are_approved(value, reason, is_approval):
 def test_a_schema_of_the_agent_stays():
     schema = {"type": "string"}
 
-    asked = asked_with({**examples.REFUND, "responseSchema": schema}, "langgraph")
+    asked = interrupt_fields({**examples.REFUND, "responseSchema": schema}, "langgraph")
 
     assert asked["responseSchema"] == schema
 
@@ -85,7 +85,7 @@ def test_a_schema_of_the_agent_stays():
 def test_fields_that_are_too_many_for_a_form_cannot_be_changed():
     value = {"kind": "refund", **{f"field{number}": number for number in range(1_000)}}
 
-    assert asked_with(value, "langgraph")["responseSchema"]["properties"].keys() == {
+    assert interrupt_fields(value, "langgraph")["responseSchema"]["properties"].keys() == {
         "approved",
         "reason",
     }
@@ -122,7 +122,7 @@ def test_which_questions_of_the_draft_are_approved(reason, payload, changes):
 def test_a_client_of_langgraph_gets_the_value_in_the_agents_words():
     interrupt = read([started(), on_interrupt(examples.REFUND), finished()])
 
-    (event,) = Teller("langgraph").ask([interrupt])
+    (event,) = DialectWriter("langgraph").interrupt_events([interrupt])
 
     value = json.loads(event["value"])
     assert value.items() >= examples.REFUND.items()

@@ -3,7 +3,7 @@
 import ag_ui.core as agui
 import pytest
 
-from agents.agui.legacy.dialects import Reader
+from agents.agui.legacy.dialects import DialectReader
 from tests.agents import bridges
 from tests.agents.bridges import ARGS, asked, failure, finished, started
 from tests.agents.doubles import cancelled
@@ -235,7 +235,7 @@ async def test_calls_that_nobody_saw_are_not_asked_about():
 
 
 def test_calls_of_the_tools_that_a_client_brought_are_left_to_it():
-    reader = Reader("run1", client_tools={"issue_refund"})
+    reader = DialectReader("run1", client_tools={"issue_refund"})
     for event in bridges.call():
         reader.read(event)
 

@@ -4,7 +4,7 @@ import ag_ui.core as agui
 import pytest
 
 from agents.agui import wire
-from agents.agui.chunks import Expander
+from agents.agui.chunks import ChunkExpander
 from agents.agui.conversation import Conversation
 from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayCursor
@@ -29,7 +29,7 @@ def thought(message_id=None, delta=None, **fields):
 
 
 def expand(*events):
-    expander = Expander()
+    expander = ChunkExpander()
     return [one for event in events for one in expander.expand(event)]
 
 
@@ -89,7 +89,7 @@ def test_subagents_do_not_interrupt_each_other():
 
 
 def test_what_is_in_the_making_can_be_ended_from_outside():
-    expander = Expander()
+    expander = ChunkExpander()
     expander.expand(text("m", "a", subagent_run_id="s"))
     expander.expand(call("c", "n"))
 

@@ -10,7 +10,7 @@ import ag_ui.core as agui
 import pytest
 
 from agents.agui import wire
-from agents.agui.chunks import Expander
+from agents.agui.chunks import ChunkExpander
 from agents.agui.conversation import Conversation
 from agents.agui.sequence import ProtocolViolation, Sequence
 from tests.support.node import check_out, find_node
@@ -216,7 +216,7 @@ INTERRUPTIONS = (
 
 def chunk_stream(random_):
     """Make a stream of chunks, mostly ones that go on with what is there."""
-    events, trial = [], Expander()
+    events, trial = [], ChunkExpander()
     for _ in range(random_.randint(1, 15)):
         is_chunk = random_.random() < 0.8
         event = random_chunk(lambda *of: random_.choice(of)) if is_chunk else None
@@ -226,7 +226,7 @@ def chunk_stream(random_):
         except ProtocolViolation:
             if random_.random() < 0.1:
                 return [*events, event]
-            trial = Expander()
+            trial = ChunkExpander()
             for earlier in events:
                 trial.expand(earlier)
         else:
@@ -236,7 +236,7 @@ def chunk_stream(random_):
 
 def expanded(events):
     """What we make of a stream, up to the first event that we refuse."""
-    expander, made = Expander(), []
+    expander, made = ChunkExpander(), []
     for event in events:
         try:
             made += expander.expand(event)

@@ -10,7 +10,7 @@ import pytest
 
 from agents.adapters.remote import probe as probing
 from agents.adapters.remote.probe import probe
-from agents.agui.legacy.dialects import Reader
+from agents.agui.legacy.dialects import DialectReader
 from tests.agents import bridges
 from tests.agents.bridges import Server, Stream, finished, remote, started
 
@@ -342,7 +342,7 @@ async def test_who_keeps_its_capabilities_to_itself_is_asked_all_the_same(monkey
     ],
 )
 def test_an_interrupt_event_may_carry_anything(hostile):
-    reader = Reader("k")
+    reader = DialectReader("k")
 
     reader.read(hostile)
 
@@ -351,7 +351,7 @@ def test_an_interrupt_event_may_carry_anything(hostile):
 
 
 def test_a_confirmation_of_a_call_without_an_id_breaks_nothing():
-    reader = Reader("k")
+    reader = DialectReader("k")
     reader.read({"type": "TOOL_CALL_START", "toolCallName": "refund"})
     asks = {"toolCallId": "c", "toolCallName": "adk_request_confirmation"}
     reader.read({"type": "TOOL_CALL_START", **asks})

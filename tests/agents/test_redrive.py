@@ -6,7 +6,7 @@ import pytest
 from agents.agui import wire
 from agents.agui.coalesce import coalesce
 from agents.agui.conversation import Conversation
-from agents.agui.replay import Diverged, ReplayCursor
+from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
 from agents.rehearsal import ledger
 from tests.agents.doubles import WorkerLost
@@ -179,5 +179,5 @@ async def test_another_script_at_the_second_attempt_is_noticed(stage):
     events = list(await stage.say("rehearse:tool_call"))
     other = list(await stage.say("rehearse:parallel3"))
 
-    with pytest.raises(Diverged):
+    with pytest.raises(ReplayDiverged):
         go_on(events[:5], other)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agents.agui import wire
 from agents.agui.coalesce import Delta, coalesce
 from agents.agui.conversation import Conversation
-from agents.agui.replay import Diverged, ReplayCursor
+from agents.agui.replay import ReplayCursor, ReplayDiverged
 
 PARTS = st.lists(st.text("ab", max_size=3), max_size=8)
 
@@ -193,5 +193,5 @@ def test_a_field_left_out_is_a_field_set_to_none():
     ],
 )
 def test_an_agent_that_says_something_else_has_diverged(committed, again):
-    with pytest.raises(Diverged, match="is committed here"):
+    with pytest.raises(ReplayDiverged, match="is committed here"):
         replay(committed, again)

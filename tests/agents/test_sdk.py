@@ -444,7 +444,7 @@ async def test_a_question_that_is_about_no_tool_call_is_for_the_script(tools):
         turn.interrupt("tester:mood", metadata={"scale": 5})
 
     async def read(turn):
-        yield turn.say(f"{turn.answers[0].entry.payload}")
+        yield turn.say(f"{turn.answers[0].resume_entry.payload}")
 
     stage = perform(tools, ask, read)
     await stage.say("go")
@@ -456,7 +456,7 @@ async def test_a_question_that_is_about_no_tool_call_is_for_the_script(tools):
 
 
 def _answer(interrupt, entry, name, args):
-    from agents.port import Answer, Proposal
+    from agents.port import InterruptAnswer, Proposal
 
     proposal = Proposal(interrupt.tool_call_id, name, args, is_approved=True)
-    return Answer(interrupt, entry, proposal)
+    return InterruptAnswer(interrupt, entry, proposal)

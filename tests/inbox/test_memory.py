@@ -3,7 +3,7 @@
 import ag_ui.core as agui
 import pytest
 
-from agents.port import LONGEST_MEMORY
+from agents.port import MAX_MEMORY_CHARACTERS
 from tests import steps
 from tests.inbox.test_engine import asking, finished
 from tests.steps import open_interrupts, start
@@ -63,7 +63,9 @@ def test_a_run_that_fails_keeps_nothing(world, diarist):
 
 
 @pytest.mark.parametrize(
-    "value", [{1, 2}, float("nan"), "x" * LONGEST_MEMORY], ids=["a set", "not a number", "too long"]
+    "value",
+    [{1, 2}, float("nan"), "x" * MAX_MEMORY_CHARACTERS],
+    ids=["a set", "not a number", "too long"],
 )
 def test_what_cannot_be_kept_fails_the_run_and_leaves_what_there_was(world, as_agent, value):
     found = []

@@ -24,7 +24,7 @@ from agents.adapters.langgraph.interrupts import (
     tools_of,
 )
 from agents.adapters.langgraph.tool_calls import Calls
-from agents.agui.legacy.human_in_the_loop import CannotBeCalledOff
+from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 from agents.port import RunContext
 
 Graph = Pregel[Any, Any, Any, Any]
@@ -77,7 +77,7 @@ class _Session:
         calls = Calls(self._bridge, self._made)
         try:
             given = self._answers() if self._bridge.verdicts else await self._input(before)
-        except CannotBeCalledOff:
+        except CancellationUnsupported:
             self._bridge.call_off()
             return
         try:

@@ -13,12 +13,12 @@ from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
 from agents.adapters.framework_run import Bridge, Verdict, content_of
-from agents.agui.legacy.dialects import asked_with, is_same
+from agents.agui.legacy.dialects import interrupt_fields, is_same_json
 from agents.agui.legacy.human_in_the_loop import (
-    CannotBeCalledOff,
-    decision_on,
-    message_of,
-    narrowed,
+    CancellationUnsupported,
+    build_decision,
+    build_message,
+    restrict_approval,
     takes_text_only,
 )
 from agents.agui.legacy.legacy_answers import CALLED_OFF
@@ -97,7 +97,7 @@ class Asking:
     def _ask_plainly(
         self, interrupt: Interrupt[Any], value: Any, raised_by: str | None
     ) -> Question:
-        asked = asked_with(value, "langgraph")
+        asked = interrupt_fields(value, "langgraph")
         reason, message = asked["reason"], asked.get("message", "The agent asks for an answer.")
         schema: Any = interrupt.response_schema or asked.get("responseSchema")
         if reason == "tool_call" and raised_by is not None and raised_by in self._calls:
@@ -119,7 +119,7 @@ class Asking:
     def _ask_action(self, call_id: str, action: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
         metadata = {"langgraph": {"allowed_decisions": allowed}}
-        message = message_of(action)
+        message = build_message(action)
         if takes_text_only(allowed):
             schema: Json = {"type": "string", "minLength": 1}
             return self._bridge.ask(
@@ -129,14 +129,14 @@ class Asking:
             message,
             call_id=call_id,
             reason="tool_call",
-            response_schema=narrowed(approval_of(self._arguments(name, args)), allowed),
+            response_schema=restrict_approval(approval_of(self._arguments(name, args)), allowed),
             metadata=metadata,
         )
 
     def _call_of(self, action: Json) -> str:
         """The model's call that the middleware means, which names it by what it is only."""
         for call_id, (name, args) in self._calls.items():
-            is_it = name == action["name"] and is_same(args, action["args"])
+            is_it = name == action["name"] and is_same_json(args, action["args"])
             if is_it and call_id not in self._taken:
                 self._taken.add(call_id)
                 return call_id
@@ -193,12 +193,12 @@ def tools_of(graph: Pregel[Any, Any, Any, Any]) -> dict[str, BaseTool]:
 def _answer(question: Question, verdict: Verdict) -> Any:
     payload = verdict.payload
     if not question.id and not (isinstance(payload, dict) and payload.get("approved") is True):
-        raise CannotBeCalledOff
+        raise CancellationUnsupported
     if not verdict.is_cancelled:
         return payload
     # A tool that asked is not called again; a node is, and takes what its schema says.
     if question.call_id is None and not _takes_calling_off(question.schema):
-        raise CannotBeCalledOff
+        raise CancellationUnsupported
     return dict(CALLED_OFF)
 
 
@@ -207,7 +207,7 @@ def _takes_calling_off(schema: Any) -> bool:
 
 
 def _decision(verdict: Verdict, action: Json) -> Json:
-    return decision_on(
+    return build_decision(
         name=action["name"],
         args=verdict.args,
         allowed=action["allowed"],

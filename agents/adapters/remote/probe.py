@@ -47,7 +47,7 @@ from agents.adapters.remote.probe_report import (
 )
 from agents.adapters.remote.remote_agent import KNOWN_TYPES, RemoteAgent
 from agents.agui import strict_json
-from agents.agui.legacy.dialects import Dialect, Reader
+from agents.agui.legacy.dialects import Dialect, DialectReader
 
 #: A part of the time that the test has: few agents tell their capabilities.
 CAPABILITIES_SECONDS = 3.0
@@ -147,7 +147,7 @@ def _nothing_to_do(name: str) -> dict[str, Any]:
 
 async def _listen(response: httpx.Response, heard: _Heard) -> None:
     """Read until it is clear who is there; what is left unread is the end of the connection."""
-    reader = Reader("connection-test")
+    reader = DialectReader("connection-test")
     chunks = response.aiter_raw()
     try:
         async for data in sse.read_events(chunks):
@@ -164,7 +164,7 @@ async def _listen(response: httpx.Response, heard: _Heard) -> None:
         await chunks.aclose()  # type: ignore[attr-defined]
 
 
-def _notice(event: dict[str, Any], kind: str, reader: Reader, heard: _Heard) -> bool:
+def _notice(event: dict[str, Any], kind: str, reader: DialectReader, heard: _Heard) -> bool:
     """Take in one event; whether that is enough."""
     facts = heard.facts
     if kind == "RUN_STARTED":
@@ -196,9 +196,9 @@ def _is_of_langgraph(event: dict[str, Any]) -> bool:
     return event["type"] == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph"
 
 
-def _dialect_at_the_end(event: dict[str, Any], reader: Reader) -> str:
-    if reader.spoken.dialect is not Dialect.CANONICAL:
-        return reader.spoken.dialect
+def _dialect_at_the_end(event: dict[str, Any], reader: DialectReader) -> str:
+    if reader.dialect_info.dialect is not Dialect.CANONICAL:
+        return reader.dialect_info.dialect
     if isinstance(event.get("outcome"), str):
         return Dialect.DRAFT
     return Dialect.CANONICAL if isinstance(event.get("outcome"), dict) else ""

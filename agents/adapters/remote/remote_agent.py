@@ -28,13 +28,13 @@ from agents.agui import strict_json, wire
 from agents.agui.errors import ProtocolViolation
 from agents.agui.legacy import legacy_answers as answering
 from agents.agui.legacy.dialects import (
+    AgentAnswer,
+    DialectInfo,
+    DialectReader,
     Json,
-    Reader,
-    Reply,
-    Spoken,
 )
-from agents.agui.legacy.human_in_the_loop import CannotBeCalledOff
-from agents.port import Answer, RunContext
+from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
+from agents.port import InterruptAnswer, RunContext
 from agents.sdk.step import Clock
 
 #: Longer than this nobody is silent: a server that thinks sends comments.
@@ -104,19 +104,19 @@ class RemoteAgent:
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
-        spoken = Spoken.from_json(ctx.checkpoint)
+        spoken = DialectInfo.from_json(ctx.checkpoint)
         replies = [_reply(answer) for answer in ctx.answers]
         tools = {tool.name for tool in run_input.tools or ()}
-        reader = Reader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
+        reader = DialectReader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
         try:
             body = _body(run_input, ctx, spoken, replies)
-            for result in answering.results(spoken, replies):
+            for result in answering.result_events(spoken, replies):
                 yield _decoded(result)
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
-                    _check_answerable(event, reader.spoken)
+                    _check_answerable(event, reader.dialect_info)
                     await self._check_new(event, body, replies)
-                    ctx.save_checkpoint(reader.spoken.to_json())
+                    ctx.save_checkpoint(reader.dialect_info.to_json())
                 yield event
                 if isinstance(event, _TERMINAL):
                     return
@@ -126,18 +126,18 @@ class RemoteAgent:
         yield agui.RunErrorEvent(message=str(problem), code=problem.code)
 
     async def _check_new(
-        self, event: agui.RunFinishedEvent, body: Json, replies: list[Reply]
+        self, event: agui.RunFinishedEvent, body: Json, replies: list[AgentAnswer]
     ) -> None:
         """Have called off what was not taken: nothing approved is left for a later answer."""
         if not _asks_again(event, replies):
             return
         entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in replies]
         with contextlib.suppress(RemoteFailed):
-            async for _ in self._events({**body, "resume": entries}, Reader("")):
+            async for _ in self._events({**body, "resume": entries}, DialectReader("")):
                 pass
         raise DecisionsNotTaken(_ASKED_AGAIN)
 
-    async def _events(self, body: Json, reader: Reader) -> AsyncIterator[BaseEvent]:
+    async def _events(self, body: Json, reader: DialectReader) -> AsyncIterator[BaseEvent]:
         try:
             async with self._answer(strict_json.dumps(body)) as response:
                 async for data in sse.read_events(response.aiter_raw()):
@@ -192,7 +192,9 @@ class RemoteAgent:
         )
 
 
-def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken, replies: list[Reply]) -> Json:
+def _body(
+    run_input: RunAgentInput, ctx: RunContext, spoken: DialectInfo, replies: list[AgentAnswer]
+) -> Json:
     """The input as JSON; a thread has the same name there for nobody else."""
     sent = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
     sent |= {
@@ -205,32 +207,32 @@ def _body(run_input: RunAgentInput, ctx: RunContext, spoken: Spoken, replies: li
     if replies:
         try:
             sent |= answering.resume_fields(spoken, replies, run_input.forwarded_props)
-        except CannotBeCalledOff as error:
+        except CancellationUnsupported as error:
             raise CannotBeCancelled(_NO_CANCELLING) from error
         sent["messages"] += answering.resume_messages(spoken, replies)
     return sent
 
 
-def _reply(answer: Answer) -> Reply:
+def _reply(answer: InterruptAnswer) -> AgentAnswer:
     call = answer.proposal
-    return Reply(
+    return AgentAnswer(
         interrupt_id=answer.interrupt.id,
-        status=answer.entry.status,
-        payload=answer.entry.payload,
+        status=answer.resume_entry.status,
+        payload=answer.resume_entry.payload,
         tool_call_id=call.tool_call_id if call else None,
         tool_name=call.name if call else "",
         args=call.args if call else None,
-        metadata=answer.entry.metadata,
+        metadata=answer.resume_entry.metadata,
     )
 
 
-def _check_answerable(event: agui.RunFinishedEvent, spoken: Spoken) -> None:
+def _check_answerable(event: agui.RunFinishedEvent, spoken: DialectInfo) -> None:
     is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
     if is_interrupt and not answering.can_answer(spoken):
         raise RemoteFailed("The agent asked several questions and named none of them.")
 
 
-def _asks_again(event: agui.RunFinishedEvent, replies: list[Reply]) -> bool:
+def _asks_again(event: agui.RunFinishedEvent, replies: list[AgentAnswer]) -> bool:
     if not isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
         return False
     asked = {interrupt.id for interrupt in event.outcome.interrupts}

@@ -56,14 +56,14 @@ class Dialect(StrEnum):
 
 
 @dataclass(frozen=True)
-class Spoken:
+class DialectInfo:
     """How a run was interrupted: what `legacy_answers` has to know to answer likewise."""
 
     dialect: Dialect = Dialect.CANONICAL
     #: by interrupt id: what the answer has to say again
     notes: Mapping[str, Json] = field(default_factory=dict)
 
-    def own_id(self, interrupt_id: str) -> str:
+    def agent_interrupt_id(self, interrupt_id: str) -> str:
         """What the agent calls an interrupt, if that is not what it is called here."""
         return str(self.notes.get(interrupt_id, {}).get("id", interrupt_id))
 
@@ -71,13 +71,13 @@ class Spoken:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: Any) -> "Spoken":
+    def from_json(cls, value: Any) -> "DialectInfo":
         """Read what `to_json` wrote; canonical if there is nothing."""
         return cls(Dialect(value["dialect"]), value["notes"]) if value else cls()
 
 
 @dataclass(frozen=True)
-class Reply:
+class AgentAnswer:
     """A decision on one interrupt, and the stored tool call that it was about."""
 
     interrupt_id: str
@@ -89,15 +89,15 @@ class Reply:
     metadata: Mapping[str, Any] | None = None  #: of the resume entry, for agents that speak 1.0
 
 
-class Reader:
+class DialectReader:
     """Turns the events of one run into canonical ones, as JSON."""
 
     def __init__(
         self,
         run_key: str,
         *,
-        before: Spoken | None = None,
-        replies: Sequence[Reply] = (),
+        before: DialectInfo | None = None,
+        replies: Sequence[AgentAnswer] = (),
         client_tools: Collection[str] = (),
     ) -> None:
         """Read a run; one that resumes another knows how that was asked, and what was answered."""
@@ -108,30 +108,30 @@ class Reader:
         self._open: dict[str, None] = {}  # calls of this run without a result, in order
         self._proposed: list[Json] = []  # events of calls that were told of in a question only
         self._written: dict[str, str] = {}  # the arguments of its calls, as JSON text
-        self._confirmations = vendor_quirks.Confirmations()
+        self._confirmations = vendor_quirks.GoogleConfirmations()
         self._client_tools = client_tools
         self._edited = {one.tool_call_id for one in replies if _has_edits(one)}
-        asked = before or Spoken()
-        self._answered = {asked.own_id(one.interrupt_id) for one in replies}
-        self.spoken = Spoken()
+        asked = before or DialectInfo()
+        self._answered = {asked.agent_interrupt_id(one.interrupt_id) for one in replies}
+        self.dialect_info = DialectInfo()
 
     def read(self, event: Json) -> list[Json]:
         """The canonical events that say the same; interrupt events wait for the run's end."""
-        if self._confirmations.holds(event) or self._is_echo(event):
+        if self._confirmations.hold(event) or self._is_echo(event):
             return []
         match event.get("type"):
             case "TOOL_CALL_START":
-                self._calls[vendor_quirks.call_of(event)] = str(event.get("toolCallName"))
-                self._open[vendor_quirks.call_of(event)] = None
+                self._calls[vendor_quirks.tool_call_id_of(event)] = str(event.get("toolCallName"))
+                self._open[vendor_quirks.tool_call_id_of(event)] = None
             case "TOOL_CALL_ARGS":
-                call = vendor_quirks.call_of(event)
+                call = vendor_quirks.tool_call_id_of(event)
                 self._written[call] = self._written.get(call, "") + str(event.get("delta", ""))
             case "TOOL_CALL_RESULT":
-                self._open.pop(vendor_quirks.call_of(event), None)
+                self._open.pop(vendor_quirks.tool_call_id_of(event), None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 name = as_object(event.get("rawEvent")).get("id")
                 given = name if isinstance(name, str) else ""
-                self._held.append((given, unpacked(event.get("value"))))
+                self._held.append((given, parse_embedded_json(event.get("value"))))
                 return []
             case "RUN_FINISHED":
                 return self._finished(event)
@@ -145,7 +145,7 @@ class Reader:
         """
         is_of_call = event.get("type") in ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
         ended = as_object(event.get("rawEvent")).get("event") == "on_tool_end"
-        return is_of_call and ended and vendor_quirks.call_of(event) in self._edited
+        return is_of_call and ended and vendor_quirks.tool_call_id_of(event) in self._edited
 
     def _finished(self, event: Json) -> list[Json]:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
@@ -168,12 +168,12 @@ class Reader:
         proposed, self._proposed = self._proposed, []
         questions: Mapping[str, Json] = {}
         if outcome.get("type") in ("interrupt", "success") and isinstance(asked, list):
-            questions = self._confirmations.questions(asked, self._calls)
+            questions = self._confirmations.interrupts(asked, self._calls)
         if questions:
-            self.spoken = Spoken(Dialect.GOOGLE, {name: {} for name in questions})
-            others = [one for one in asked if vendor_quirks.call_of(one) not in questions]
+            self.dialect_info = DialectInfo(Dialect.GOOGLE, {name: {} for name in questions})
+            others = [one for one in asked if vendor_quirks.tool_call_id_of(one) not in questions]
             outcome = {"type": "interrupt", "interrupts": [*others, *questions.values()]}
-        left = self._confirmations.left(questions)
+        left = self._confirmations.remaining_events(questions)
         return [*left, *before, *proposed, {**event, "outcome": outcome}]
 
     def _of_outcome(self, outcome: Json) -> Json:
@@ -189,10 +189,10 @@ class Reader:
         elif interrupts and all(map(vendor_quirks.microsoft_kind, interrupts)):
             kinds = {str(one.get("id")): vendor_quirks.microsoft_kind(one) for one in interrupts}
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
-            self.spoken = Spoken(Dialect.MICROSOFT, notes)
-            interrupts = [vendor_quirks.microsoft_question(one) for one in interrupts]
+            self.dialect_info = DialectInfo(Dialect.MICROSOFT, notes)
+            interrupts = [vendor_quirks.microsoft_interrupt(one) for one in interrupts]
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
-            asked = {vendor_quirks.call_of(one) for one in interrupts}
+            asked = {vendor_quirks.tool_call_id_of(one) for one in interrupts}
             left = [name for name in self._open if name not in asked]
             interrupts = [*interrupts, *self._results_wanted(left)]
         return {**outcome, "interrupts": interrupts}
@@ -214,11 +214,11 @@ class Reader:
 
     def _reviews(self, name: str, value: Any) -> list[Json]:
         """The questions of LangChain's middleware, one for each call that it asks about."""
-        actions = human_in_the_loop.actions_of(value)
+        actions = human_in_the_loop.parse_actions(value)
         if not actions:
             return []
-        own_id = self.spoken.own_id(name)
-        notes = {one: note for one, note in self.spoken.notes.items() if one != name}
+        own_id = self.dialect_info.agent_interrupt_id(name)
+        notes = {one: note for one, note in self.dialect_info.notes.items() if one != name}
         questions = []
         for number, action in enumerate(actions, start=1):
             question = f"{name}.{number}"
@@ -229,22 +229,24 @@ class Reader:
             self._open.pop(call, None)
             notes[question] = {"id": own_id, "place": number, "allowed": action["allowed"]}
             questions.append(_review(question, call, action))
-        self.spoken = Spoken(Dialect.LANGGRAPH, notes)
+        self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return questions
 
     def _call_for(self, action: Json) -> str:
         """The model's call that the middleware means, which it tells by name and arguments only."""
         for call in self._open:
             is_it = self._calls.get(call) == action["name"]
-            if is_it and is_same(unpacked(self._written.get(call, "")), action["args"]):
+            if is_it and is_same_json(
+                parse_embedded_json(self._written.get(call, "")), action["args"]
+            ):
                 return call
         return ""
 
     def _langgraph_id(self, given: str) -> str:
         """A name that is new on the thread: a node that asks twice uses the same one for both."""
         name = f"{given}-{self._run_key}" if given in self._answered else given
-        notes = {**self.spoken.notes, name: {"id": given} if name != given else {}}
-        self.spoken = Spoken(Dialect.LANGGRAPH, notes)
+        notes = {**self.dialect_info.notes, name: {"id": given} if name != given else {}}
+        self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return name
 
     def _results_wanted(self, pending: Iterable[str]) -> list[Json]:
@@ -255,12 +257,14 @@ class Reader:
             if name in self._calls and self._calls[name] not in self._client_tools
         ]
         questions = [
-            vendor_quirks.result_wanted(f"{self._run_key}-{number}", name, self._calls[name])
+            vendor_quirks.tool_result_interrupt(
+                f"{self._run_key}-{number}", name, self._calls[name]
+            )
             for number, name in enumerate(left, start=1)
         ]
         if questions:
             notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in questions}
-            self.spoken = Spoken(Dialect.RESULTS, notes)
+            self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
         return questions
 
     def _of_draft(self, legacy: Json) -> tuple[list[Json], Json]:
@@ -283,14 +287,16 @@ class Reader:
                 "reason": "tool_call",
                 "toolCallId": call,
                 "message": f"Call {payload['functionName']}?",
-                "responseSchema": vendor_quirks.approval_schema(edited_args={"type": "object"}),
+                "responseSchema": vendor_quirks.closed_approval_schema(
+                    edited_args={"type": "object"}
+                ),
             }
         else:
             fields = as_object(payload)
             interrupt |= {"message": payload} if isinstance(payload, str) else _asked(fields)
             if _draft_proposes(legacy.get("reason"), fields):
                 interrupt.setdefault("responseSchema", _draft_schema(fields))
-        self.spoken = Spoken(Dialect.DRAFT, {name: note})
+        self.dialect_info = DialectInfo(Dialect.DRAFT, {name: note})
         return before, interrupt
 
     def _of_events(self) -> Json:
@@ -303,19 +309,19 @@ class Reader:
                 notes[name] = _mastra_note(value) if is_mastra else {}
             else:
                 name = self._langgraph_id(given)
-            self.spoken = Spoken(Dialect.LANGGRAPH, {**self.spoken.notes, **notes})
+            self.dialect_info = DialectInfo(Dialect.LANGGRAPH, {**self.dialect_info.notes, **notes})
             interrupts += self._reviews(name, value) or [
                 self._of_event(name, value, is_mastra=is_mastra)
             ]
-        notes = {**notes, **self.spoken.notes}
-        self.spoken = Spoken(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
+        notes = {**notes, **self.dialect_info.notes}
+        self.dialect_info = DialectInfo(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
         return {"type": "interrupt", "interrupts": interrupts}
 
     def _of_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
         fields = value if isinstance(value, dict) else {}
-        interrupt = {"id": name, **asked_with(value, "mastra" if is_mastra else "langgraph")}
+        interrupt = {"id": name, **interrupt_fields(value, "mastra" if is_mastra else "langgraph")}
         if is_mastra and "responseSchema" not in interrupt:
-            schema = unpacked(fields.get("resumeSchema"))
+            schema = parse_embedded_json(fields.get("resumeSchema"))
             interrupt |= {"responseSchema": schema} if isinstance(schema, dict) else {}
         call = fields.get("toolCallId")
         if isinstance(call, str) and call in self._calls:
@@ -326,12 +332,12 @@ class Reader:
         return interrupt
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same_json(one: Any, other: Any) -> bool:
     """Return whether two JSON values are the same; in Python, `True == 1`."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def unpacked(value: Any) -> Any:
+def parse_embedded_json(value: Any) -> Any:
     """What a field carries: JSON inside a string, or as it is."""
     if not isinstance(value, str):
         return value
@@ -341,7 +347,7 @@ def unpacked(value: Any) -> Any:
         return value
 
 
-def asked_with(value: Any, framework: str) -> Json:
+def interrupt_fields(value: Any, framework: str) -> Json:
     """What an interrupt asks whose value this is: reason, metadata, and the message and schema."""
     fields = value if isinstance(value, dict) else {}
     reason, kind = fields.get("reason"), fields.get("kind")
@@ -371,7 +377,7 @@ def _told_by_langgraph(interrupt: Json) -> Json:
     raw = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
     if not isinstance(raw, dict) or interrupt.get("responseSchema") or raw.get("reason") in _CORE:
         return interrupt
-    told = asked_with(raw, "langgraph")
+    told = interrupt_fields(raw, "langgraph")
     return {**interrupt, **{name: told[name] for name in told if name != "metadata"}}
 
 
@@ -384,11 +390,13 @@ def _review(name: str, call: str, action: Json) -> Json:
         "metadata": {"langgraph": {"allowed_decisions": allowed}},
     }
     if action["description"]:
-        interrupt["message"] = human_in_the_loop.message_of(action)
+        interrupt["message"] = human_in_the_loop.build_message(action)
     if human_in_the_loop.takes_text_only(allowed):
         return {**interrupt, "reason": "input_required", "responseSchema": dict(_TEXT)}
     edited = {"type": "object", "properties": _shapes_of(action["args"])}
-    schema = human_in_the_loop.narrowed(vendor_quirks.approval_schema(edited_args=edited), allowed)
+    schema = human_in_the_loop.restrict_approval(
+        vendor_quirks.closed_approval_schema(edited_args=edited), allowed
+    )
     return {**interrupt, "reason": "tool_call", "responseSchema": schema}
 
 
@@ -412,13 +420,15 @@ def _draft_schema(payload: Mapping[str, Any]) -> Json:
 
 def _open_approval(**more: Json) -> Json:
     """The schema of an approval whose answer may hold more than is known of it."""
-    return vendor_quirks.approval_schema(**more) | {"additionalProperties": True}
+    return vendor_quirks.closed_approval_schema(**more) | {"additionalProperties": True}
 
 
 def _shapes_of(fields: Mapping[str, Any]) -> Json:
     """Schemas of the fields by their values, none for more than a form should have."""
     shapes = {
-        name: vendor_quirks.like(value) for name, value in fields.items() if name != "approved"
+        name: vendor_quirks.infer_schema(value)
+        for name, value in fields.items()
+        if name != "approved"
     }
     for shape in shapes.values():
         if shape.get("type") == "integer":  # 47 may become 35.5
@@ -482,7 +492,7 @@ def _mastra_note(value: Json) -> Json:
 
 def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
     """A tool call that was told of in an interrupt only, as events."""
-    args = unpacked(arguments)
+    args = parse_embedded_json(arguments)
     delta = strict_json.dumps(args if isinstance(args, dict) else {})
     return [
         {"type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": name},
@@ -491,7 +501,7 @@ def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
     ]
 
 
-def _has_edits(reply: Reply) -> bool:
+def _has_edits(reply: AgentAnswer) -> bool:
     return isinstance(reply.payload, dict) and "editedArgs" in reply.payload
 
 

@@ -23,11 +23,11 @@ _DENIED = "A reviewer denied this call: it was not made."
 CALLED_OFF = "Nobody decided about this call: the request was cancelled or has expired."
 
 
-class CannotBeCalledOff(Exception):
+class CancellationUnsupported(Exception):
     """The agent has no way to hear that a call was not decided."""
 
 
-def actions_of(value: Any) -> list[Json]:
+def parse_actions(value: Any) -> list[Json]:
     """
     Return what a value asks about, as {"name", "args", "description", "allowed"} in its order.
 
@@ -53,7 +53,7 @@ def actions_of(value: Any) -> list[Json]:
     ]
 
 
-def message_of(action: Json) -> str:
+def build_message(action: Json) -> str:
     """Its description, without the call that the middleware puts below: people see that anyway."""
     name, args = action["name"], action["args"]
     description = str(action.get("description") or "")
@@ -66,7 +66,7 @@ def takes_text_only(allowed: Collection[str]) -> bool:
     return RESPOND in allowed and set(allowed) <= {RESPOND, REJECT}
 
 
-def narrowed(approval: Json, allowed: Collection[str]) -> Json:
+def restrict_approval(approval: Json, allowed: Collection[str]) -> Json:
     """Return the schema of an approval that lets only the allowed decisions pass."""
     properties = dict(approval["properties"])
     if REJECT not in allowed and RESPOND not in allowed:
@@ -81,7 +81,7 @@ def narrowed(approval: Json, allowed: Collection[str]) -> Json:
     return {**approval, "properties": properties, "additionalProperties": False}
 
 
-def decision_on(
+def build_decision(
     *, name: str, args: Any, allowed: Sequence[str], payload: Any, is_cancelled: bool
 ) -> Json:
     """
@@ -111,7 +111,7 @@ def _rejection(allowed: Sequence[str], reason: Any) -> Json:
     if REJECT in allowed:
         return {"type": REJECT, "message": reason} if reason else {"type": REJECT}
     if RESPOND not in allowed:
-        raise CannotBeCalledOff
+        raise CancellationUnsupported
     return {"type": RESPOND, "message": reason or _DENIED}
 
 

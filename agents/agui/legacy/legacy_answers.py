@@ -5,10 +5,10 @@ from typing import Any
 
 from agents.agui.legacy import human_in_the_loop, vendor_quirks
 from agents.agui.legacy.dialects import (
+    AgentAnswer,
     Dialect,
+    DialectInfo,
     Json,
-    Reply,
-    Spoken,
     is_langgraph_id,
 )
 
@@ -16,7 +16,9 @@ from agents.agui.legacy.dialects import (
 CALLED_OFF: Json = {"approved": False, "cancelled": True}
 
 
-def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any) -> Json:
+def resume_fields(
+    spoken: DialectInfo, replies: Sequence[AgentAnswer], forwarded_props: Any
+) -> Json:
     """
     Return the fields of a RunAgentInput that resume a run in the dialect it was interrupted in.
 
@@ -45,7 +47,7 @@ def resume_fields(spoken: Spoken, replies: Sequence[Reply], forwarded_props: Any
     return {"forwardedProps": {**props, "command": {"resume": resume}}}
 
 
-def resume_messages(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
+def resume_messages(spoken: DialectInfo, replies: Sequence[AgentAnswer]) -> list[Json]:
     """The messages that the conversation has to end with for the run to be resumed."""
     if spoken.dialect is Dialect.GOOGLE:
         return [vendor_quirks.confirmation_message(spoken.notes)]
@@ -56,11 +58,11 @@ def resume_messages(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
             "toolCallId": one["toolCallId"],
             "content": one["content"],
         }
-        for one in results(spoken, replies)
+        for one in result_events(spoken, replies)
     ]
 
 
-def results(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
+def result_events(spoken: DialectInfo, replies: Sequence[AgentAnswer]) -> list[Json]:
     """The events that tell what was answered, where the answers are the results of calls."""
     if spoken.dialect is not Dialect.RESULTS:
         return []
@@ -76,35 +78,35 @@ def results(spoken: Spoken, replies: Sequence[Reply]) -> list[Json]:
     ]
 
 
-def can_answer(spoken: Spoken) -> bool:
+def can_answer(spoken: DialectInfo) -> bool:
     """Whether all interrupts of the run can be answered: without ids only one can."""
-    own = {spoken.own_id(name) for name in spoken.notes}
+    own = {spoken.agent_interrupt_id(name) for name in spoken.notes}
     return (
         spoken.dialect is not Dialect.LANGGRAPH or len(own) == 1 or all(map(is_langgraph_id, own))
     )
 
 
-def _langgraph_answers(spoken: Spoken, replies: Sequence[Reply]) -> dict[str, Any]:
+def _langgraph_answers(spoken: DialectInfo, replies: Sequence[AgentAnswer]) -> dict[str, Any]:
     """The answer to each interrupt of a graph, by its own name; those of one review are joined."""
-    by_name: dict[str, list[Reply]] = {}
+    by_name: dict[str, list[AgentAnswer]] = {}
     for reply in replies:
-        by_name.setdefault(spoken.own_id(reply.interrupt_id), []).append(reply)
+        by_name.setdefault(spoken.agent_interrupt_id(reply.interrupt_id), []).append(reply)
     return {
         name: _reviewed(spoken, given) if _is_review(spoken, given[0]) else _plain(given[0])
         for name, given in by_name.items()
     }
 
 
-def _is_review(spoken: Spoken, reply: Reply) -> bool:
+def _is_review(spoken: DialectInfo, reply: AgentAnswer) -> bool:
     return "allowed" in spoken.notes.get(reply.interrupt_id, {})
 
 
-def _reviewed(spoken: Spoken, replies: Sequence[Reply]) -> Json:
+def _reviewed(spoken: DialectInfo, replies: Sequence[AgentAnswer]) -> Json:
     """Return the answer to LangChain's middleware: a decision for each call, in its order."""
     notes = {one.interrupt_id: spoken.notes[one.interrupt_id] for one in replies}
     return {
         "decisions": [
-            human_in_the_loop.decision_on(
+            human_in_the_loop.build_decision(
                 name=one.tool_name,
                 args=one.args,
                 allowed=notes[one.interrupt_id]["allowed"],
@@ -116,7 +118,7 @@ def _reviewed(spoken: Spoken, replies: Sequence[Reply]) -> Json:
     }
 
 
-def _entry(reply: Reply, spoken: Spoken) -> Json:
+def _entry(reply: AgentAnswer, spoken: DialectInfo) -> Json:
     entry: Json = {"interruptId": reply.interrupt_id, "status": reply.status}
     payload = reply.payload
     if spoken.dialect is Dialect.GOOGLE and reply.interrupt_id in spoken.notes:
@@ -130,15 +132,15 @@ def _entry(reply: Reply, spoken: Spoken) -> Json:
     return entry
 
 
-def _is_approval(spoken: Spoken, reply: Reply) -> bool:
+def _is_approval(spoken: DialectInfo, reply: AgentAnswer) -> bool:
     return bool(spoken.notes[reply.interrupt_id]["kind"] == vendor_quirks.APPROVAL)
 
 
-def _plain(reply: Reply) -> Any:
+def _plain(reply: AgentAnswer) -> Any:
     return dict(CALLED_OFF) if reply.status == "cancelled" else reply.payload
 
 
-def _draft_payload(reply: Reply, note: Mapping[str, Any]) -> Any:
+def _draft_payload(reply: AgentAnswer, note: Mapping[str, Any]) -> Any:
     """The .NET server runs what the answer says: it gets the call from our own store."""
     payload = _plain(reply)
     if not (note.get("is_approval") and isinstance(payload, dict)):

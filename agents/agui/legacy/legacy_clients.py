@@ -10,21 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.agui import strict_json
-from agents.agui.legacy.dialects import Dialect, Json, is_same, unpacked
+from agents.agui.legacy.dialects import Dialect, Json, is_same_json, parse_embedded_json
 
 #: What a client may ask for; Mastra's own client speaks LangGraph's dialect here.
-SPOKEN_AT_THE_DOOR = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
+CLIENT_DIALECTS = (Dialect.CANONICAL, Dialect.DRAFT, Dialect.LANGGRAPH)
 
 
 @dataclass(frozen=True)
-class Given:
+class ClientAnswer:
     """An answer as an older client sent it."""
 
     payload: Any
     interrupt_id: str = ""  #: "" stands for what it was asked last
 
 
-def take_answer(dialect: Dialect, value: Any) -> tuple[Any, Given | None]:
+def extract_answer(dialect: Dialect, value: Any) -> tuple[Any, ClientAnswer | None]:
     """The input without its answer, and the answer; None if it is none, or an entry of 1.0."""
     if dialect is Dialect.CANONICAL or not isinstance(value, dict):
         return value, None
@@ -33,14 +33,16 @@ def take_answer(dialect: Dialect, value: Any) -> tuple[Any, Given | None]:
         resume = value.get("resume")
         if not isinstance(resume, dict):
             return value, None
-        return rest, Given(resume.get("payload"), str(resume.get("interruptId") or ""))
+        return rest, ClientAnswer(resume.get("payload"), str(resume.get("interruptId") or ""))
     props = value.get("forwardedProps")
     command = props.get("command") if isinstance(props, dict) else None
     if not isinstance(props, dict) or not isinstance(command, dict) or "resume" not in command:
         return value, None
     kept = {name: member for name, member in props.items() if name != "command"}
-    name = _named(unpacked(command.get("interruptEvent")))
-    return {**value, "forwardedProps": kept}, Given(unpacked(command["resume"]), name)
+    name = _named(parse_embedded_json(command.get("interruptEvent")))
+    return {**value, "forwardedProps": kept}, ClientAnswer(
+        parse_embedded_json(command["resume"]), name
+    )
 
 
 def _named(event: Any) -> str:
@@ -49,7 +51,7 @@ def _named(event: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
+def resume_entry_fields(given: Any, *, is_approval: bool) -> tuple[str, Any]:
     """
     Status and payload of a resume entry; what runs is what is stored, not what an answer repeats.
 
@@ -67,7 +69,7 @@ def canonical_answer(given: Any, *, is_approval: bool) -> tuple[str, Any]:
     return "resolved", payload
 
 
-def with_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] = ()) -> Json:
+def merge_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] = ()) -> Json:
     """
     Return an approval with each edit that its client sent as `editedArgs`.
 
@@ -76,7 +78,7 @@ def with_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] =
     edit, and are refused as one.
     """
     call = given.get("toolCall") if isinstance(given, dict) else None
-    wanted = unpacked(call.get("arguments")) if isinstance(call, dict) else None
+    wanted = parse_embedded_json(call.get("arguments")) if isinstance(call, dict) else None
     if wanted is None:
         wanted = payload.get("editedArgs", proposed)
     rest = {name: value for name, value in payload.items() if name != "modifications"}
@@ -88,33 +90,33 @@ def with_edits(payload: Json, given: Any, proposed: Any, flat: Collection[str] =
     if isinstance(wanted, dict):
         wanted = wanted | {name: rest[name] for name in flat if name in rest}
         rest = {name: value for name, value in rest.items() if name not in flat}
-    return rest if is_same(wanted, proposed) else {**rest, "editedArgs": wanted}
+    return rest if is_same_json(wanted, proposed) else {**rest, "editedArgs": wanted}
 
 
-class Teller:
+class DialectWriter:
     """Retells the events of one stream in an older dialect."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._calls: dict[str, Json] = {}
 
-    def tell(self, event: Json) -> list[Json]:
+    def write(self, event: Json) -> list[Json]:
         """The events that say the same; calls are known from the snapshot before an outcome."""
         if event.get("type") == "MESSAGES_SNAPSHOT":
-            self.know(event.get("messages", ()))
+            self.add_tool_calls(event.get("messages", ()))
         if event.get("type") != "RUN_FINISHED" or self._dialect is Dialect.CANONICAL:
             return [event]
         outcome = event.get("outcome") or {"type": "success"}
         rest = {name: value for name, value in event.items() if name != "outcome"}
         interrupts: list[Json] = outcome.get("interrupts") or []
         if self._dialect is Dialect.LANGGRAPH:
-            return [*self.ask(interrupts), rest]
+            return [*self.interrupt_events(interrupts), rest]
         if outcome["type"] == "interrupt":
             return [rest | {"outcome": "interrupt", "interrupt": self._draft(interrupts[0])}]
         # The draft has no word for a run that was called off.
         return [rest | ({"outcome": "success"} if outcome["type"] == "success" else {})]
 
-    def know(self, messages: Sequence[Json]) -> None:
+    def add_tool_calls(self, messages: Sequence[Json]) -> None:
         """Note the tool calls of a conversation, which interrupts name."""
         self._calls |= {
             call["id"]: call["function"]
@@ -122,7 +124,7 @@ class Teller:
             for call in message.get("toolCalls") or ()
         }
 
-    def ask(self, interrupts: Sequence[Json]) -> list[Json]:
+    def interrupt_events(self, interrupts: Sequence[Json]) -> list[Json]:
         """The events that LangGraph's bridge asks with."""
         return [self._on_interrupt(one) for one in interrupts]
 
@@ -134,7 +136,7 @@ class Teller:
         if call is not None and interrupt["reason"] == "tool_call":
             payload |= {
                 "functionName": call["name"],
-                "functionArguments": unpacked(call["arguments"]),
+                "functionArguments": parse_embedded_json(call["arguments"]),
                 "callId": interrupt["toolCallId"],
             }
         return {"id": interrupt["id"], "reason": interrupt["reason"], "payload": payload}
@@ -145,7 +147,7 @@ class Teller:
         own = _spoken_by_langgraph(interrupt)
         value = {"kind": reason, "reason": reason, **_told(interrupt), **own, "id": interrupt["id"]}
         if (call := self._call(interrupt)) is not None:
-            value |= {"toolName": call["name"], "args": unpacked(call["arguments"])}
+            value |= {"toolName": call["name"], "args": parse_embedded_json(call["arguments"])}
         return {
             "type": "CUSTOM",
             "name": "on_interrupt",
@@ -189,7 +191,7 @@ def _told(interrupt: Json) -> Json:
     return {name: interrupt[name] for name in names if name in interrupt}
 
 
-def by_interrupt(given: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
+def answers_by_interrupt(given: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
     """LangGraph's map from interrupt to answer; None if it is an answer to one of them."""
     if isinstance(given, dict) and given and set(given) <= set(ids):
         return given

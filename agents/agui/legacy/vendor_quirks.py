@@ -21,18 +21,18 @@ _CALLED_OFF = "Nobody answered: the question was called off."
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 
 
-def approval_schema(*, edited_args: Json | None = None, **more: Json) -> Json:
+def closed_approval_schema(*, edited_args: Json | None = None, **more: Json) -> Json:
     """The answer to whether a call may be made, with what else may be in it, and no more."""
     schema = interrupts.approval_schema(edited_args=edited_args, **more)
     return {**schema, "additionalProperties": False}
 
 
-def call_of(value: Any) -> str:
+def tool_call_id_of(value: Any) -> str:
     """The id of the call that an event or an interrupt is about."""
     return str(as_object(value).get("toolCallId"))
 
 
-class Confirmations:
+class GoogleConfirmations:
     """
     Google's: the calls that stand for others, kept until the run's end.
 
@@ -43,9 +43,9 @@ class Confirmations:
         self._calls: dict[str, list[Json]] = {}
         self._results: list[Json] = []
 
-    def holds(self, event: Json) -> bool:
+    def hold(self, event: Json) -> bool:
         """Keep an event that belongs to a confirmation, or may: whether it was one."""
-        kind, name = event.get("type"), call_of(event)
+        kind, name = event.get("type"), tool_call_id_of(event)
         if kind == "TOOL_CALL_START" and event.get("toolCallName") == _CONFIRMATION:
             self._calls[name] = [event]
         elif kind in ("TOOL_CALL_ARGS", "TOOL_CALL_END") and name in self._calls:
@@ -56,14 +56,14 @@ class Confirmations:
             return False
         return True
 
-    def questions(self, asked: Iterable[Any], calls: Collection[str]) -> dict[str, Json]:
+    def interrupts(self, asked: Iterable[Any], calls: Collection[str]) -> dict[str, Json]:
         """
         The interrupts that ask about the calls themselves, by the id of the confirmation.
 
         `asked` are the interrupts of the outcome, which the bridge leaves out unless it is told to
         have one. A confirmation of a call that is not among `calls` is none.
         """
-        known = {call_of(one): as_object(one) for one in asked}
+        known = {tool_call_id_of(one): as_object(one) for one in asked}
         told = ((name, _told(events)) for name, events in self._calls.items())
         return {
             name: _confirmation({"id": name, **known.get(name, {})}, *about)
@@ -71,11 +71,11 @@ class Confirmations:
             if str(about[0].get("id")) in calls
         }
 
-    def left(self, questions: Mapping[str, Json]) -> list[Json]:
+    def remaining_events(self, questions: Mapping[str, Json]) -> list[Json]:
         """The events that nobody was asked about."""
         asked_about = {one["toolCallId"] for one in questions.values()}
         others = [events for name, events in self._calls.items() if name not in questions]
-        results = [one for one in self._results if call_of(one) not in asked_about]
+        results = [one for one in self._results if tool_call_id_of(one) not in asked_about]
         return [*(event for events in others for event in events), *results]
 
 
@@ -92,11 +92,11 @@ def _told(events: list[Json]) -> tuple[Json, Json]:
 
 def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
     hint, wanted = str(confirmation.get("hint") or ""), confirmation.get("payload")
-    schema = approval_schema()
+    schema = closed_approval_schema()
     if wanted is None:
         schema["properties"]["reason"]["description"] = _UNTOLD
     else:
-        schema = approval_schema(payload=like(wanted))
+        schema = closed_approval_schema(payload=infer_schema(wanted))
         approved = {"properties": {"approved": {"const": True}}}
         schema |= {"if": approved, "then": {"required": ["payload"]}}
     return {
@@ -112,10 +112,10 @@ def _about(call: Json) -> str:
     return f"Call {call.get('name')}?"
 
 
-def like(value: Any) -> Json:
+def infer_schema(value: Any) -> Json:
     """Return a schema of what an example shows."""
     if isinstance(value, dict):
-        fields = {str(name): like(one) for name, one in value.items()}
+        fields = {str(name): infer_schema(one) for name, one in value.items()}
         return {"type": "object", "properties": fields, "required": list(fields)}
     return {"type": _TYPES[type(value)]} if type(value) in _TYPES else {}
 
@@ -150,13 +150,13 @@ def microsoft_kind(interrupt: Any) -> str:
     return str(told.get("type") or "")
 
 
-def microsoft_question(interrupt: Json) -> Json:
+def microsoft_interrupt(interrupt: Json) -> Json:
     """A question with one way to change the arguments: the one that is recorded here."""
     if microsoft_kind(interrupt) != APPROVAL:
         return interrupt
     properties = as_object(as_object(interrupt.get("responseSchema")).get("properties"))
     edited = properties.get("editedArgs")
-    schema = approval_schema(edited_args=edited if isinstance(edited, dict) else None)
+    schema = closed_approval_schema(edited_args=edited if isinstance(edited, dict) else None)
     schema["properties"]["reason"]["description"] = _UNTOLD
     return {**interrupt, "responseSchema": schema}
 
@@ -171,10 +171,10 @@ def microsoft_answer(payload: Any) -> Json:
 
 def is_pydantic_ai(interrupt: Any) -> bool:
     """Whether it is an approval of Pydantic AI, whose outcomes do not name the calls it left."""
-    return bool(as_object(interrupt).get("id") == f"int-{call_of(interrupt)}")
+    return bool(as_object(interrupt).get("id") == f"int-{tool_call_id_of(interrupt)}")
 
 
-def result_wanted(name: str, call: str, tool: str) -> Json:
+def tool_result_interrupt(name: str, call: str, tool: str) -> Json:
     """The question what a call gives that the agent has left to others."""
     return {
         "id": name,

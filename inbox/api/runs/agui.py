@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_POST, require_safe
 
 from agents.agui.legacy.dialects import Dialect
-from agents.agui.legacy.legacy_clients import SPOKEN_AT_THE_DOOR
+from agents.agui.legacy.legacy_clients import CLIENT_DIALECTS
 from inbox import engine
 from inbox.agui_server import gateway
 from inbox.api.base.authentication import actor_of_request
@@ -28,7 +28,7 @@ from inbox.rules.people.access import Actor, Permission
 DIALECT = query(
     "dialect",
     "What a client speaks that is older than AG-UI 1.0.",
-    {"enum": [dialect.value for dialect in SPOKEN_AT_THE_DOOR], "default": Dialect.CANONICAL.value},
+    {"enum": [dialect.value for dialect in CLIENT_DIALECTS], "default": Dialect.CANONICAL.value},
 )
 Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from ag_ui.core import BaseEvent, Interrupt, ResumeEntry
 
 from agents.agui.conversation import Conversation
-from agents.port import Answer, Proposal
+from agents.port import InterruptAnswer, Proposal
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
 from inbox.queries.runs.conversations import committed_events, conversation_before
@@ -38,7 +38,7 @@ class Assignment:
     state: Any  #: before the agent changed it, which does so once more
     own_events: Sequence[BaseEvent]  #: what this run has committed before this attempt
     replayed: Sequence[BaseEvent]  #: what the agent will yield once more
-    answers: Sequence[Answer]
+    answers: Sequence[InterruptAnswer]
     checkpoint: Any
     memory: Any
     known_tool_calls: Sequence[str]
@@ -99,7 +99,7 @@ def _memory_of(thread: Thread) -> Any:
     return None if kept is None else json.loads(kept)
 
 
-def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[Answer]:
+def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[InterruptAnswer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
     approved = _approved(asked)
@@ -110,9 +110,9 @@ def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[Ans
         entry = replace(question.answer, metadata={**(question.answer.metadata or {}), **ours})
         call = row.tool_call
         answers.append(
-            Answer(
+            InterruptAnswer(
                 interrupt=Interrupt.model_validate_json(row.body),
-                entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
+                resume_entry=ResumeEntry.model_validate(wire_entries([entry])[0]),
                 proposal=(
                     _proposal(call, entry.payload, is_approved=call.pk in approved)
                     if call
