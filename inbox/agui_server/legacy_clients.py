@@ -12,8 +12,8 @@ from agents.agui.legacy.legacy_clients import (
     ClientAnswer,
     DialectWriter,
     answers_by_interrupt,
-    resume_entry_fields,
     merge_edits,
+    resume_entry_fields,
 )
 from inbox.actions.decisions.decide import decide
 from inbox.actions.runs.start_run import RunRequest
