@@ -383,7 +383,10 @@ SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["inbox.api.base.openapi.add_functions"],
     "WEBHOOKS": "inbox.api.webhooks.webhook_messages.WEBHOOKS",
     # Not its own: enumerations keep the names that they have in the code.
-    "POSTPROCESSING_HOOKS": ["inbox.api.base.openapi.add_shapes_of_webhooks"],
+    "POSTPROCESSING_HOOKS": [
+        "inbox.api.base.openapi.add_shapes_of_webhooks",
+        "inbox.api.base.openapi.add_examples",
+    ],
     "ENFORCE_NON_BLANK_FIELDS": True,
     # What a PATCH may leave out, its serializer says.
     "COMPONENT_SPLIT_PATCH": False,

@@ -264,10 +264,8 @@ EXAMPLES: dict[str, Any] = {
     "TeamInput": {"slug": "ops", "name": "Operations"},
     "TeamChange": {"grace_seconds": 30},
     "MemberChange": {"role": "reviewer"},
-    "KeyInput": {"name": "ci", "scopes": ["read", "run"], "expires_in_days": 90},
     "InvitationInput": {"email": "kim@example.com", "role": "reviewer"},
     "ExportInput": {"format": "jsonl", "team": "ops", "since": "2026-11-01"},
-    "RotationInput": {"overlap_hours": 24},
     "RunAgentInput": {
         "threadId": "order-17",
         "runId": "r-1",
@@ -344,12 +342,8 @@ EXAMPLES: dict[str, Any] = {
     "Team": _TEAM,
     "MemberPage": {"results": [_MEMBER], "next_after": None},
     "Member": _MEMBER,
-    "KeyPage": {"results": [_KEY], "next_after": None},
-    "Key": _KEY,
-    "KeyWithToken": {**_KEY, "token": "so_Zm9yIGV4YW1wbGUsIGFuZCBubyByZWFsIHRva2VuIQ"},
     "InvitationPage": {"results": [_INVITATION], "next_after": None},
     "InvitationWithLink": {**_INVITATION, "link": None},
-    "MadeKey": {**_KEY, "token": "so_Zm9yIGV4YW1wbGUsIGFuZCBubyByZWFsIHRva2VuIQ"},
     "Count": {"count": 3},
     "Description": {"openapi": "3.1.0"},
 }

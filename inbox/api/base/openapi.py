@@ -25,6 +25,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
 
 from inbox.api.base.openapi_descriptions import Text, name_of, operation
+from inbox.api.base.openapi_examples import example_of
+from inbox.api.base.schema import Schema
 from inbox.api.runs import agui
 from inbox.api.runs.streaming_urls import streaming_urlpatterns
 
@@ -114,11 +116,39 @@ def add_shapes_of_webhooks(result: dict[str, Any], generator: Any, **_: Any) -> 
     return {**result, "components": generator.registry.build(appended)}
 
 
-class _WithoutTitles(GenerateJsonSchema):
-    """A title that is the name again says nothing."""
+def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Add an example to each body that has none (a hook of drf-spectacular)."""
+    schemas = result["components"]["schemas"]
+    for methods in result["paths"].values():
+        for described in methods.values():
+            bodies = {"request": described.get("requestBody", {}), **described["responses"]}
+            for part, body in bodies.items():
+                for content in body.get("content", {}).values():
+                    name = "Request" if part == "request" else "Answer"
+                    if "examples" not in content:
+                        value = example_of(content["schema"], schemas)
+                        content["examples"] = {name: {"value": value}}
+    return result
+
+
+class _Generator(GenerateJsonSchema):
+    """Leaves out titles, which repeat the name, and the null of members that may be left out."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def default_schema(self, schema: Any) -> Any:
+        described = super().default_schema(schema)
+        if described.get("default", "") is None:
+            del described["default"]
+        return described
+
+    def model_schema(self, schema: Any) -> Any:
+        """Our responses have no members that are not described, unless a model allows them."""
+        described = super().model_schema(schema)
+        if self.mode == "serialization" and issubclass(schema["cls"], Schema):
+            described.setdefault("additionalProperties", False)
+        return described
 
 
 class Shapes(OpenApiSerializerExtension):
@@ -140,7 +170,8 @@ class Shapes(OpenApiSerializerExtension):
         schema = TypeAdapter(self.target).json_schema(
             mode="validation" if direction == "request" else "serialization",
             ref_template=f"#/components/schemas/{self._prefix}{{model}}",
-            schema_generator=_WithoutTitles,
+            schema_generator=_Generator,
+            by_alias=not _is_ours(self.target),
         )
         parts = schema.pop("$defs", {})
         for where, tag in _tagged([schema, parts]):
@@ -188,4 +219,6 @@ def _tagged(schema: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(target: Any) -> bool:
+    if isinstance(target, type) and issubclass(target, Schema):
+        return True
     return typing_extensions.is_typeddict(getattr(target, "__origin__", target))

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 
+from inbox.api.base import schema
 from inbox.api.base.error_responses import PROBLEM, problem, status_of
 from inbox.api.base.examples import EXAMPLES
 from inbox.api.base.response_models import Page
@@ -161,12 +162,28 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
 
 
 def _is_page(shape: Any) -> bool:
-    return getattr(shape, "__origin__", None) is Page
+    return _origin(shape) in (Page, schema.Page)
+
+
+def _origin(shape: Any) -> Any:
+    """Return `Page` for `Page[Run]`."""
+    if hasattr(shape, "__pydantic_generic_metadata__"):
+        return shape.__pydantic_generic_metadata__["origin"] or shape
+    return getattr(shape, "__origin__", shape)
+
+
+def _arguments(shape: Any) -> Any:
+    """Return `(Run,)` for `Page[Run]`."""
+    if hasattr(shape, "__pydantic_generic_metadata__"):
+        return shape.__pydantic_generic_metadata__["args"]
+    return getattr(shape, "__args__", ())
 
 
 def _fields_of(shape: Any) -> list[str]:
     """The names of what an answer holds, or each item of a page."""
-    item = getattr(shape, "__args__", [shape])[0]
+    item = next(iter(_arguments(shape)), shape)
+    if isinstance(item, type) and issubclass(item, schema.Schema):
+        return list(item.model_fields)
     return list(getattr(item, "__annotations__", ()))
 
 
@@ -187,9 +204,11 @@ def _answers(answers: Mapping[int, Any]) -> dict[Any, Any]:
                 examples=[OpenApiExample("answer", shape.example)],
             )
         else:
-            example = OpenApiExample("answer", EXAMPLES[name_of(shape)])
+            name = name_of(shape)
             described[status, _JSON] = OpenApiResponse(
-                shape, description=_ANSWERS[status], examples=[example]
+                shape,
+                description=_ANSWERS[status],
+                examples=[OpenApiExample("answer", EXAMPLES[name])] if name in EXAMPLES else [],
             )
     return described
 
@@ -202,15 +221,15 @@ _ANSWERS = {200: "What was asked for.", 201: "It was made.", 202: "It was accept
 
 
 def _request_examples(takes: Any) -> list[OpenApiExample]:
-    if takes is None:
+    if takes is None or name_of(takes) not in EXAMPLES:
         return []
     return [OpenApiExample("request", EXAMPLES[name_of(takes)], request_only=True)]
 
 
 def name_of(shape: Any) -> str:
     """The name of a shape in the schema: of `Page[Run]`, RunPage."""
-    items = "".join(item.__name__ for item in getattr(shape, "__args__", ()))
-    name: str = getattr(shape, "__origin__", shape).__name__
+    items = "".join(item.__name__ for item in _arguments(shape))
+    name: str = _origin(shape).__name__
     return f"{items}{name}"
 
 

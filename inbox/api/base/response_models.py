@@ -494,35 +494,6 @@ class Member(TypedDict):
 # -- keys -----------------------------------------------------------------------------------------
 
 
-@exact
-class Key(TypedDict):
-    id: Id
-    team: str
-    name: str
-    prefix: str
-    """How its token begins."""
-    scopes: list[Permission]
-    agent: str | None
-    """Whose own key it is: then it reads and runs that agent, and nothing else."""
-    made_by: str
-    created_at: datetime
-    rotated_at: datetime | None
-    former_token_until: datetime | None
-    expires_at: datetime | None
-    """Null: never."""
-    revoked_at: datetime | None
-    last_used_at: datetime | None
-    """To the minute."""
-    last_refused_at: datetime | None
-    """A token was sent that had ended."""
-
-
-@exact
-class KeyWithToken(Key):
-    token: str
-    """What the machine sends; no other answer has it."""
-
-
 # -- invitations ----------------------------------------------------------------------------------
 
 
@@ -545,12 +516,6 @@ class Invitation(TypedDict):
 class InvitationWithLink(Invitation):
     link: str | None
     """To be passed on, where the site sends no mail; no other answer has it."""
-
-
-@exact
-class MadeKey(Key):
-    token: str | None
-    """What the machine sends; null in a replayed answer: whoever lost it makes a new one."""
 
 
 @exact

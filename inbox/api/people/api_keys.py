@@ -1,35 +1,29 @@
 """REST about the keys of a team, for its administrators."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from inbox.actions.people.api_keys import (
-    UNCHANGED,
-    make_key,
-    revoke_key,
-    rotate_key,
-)
+from inbox.actions.people.api_keys import UNCHANGED, make_key, revoke_key, rotate_key
 from inbox.api.base.base_view import Caller, made
-from inbox.api.base.fields import (
-    SLUG,
-    Line,
-    Text,
-    Whole,
+from inbox.api.base.field_types import (
+    BLANK_AS_NULL,
+    UNSET,
+    AgentName,
+    Id,
+    PersonName,
+    Range,
+    TeamName,
+    example,
+    line,
 )
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
 from inbox.api.base.pagination import Window
-from inbox.api.base.request_models import checked
-from inbox.api.base.response_models import (
-    Key,
-    KeyWithToken,
-    MadeKey,
-    Page,
-)
+from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import api_keys
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (
@@ -48,32 +42,61 @@ from inbox.rules.people.api_keys import (
     USUAL_OVERLAP_HOURS,
 )
 
-_SCOPES = [permission.value for permission in Permission]
+Token = Annotated[str, example("so_Zm9yIGV4YW1wbGUsIGFuZCBubyByZWFsIHRva2VuIQ")]
+KeyName = Annotated[str, line(LONGEST_NAME), example("ci")]
+Days = Annotated[int, Range(1, MOST_DAYS)]
 
 
-class KeyInput(serializers.Serializer[Any]):
-    """The body of POST /api/teams/<slug>/keys; `expires_in_days: null` is a key without an end."""
-
-    name = Line(max_length=LONGEST_NAME)
-    scopes = serializers.ListField(
-        child=serializers.ChoiceField(_SCOPES), min_length=1, max_length=20
-    )
-    agent = Text(SLUG, required=False, default="", allow_null=True)
-    expires_in_days = Whole(
-        required=False, default=USUAL_DAYS, allow_null=True, min_value=1, max_value=MOST_DAYS
-    )
+class KeyInput(Schema):
+    name: KeyName
+    scopes: Annotated[list[Permission], Field(min_length=1, max_length=20)]
+    agent: AgentName | None = None
+    expires_in_days: Days | None = USUAL_DAYS
+    """Null: the key does not expire."""
 
 
-class RotationInput(serializers.Serializer[Any]):
-    """The body of POST /api/keys/<id>/rotate; without `expires_in_days` the end stays."""
-
-    overlap_hours = Whole(
-        required=False, default=USUAL_OVERLAP_HOURS, min_value=0, max_value=MOST_OVERLAP_HOURS
-    )
-    expires_in_days = Whole(required=False, allow_null=True, min_value=1, max_value=MOST_DAYS)
+class RotationInput(Schema):
+    overlap_hours: Annotated[int, Range(0, MOST_OVERLAP_HOURS)] = USUAL_OVERLAP_HOURS
+    """How long the former token stays valid."""
+    expires_in_days: Days | None = UNSET
+    """Null: the key does not expire. If left out, its expiry stays."""
 
 
-class TeamKeys(Caller, APIView):
+class Key(Schema):
+    """An API key. Its token is only in the response that created it."""
+
+    id: Id
+    team: TeamName = source("team.slug")
+    name: KeyName
+    prefix: Annotated[str, example("so_Zm9yIG")]
+    """The beginning of its token."""
+    scopes: list[Permission]
+    agent: str | None = source("agent.slug")
+    """The agent that the key belongs to: it reads and runs this agent and nothing else."""
+    made_by: PersonName
+    created_at: datetime
+    rotated_at: datetime | None
+    former_token_until: datetime | None = source("former_until")
+    expires_at: datetime | None
+    """Null: never."""
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    """To the minute."""
+    last_refused_at: datetime | None
+    """The last time that an expired or replaced token was sent."""
+
+
+class KeyWithToken(Key):
+    token: Token
+    """The bearer token. No other response has it."""
+
+
+class MadeKey(Key):
+    token: Annotated[Token | None, BLANK_AS_NULL]
+    """The bearer token; null in a replayed response: make another key if it was lost."""
+
+
+class TeamKeys(Caller):
     @operation(
         "listKeys",
         "List the keys of a team",
@@ -86,7 +109,7 @@ class TeamKeys(Caller, APIView):
         actor, window = self.actor(request), Window.of(request.query_params)
         team_id = team_for(actor, team).pk
         rows = api_keys.api_keys_page(actor, team_id, limit=window.one_more, after=window.after_id)
-        return window.page(rows, key_json)
+        return window.page(rows, Key.represent)
 
     @operation(
         "makeKey",
@@ -101,21 +124,20 @@ class TeamKeys(Caller, APIView):
     def post(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
         team_id = team_for(actor, team).pk
-        given, once = checked(KeyInput, request), self.once(request)
+        body, once = KeyInput.from_request(request), self.once(request)
         row, token = make_key(
             team_id=team_id,
-            name=given["name"],
-            scopes={Permission(scope) for scope in given["scopes"]},
-            agent=given["agent"] or "",
-            days=given["expires_in_days"],
+            name=body.name,
+            scopes=set(body.scopes),
+            agent=body.agent or "",
+            days=body.expires_in_days,
             actor=actor,
             once=once,
         )
-        answer = {**key_json(row), "token": token or None}
-        return made(answer, replayed=once.is_replayed(row))
+        return made(MadeKey.represent(row, token=token), replayed=once.is_replayed(row))
 
 
-class KeyDetail(Caller, APIView):
+class KeyDetail(Caller):
     @operation(
         "getKey",
         "Read one key",
@@ -125,10 +147,10 @@ class KeyDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, key_id: UUID) -> Response:
-        return Response(key_json(api_keys.key_for(self.actor(request), key_id)))
+        return Response(Key.represent(api_keys.key_for(self.actor(request), key_id)))
 
 
-class KeyRotate(Caller, APIView):
+class KeyRotate(Caller):
     @operation(
         "rotateKey",
         "Give a key a new token",
@@ -140,17 +162,17 @@ class KeyRotate(Caller, APIView):
         more="The token before works on for `overlap_hours`, from 0 to 168.",
     )
     def post(self, request: Request, key_id: UUID) -> Response:
-        given = checked(RotationInput, request)
+        body = RotationInput.from_request(request)
         row, token = rotate_key(
             key_id=key_id,
             actor=self.actor(request),
-            overlap_hours=given["overlap_hours"],
-            days=given.get("expires_in_days", UNCHANGED),
+            overlap_hours=body.overlap_hours,
+            days=body.sent().get("expires_in_days", UNCHANGED),
         )
-        return Response({**key_json(row), "token": token})
+        return Response(KeyWithToken.represent(row, token=token))
 
 
-class KeyRevoke(Caller, APIView):
+class KeyRevoke(Caller):
     @operation(
         "revokeKey",
         "End a key, with all that it has open",
@@ -160,24 +182,4 @@ class KeyRevoke(Caller, APIView):
         refuses=(NotFound,),
     )
     def post(self, request: Request, key_id: UUID) -> Response:
-        return Response(key_json(revoke_key(key_id=key_id, actor=self.actor(request))))
-
-
-def key_json(row: Any) -> dict[str, Any]:
-    """A key; its token is in the answer that made it and in no other."""
-    return {
-        "id": str(row.pk),
-        "team": row.team.slug,
-        "name": row.name,
-        "prefix": row.prefix,
-        "scopes": row.scopes,
-        "agent": row.agent.slug if row.agent else None,
-        "made_by": row.made_by,
-        "created_at": row.created_at,
-        "rotated_at": row.rotated_at,
-        "former_token_until": row.former_until,
-        "expires_at": row.expires_at,
-        "revoked_at": row.revoked_at,
-        "last_used_at": row.last_used_at,
-        "last_refused_at": row.last_refused_at,
-    }
+        return Response(Key.represent(revoke_key(key_id=key_id, actor=self.actor(request))))

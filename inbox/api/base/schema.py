@@ -1,0 +1,118 @@
+"""Base class of request and response bodies: each shape is written once, as a pydantic model."""
+
+from collections.abc import Mapping
+from typing import Any, Generic, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from rest_framework.request import Request
+
+from inbox.rules.errors import InvalidInput
+
+Item = TypeVar("Item")
+
+
+class Schema(BaseModel):
+    """
+    A body of the API, or a part of one.
+
+    It checks input (`from_request`), builds output (`represent`), and is described by
+    `openapi.py`, where the docstrings of fields are descriptions and `examples` make the examples.
+    """
+
+    model_config = ConfigDict(
+        use_attribute_docstrings=True,
+        # An alias names the attribute that `represent` reads, never a member of the JSON.
+        validate_by_name=True,
+        validate_by_alias=False,
+        json_schema_serialization_defaults_required=True,
+    )
+
+    @classmethod
+    def from_request(cls, request: Request) -> Self:
+        """
+        Return the body of a request.
+
+        Raises:
+            InvalidInput: it has another shape; `problems` lists what is wrong by field.
+        """
+        try:
+            return cls.model_validate(request.data)
+        except ValidationError as error:
+            raise InvalidInput(
+                "The request has another shape than the schema says.", problems=_problems(error)
+            ) from error
+
+    def sent(self) -> dict[str, Any]:
+        """Return the members that the client has sent."""
+        return self.model_dump(exclude_unset=True)
+
+    @classmethod
+    def represent(cls, row: Any, /, **values: Any) -> dict[str, Any]:
+        """Return the JSON of a row: its attributes, except for fields that are in `values`."""
+        for name, field in cls.model_fields.items():
+            if name not in values:
+                values[name] = _attribute(row, str(field.validation_alias or name))
+        return cls.model_validate(values, extra="forbid").model_dump(exclude_unset=True)
+
+
+class Page(Schema, Generic[Item]):
+    results: list[Item]
+    next_after: str | None
+    """The `after` of the next page; null on the last one."""
+
+
+def source(path: str) -> Any:
+    """Declare the attribute that a field is read from, `agent.slug` if it is nested."""
+    return Field(validation_alias=path)
+
+
+def _attribute(row: Any, path: str) -> Any:
+    """Return a nested attribute, or None if an object on its path is None."""
+    for name in path.split("."):
+        if row is None:
+            return None
+        row = getattr(row, name)
+    return row
+
+
+def _problems(error: ValidationError) -> dict[str, Any]:
+    """Return the messages by field, nested as the body is."""
+    problems: dict[str, Any] = {}
+    for problem in error.errors(include_url=False):
+        *parents, name = problem["loc"] or ("non_field_errors",)
+        fields = problems
+        for parent in parents:
+            fields = fields.setdefault(str(parent), {})
+        fields.setdefault(str(name), []).append(_message(problem))
+    return problems
+
+
+def _message(problem: Mapping[str, Any]) -> str:
+    value = problem["input"]
+    if value is None:
+        return "This field may not be null."
+    if value == "":
+        return "This field may not be blank."
+    if problem["type"] not in _MESSAGES:
+        return str(problem["msg"])
+    details = {"input": value, "type": type(value).__name__, **problem.get("ctx", {})}
+    return _MESSAGES[problem["type"]].format_map(details)
+
+
+#: The messages of REST framework by the error types of pydantic.
+_MESSAGES = {
+    "missing": "This field is required.",
+    "model_type": "Invalid data. Expected a dictionary, but got {type}.",
+    "string_type": "Not a valid string.",
+    "string_too_long": "Ensure this field has no more than {max_length} characters.",
+    "bool_type": "Must be a valid boolean.",
+    "int_type": "A valid integer is required.",
+    "int_from_float": "A valid integer is required.",
+    "greater_than_equal": "Ensure this value is greater than or equal to {ge}.",
+    "less_than_equal": "Ensure this value is less than or equal to {le}.",
+    "enum": '"{input}" is not a valid choice.',
+    "list_type": 'Expected a list of items but got type "{type}".',
+    "too_short": "Ensure this field has at least {min_length} elements.",
+    "too_long": "Ensure this field has no more than {max_length} elements.",
+    "dict_type": 'Expected a dictionary of items but got type "{type}".',
+}
