@@ -191,48 +191,6 @@ _DELIVERY = {
     ],
 }
 
-_TEAM = {
-    "slug": "ops",
-    "name": "Operations",
-    "grace_seconds": 0,
-    "request_expiry_hours": 168,
-    "execute_within_hours": 24,
-    "requires_view_digest": False,
-    "inbox_only": False,
-    "names_deciders": False,
-    "headings": {"refund_payment": "Refund {amount} {currency}"},
-    "role": "admin",
-    "permissions": ["admin", "decide", "read", "run"],
-}
-_MEMBER = {"id": 7, "username": "ana", "name": "Ana Kovač", "role": "admin", "is_active": True}
-_KEY = {
-    "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f0009",
-    "team": "ops",
-    "name": "ci",
-    "prefix": "so_Zm9yIG",
-    "scopes": ["read", "run"],
-    "agent": None,
-    "made_by": "Ana Kovač",
-    "created_at": _ASKED_AT,
-    "rotated_at": None,
-    "former_token_until": None,
-    "expires_at": "2027-02-19T09:29:12.104213Z",
-    "revoked_at": None,
-    "last_used_at": _DECIDED_AT,
-    "last_refused_at": None,
-}
-
-_INVITATION = {
-    "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f000a",
-    "team": "ops",
-    "email": "kim@example.com",
-    "role": "reviewer",
-    "invited_by": "Ana Kovač",
-    "mail": "sent",
-    "created_at": _ASKED_AT,
-    "sent_at": _ASKED_AT,
-    "expires_at": "2026-11-28T09:29:12.104213Z",
-}
 
 #: By the name that a shape has in the schema.
 EXAMPLES: dict[str, Any] = {
@@ -261,10 +219,6 @@ EXAMPLES: dict[str, Any] = {
         "events": ["run.finished", "interrupt.opened"],
     },
     "WebhookChange": {"enabled": False},
-    "TeamInput": {"slug": "ops", "name": "Operations"},
-    "TeamChange": {"grace_seconds": 30},
-    "MemberChange": {"role": "reviewer"},
-    "InvitationInput": {"email": "kim@example.com", "role": "reviewer"},
     "ExportInput": {"format": "jsonl", "team": "ops", "since": "2026-11-01"},
     "RunAgentInput": {
         "threadId": "order-17",
@@ -338,12 +292,6 @@ EXAMPLES: dict[str, Any] = {
     "MadeWebhook": {**_WEBHOOK, "secret": "whsec_c2lnbm9mZi1leGFtcGxlLW5vdC1hLXNlY3JldA=="},
     "DeliveryPage": {"results": [_DELIVERY], "next_after": None},
     "Delivery": _DELIVERY,
-    "TeamPage": {"results": [_TEAM], "next_after": None},
-    "Team": _TEAM,
-    "MemberPage": {"results": [_MEMBER], "next_after": None},
-    "Member": _MEMBER,
-    "InvitationPage": {"results": [_INVITATION], "next_after": None},
-    "InvitationWithLink": {**_INVITATION, "link": None},
     "Count": {"count": 3},
     "Description": {"openapi": "3.1.0"},
 }

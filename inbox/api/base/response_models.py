@@ -14,8 +14,7 @@ from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
 from agents.adapters.remote.probe_report import Found
-from inbox.rules.people.access import ActorKind, Permission, Role
-from inbox.rules.people.invitations import MailState
+from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import (
     EntryStatus,
     InterruptStatus,
@@ -453,69 +452,10 @@ class Delivery(TypedDict):
     attempts: list[Attempt]
 
 
-@exact
-# -- teams ----------------------------------------------------------------------------------------
-
-
-@exact
-class Team(TypedDict):
-    slug: str
-    name: str
-    grace_seconds: int
-    """How long a complete set of answers waits before it resumes its run."""
-    request_expiry_hours: int
-    """How long requests wait for which an agent says nothing of it; 0: for ever."""
-    execute_within_hours: int
-    """After so long an approved call that has not started lapses."""
-    requires_view_digest: bool
-    """Whether AG-UI clients have to send the digest of what they showed."""
-    inbox_only: bool
-    """Whether requests are answered on the pages of the inbox only."""
-    names_deciders: bool
-    """Whether remote agents are told the names of who decided."""
-    headings: dict[str, str]
-    """The headings of requests by the name of a tool or a kind; `{name}` stands for an argument."""
-    role: Role | None
-    """One's own; null for a key."""
-    permissions: list[Permission]
-    """What one may do there."""
-
-
-@exact
-class Member(TypedDict):
-    id: int
-    username: str
-    name: str
-    role: Role
-    is_active: bool
-    """Who is not active cannot sign in, and counts for nothing."""
-
-
 # -- keys -----------------------------------------------------------------------------------------
 
 
 # -- invitations ----------------------------------------------------------------------------------
-
-
-@exact
-class Invitation(TypedDict):
-    id: Id
-    team: str
-    email: str
-    role: Role
-    invited_by: str
-    mail: MailState
-    """What became of the mail; `sending` that stays was lost, and `none` is a link shown once."""
-    created_at: datetime
-    sent_at: datetime
-    """When it got its link: the one before counts no more."""
-    expires_at: datetime
-
-
-@exact
-class InvitationWithLink(Invitation):
-    link: str | None
-    """To be passed on, where the site sends no mail; no other answer has it."""
 
 
 @exact

@@ -1,4 +1,4 @@
-"""REST about the keys of a team, for its administrators."""
+"""REST: API keys of a team, for its administrators."""
 
 from datetime import datetime
 from typing import Annotated
@@ -113,7 +113,7 @@ class TeamKeys(Caller):
 
     @operation(
         "makeKey",
-        "Make a key",
+        "Create a key",
         tag="keys",
         scope=Permission.ADMIN,
         answers={201: MadeKey},
@@ -159,7 +159,7 @@ class KeyRotate(Caller):
         answers={200: KeyWithToken},
         takes=RotationInput,
         refuses=(NotFound, MoreThanOwn, KeyEnded),
-        more="The token before works on for `overlap_hours`, from 0 to 168.",
+        more="The former token stays valid for `overlap_hours`.",
     )
     def post(self, request: Request, key_id: UUID) -> Response:
         body = RotationInput.from_request(request)
@@ -175,7 +175,7 @@ class KeyRotate(Caller):
 class KeyRevoke(Caller):
     @operation(
         "revokeKey",
-        "End a key, with all that it has open",
+        "Revoke a key and close its connections",
         tag="keys",
         scope=Permission.ADMIN,
         answers={200: Key},

@@ -1,20 +1,19 @@
-"""REST about invitations to a team, for its administrators."""
+"""REST: invitations to a team, for its administrators."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from rest_framework import serializers
+from pydantic import WithJsonSchema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.api.base.base_view import Caller, made
-from inbox.api.base.fields import EmailField
+from inbox.api.base.field_types import Id, PersonName, TeamName, TextOrNull, example, line
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
 from inbox.api.base.pagination import Window
-from inbox.api.base.request_models import checked
-from inbox.api.base.response_models import Invitation, InvitationWithLink, Page
+from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people.invitations import invitations_for
 from inbox.queries.people.teams import team_for
 from inbox.rules.errors import (
@@ -25,16 +24,44 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import Permission, Role
+from inbox.rules.people.invitations import LONGEST_EMAIL, MailState
+
+Email = Annotated[
+    str,
+    line(LONGEST_EMAIL),
+    # The action decides what an address is: no two readers of a format agree.
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": LONGEST_EMAIL}),
+    example("kim@example.com"),
+]
 
 
-class InvitationInput(serializers.Serializer[Any]):
-    """The body of POST /api/teams/<slug>/invitations."""
-
-    email = EmailField()
-    role = serializers.ChoiceField([role.value for role in Role])
+class InvitationInput(Schema):
+    email: Email
+    role: Role
 
 
-class TeamInvitations(Caller, APIView):
+class Invitation(Schema):
+    id: Id
+    team: TeamName = source("team.slug")
+    email: Email
+    role: Role
+    invited_by: PersonName
+    mail: MailState
+    """State of the e-mail. One that stays `sending` was lost; `none`: the link is shown once."""
+    created_at: datetime
+    sent_at: datetime
+    """When the current link was made. Earlier links are invalid."""
+    expires_at: datetime
+
+
+class InvitationWithLink(Invitation):
+    """An invitation. Its link is only in the response that created it."""
+
+    link: TextOrNull
+    """For you to pass on if the site sends no mail; otherwise null."""
+
+
+class TeamInvitations(Caller):
     @operation(
         "listInvitations",
         "List the open invitations of a team",
@@ -42,42 +69,42 @@ class TeamInvitations(Caller, APIView):
         scope=Permission.ADMIN,
         answers={200: Page[Invitation]},
         refuses=(NotFound,),
-        more="Those that nobody has accepted or withdrawn, the latest first; 50 at most.",
+        more="Neither accepted nor withdrawn, the latest first; 50 at most.",
     )
     def get(self, request: Request, team: str) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         team_id = team_for(actor, team).pk
         rows = invitations_for(actor, team_id, limit=window.one_more, after=window.after_id)
-        return window.page(rows, invitation_json)
+        return window.page(rows, Invitation.represent)
 
     @operation(
         "invite",
-        "Invite somebody by mail",
+        "Invite a person by e-mail",
         tag="invitations",
         scope=Permission.ADMIN,
         answers={201: InvitationWithLink},
         takes=InvitationInput,
         refuses=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
-        more="It is made also where its mail could not be sent: `mail` says so.",
+        more="The invitation is created even if its mail cannot be sent; see `mail`.",
     )
     def post(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
         team_id = team_for(actor, team).pk
-        given, once = checked(InvitationInput, request), self.once(request)
+        body, once = InvitationInput.from_request(request), self.once(request)
         row, link = invite(
             team_id=team_id,
-            email=given["email"],
-            role=Role(given["role"]),
+            email=body.email,
+            role=body.role,
             actor=actor,
             site=request.build_absolute_uri("/"),
             once=once,
         )
-        answer = {**invitation_json(row), "link": link or None}
+        answer = InvitationWithLink.represent(row, link=link)
         return made(answer, replayed=once.is_replayed(row))
 
 
-class InvitationDetail(Caller, APIView):
+class InvitationDetail(Caller):
     @operation(
         "withdrawInvitation",
         "Withdraw an invitation",
@@ -85,22 +112,22 @@ class InvitationDetail(Caller, APIView):
         scope=Permission.ADMIN,
         answers={204: None},
         refuses=(NotFound, InvitationEnded),
-        more="Its link counts no more.",
+        more="Its link becomes invalid.",
     )
     def delete(self, request: Request, invitation_id: UUID) -> Response:
         withdraw_invitation(invitation_id=invitation_id, actor=self.actor(request))
         return Response(status=204)
 
 
-class InvitationResend(Caller, APIView):
+class InvitationResend(Caller):
     @operation(
         "resendInvitation",
-        "Send an invitation again, with another link",
+        "Send an invitation again, with a new link",
         tag="invitations",
         scope=Permission.ADMIN,
         answers={200: InvitationWithLink},
         refuses=(NotFound, MoreThanOwn, InvitationEnded),
-        more="The link before counts no more; also what has expired is sent again.",
+        more="The former link becomes invalid. Expired invitations can be sent again.",
     )
     def post(self, request: Request, invitation_id: UUID) -> Response:
         row, link = resend_invitation(
@@ -108,19 +135,4 @@ class InvitationResend(Caller, APIView):
             actor=self.actor(request),
             site=request.build_absolute_uri("/"),
         )
-        return Response({**invitation_json(row), "link": link or None})
-
-
-def invitation_json(row: Any) -> dict[str, Any]:
-    """An invitation; its link is in the answer that made it, if at all, and in no other."""
-    return {
-        "id": str(row.pk),
-        "team": row.team.slug,
-        "email": row.email,
-        "role": row.role,
-        "invited_by": row.invited_by,
-        "mail": row.mail,
-        "created_at": row.created_at,
-        "sent_at": row.sent_at,
-        "expires_at": row.expires_at,
-    }
+        return Response(InvitationWithLink.represent(row, link=link))

@@ -1,29 +1,25 @@
-"""REST about teams and who belongs to them."""
+"""REST: teams and their members."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from inbox.actions.people.members import (
-    change_role,
-    change_team,
-    make_team,
-    remove_member,
-)
+from inbox.actions.people.members import change_role, change_team, make_team, remove_member
 from inbox.api.base.base_view import Caller
-from inbox.api.base.fields import (
+from inbox.api.base.field_types import (
+    UNSET,
     Flag,
-    Line,
+    PersonName,
+    Range,
+    TeamName,
     Text,
-    Whole,
+    example,
+    line,
 )
 from inbox.api.base.openapi_descriptions import operation, page_parameters
 from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Window
-from inbox.api.base.request_models import checked
-from inbox.api.base.response_models import Member, Page, Team
+from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
 from inbox.rules.decisions.collaboration import (
@@ -39,41 +35,64 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import Permission, Role
-from inbox.rules.people.team_settings import SETTINGS
 from inbox.rules.people.teams import LONGEST_NAME, LONGEST_SLUG
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
 
-
-class TeamInput(serializers.Serializer[Any]):
-    """The body of POST /api/teams."""
-
-    slug = Text(TEAM_SLUG, max_length=LONGEST_SLUG)
-    name = Line(max_length=LONGEST_NAME)
+TeamTitle = Annotated[str, line(LONGEST_NAME), example("Operations")]
 
 
-class TeamChange(serializers.Serializer[Any]):
-    """The body of PATCH /api/teams/<slug>; what is left out stays."""
-
-    name = Line(required=False, max_length=LONGEST_NAME)
-    grace_seconds = Whole(required=False, min_value=0, max_value=LONGEST_GRACE_SECONDS)
-    request_expiry_hours = Whole(required=False, min_value=0, max_value=LONGEST_EXPIRY_HOURS)
-    execute_within_hours = Whole(required=False, min_value=1, max_value=MOST_EXECUTION_HOURS)
-    requires_view_digest = Flag(required=False)
-    inbox_only = Flag(required=False)
-    names_deciders = Flag(required=False)
-    headings = serializers.DictField(child=Text(), required=False)
+class TeamInput(Schema):
+    slug: Annotated[str, Text(LONGEST_SLUG, TEAM_SLUG), example("ops")]
+    name: TeamTitle
 
 
-class MemberChange(serializers.Serializer[Any]):
-    """The body of PATCH /api/teams/<slug>/members/<id>."""
+class TeamChange(Schema):
+    """The settings of a team. Those that a request leaves out stay."""
 
-    role = serializers.ChoiceField([role.value for role in Role])
+    name: TeamTitle = UNSET
+    grace_seconds: Annotated[int, Range(0, LONGEST_GRACE_SECONDS), example(30)] = UNSET
+    """How long a complete set of decisions waits before it resumes its run."""
+    request_expiry_hours: Annotated[int, Range(0, LONGEST_EXPIRY_HOURS)] = UNSET
+    """When requests expire for which the agent sets no expiry; 0: never."""
+    execute_within_hours: Annotated[int, Range(1, MOST_EXECUTION_HOURS)] = UNSET
+    """When the approval of a call that has not started lapses."""
+    requires_view_digest: Flag = UNSET
+    """Whether AG-UI clients have to send the digest of what they displayed."""
+    inbox_only: Flag = UNSET
+    """Whether requests can be decided on the pages of the inbox only."""
+    names_deciders: Flag = UNSET
+    """Whether remote agents get the names of the people who decide."""
+    headings: Annotated[
+        dict[str, Annotated[str, Text()]],
+        example({"refund_payment": "Refund {amount} {currency}"}),
+    ] = UNSET
+    """Headings of requests by tool or kind of request; `{name}` stands for an argument."""
 
 
-class Teams(Caller, APIView):
+class Team(TeamChange):
+    slug: TeamName
+    role: Role | None
+    """Your role; null for a key."""
+    permissions: list[Permission]
+    """What you may do in this team."""
+
+
+class MemberChange(Schema):
+    role: Role
+
+
+class Member(MemberChange):
+    id: int = source("user_id")
+    username: Annotated[str, example("ana")] = source("user.username")
+    name: PersonName = source("user.display_name")
+    is_active: bool = source("user.is_active")
+    """A member who is not active cannot sign in and counts for no rule."""
+
+
+class Teams(Caller):
     @operation(
         "listTeams",
-        "List one's teams",
+        "List your teams",
         tag="teams",
         scope=Permission.READ,
         answers={200: Page[Team]},
@@ -82,26 +101,26 @@ class Teams(Caller, APIView):
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         rows = members.teams_with_access_page(actor, limit=window.one_more, after=window.after_name)
-        return window.page(rows, team_json, lambda row: row.team.slug)
+        return window.page(rows, _represent_team, lambda row: row.team.slug)
 
     @operation(
         "makeTeam",
-        "Make a team",
+        "Create a team",
         tag="teams",
         scope=Permission.ADMIN,
         answers={201: Team},
         takes=TeamInput,
         refuses=(InvalidValue, AddressTaken),
         only_people=True,
-        more="For superusers; whoever makes a team is its first administrator.",
+        more="For superusers. The creator becomes the first administrator.",
     )
     def post(self, request: Request) -> Response:
         actor = self.actor(request)
-        team = make_team(actor=actor, **checked(TeamInput, request))
-        return Response(team_json(members.team_access(actor, team.slug)), status=201)
+        team = make_team(actor=actor, **TeamInput.from_request(request).sent())
+        return Response(_represent_team(members.team_access(actor, team.slug)), status=201)
 
 
-class TeamDetail(Caller, APIView):
+class TeamDetail(Caller):
     @operation(
         "getTeam",
         "Read one team",
@@ -111,11 +130,11 @@ class TeamDetail(Caller, APIView):
         refuses=(NotFound,),
     )
     def get(self, request: Request, team: str) -> Response:
-        return Response(team_json(members.team_access(self.actor(request), team)))
+        return Response(_represent_team(members.team_access(self.actor(request), team)))
 
     @operation(
         "changeTeam",
-        "Change the name of a team, or how long complete answers wait",
+        "Change the settings of a team",
         tag="teams",
         scope=Permission.ADMIN,
         answers={204: None},
@@ -124,15 +143,15 @@ class TeamDetail(Caller, APIView):
     )
     def patch(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
-        given = checked(TeamChange, request)
-        change_team(team_id=team_for(actor, team).pk, actor=actor, **given)
+        changes = TeamChange.from_request(request).sent()
+        change_team(team_id=team_for(actor, team).pk, actor=actor, **changes)
         return Response(status=204)
 
 
-class TeamMembers(Caller, APIView):
+class TeamMembers(Caller):
     @operation(
         "listMembers",
-        "List who belongs to a team",
+        "List the members of a team",
         tag="teams",
         scope=Permission.READ,
         answers={200: Page[Member]},
@@ -144,13 +163,13 @@ class TeamMembers(Caller, APIView):
         team_id = team_for(actor, team).pk
         limit, after = window.one_more, window.after_number
         rows = members.members_page(actor, team_id, limit=limit, after=after)
-        return window.page(rows, member_json, cursor=lambda row: row.user_id)
+        return window.page(rows, Member.represent, cursor=lambda row: row.user_id)
 
 
-class MemberDetail(Caller, APIView):
+class MemberDetail(Caller):
     @operation(
         "changeMember",
-        "Give a member another role",
+        "Change the role of a member",
         tag="teams",
         scope=Permission.ADMIN,
         answers={200: Member},
@@ -160,19 +179,18 @@ class MemberDetail(Caller, APIView):
     def patch(self, request: Request, team: str, user: int) -> Response:
         actor = self.actor(request)
         team_id = team_for(actor, team).pk
-        role = Role(checked(MemberChange, request)["role"])
-        return Response(
-            member_json(change_role(team_id=team_id, user_id=user, role=role, actor=actor))
-        )
+        role = MemberChange.from_request(request).role
+        row = change_role(team_id=team_id, user_id=user, role=role, actor=actor)
+        return Response(Member.represent(row))
 
     @operation(
         "removeMember",
-        "Remove a member, or leave",
+        "Remove a member, or leave the team",
         tag="teams",
         scope=Permission.ADMIN,
         answers={204: None},
         refuses=(NotFound, LastAdmin),
-        more="All that they have open there ends; everybody may leave.",
+        more="Ends the sessions of the member in this team. Every member may leave.",
     )
     def delete(self, request: Request, team: str, user: int) -> Response:
         actor = self.actor(request)
@@ -180,21 +198,5 @@ class MemberDetail(Caller, APIView):
         return Response(status=204)
 
 
-def team_json(row: members.TeamAccess) -> dict[str, Any]:
-    return {
-        "slug": row.team.slug,
-        "name": row.team.name,
-        **{setting: getattr(row.team, setting) for setting in SETTINGS},
-        "role": row.role,
-        "permissions": sorted(row.permissions),
-    }
-
-
-def member_json(row: Any) -> dict[str, Any]:
-    return {
-        "id": row.user_id,
-        "username": row.user.get_username(),
-        "name": row.user.display_name,
-        "role": row.role,
-        "is_active": row.user.is_active,
-    }
+def _represent_team(row: members.TeamAccess) -> dict[str, Any]:
+    return Team.represent(row.team, role=row.role, permissions=sorted(row.permissions))
