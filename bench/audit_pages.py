@@ -146,19 +146,19 @@ def _drafts(row: Any, reviewer: Any, now: Any) -> Iterator[Any]:
     call, agent = row.tool_call, agent_actor(row.agent_id)
     about = {"now": now, "thread": row.thread, "run": row.run, "tool_call": call}
     asked = {**about, "interrupt": row, "digests": audit_trail.digests_of(row)}
-    yield audit_trail.entry(action="interrupt.opened", actor=agent, title=row.title, **asked)
-    yield audit_trail.entry(
+    yield audit_trail.build_entry(action="interrupt.opened", actor=agent, title=row.title, **asked)
+    yield audit_trail.build_entry(
         action="interrupt.claimed", actor=reviewer, **{**asked, "digests": None}
     )
-    yield audit_trail.entry(
+    yield audit_trail.build_entry(
         action="interrupt.resolved", actor=reviewer, payload={"approved": True}, **asked
     )
     given = {"executed": digest(call.approved_args)}
-    yield audit_trail.entry(
+    yield audit_trail.build_entry(
         action="tool.started", actor=agent, digests=given, args=call.approved_args, **about
     )
     result = {"result": digest(call.result)}
-    yield audit_trail.entry(
+    yield audit_trail.build_entry(
         action="tool.settled", actor=agent, digests=result, result=call.result, **about
     )
 

@@ -125,15 +125,15 @@ class _Stage:
     def run(self, effect: str, order: str) -> float:
         """Drive one run, and return the seconds from its claim to its end."""
         from inbox import engine  # noqa: PLC0415
-        from inbox.actions.runs.start_run import RunRequest, accept_run, new_external_id  # noqa: PLC0415
+        from inbox.actions.runs.start_run import RunRequest, new_external_id, start_run  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         message = {"id": "m", "role": "user", "content": f"{effect}/{order}"}
         given = {"messages": [message], "state": None, "tools": [], "context": []}
         request = RunRequest(new_external_id(), new_external_id(), given)
-        run = accept_run(agent=self._agent, request=request, actor=SEED).run
+        run = start_run(agent=self._agent, request=request, actor=SEED).run
         begun = time.perf_counter()
-        engine.execute(run.pk)
+        engine.execute_run(run.pk)
         taken = time.perf_counter() - begun
         run.refresh_from_db()
         if run.status != "succeeded":

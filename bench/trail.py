@@ -109,7 +109,9 @@ class _Stage:
             "now": database_now(),
         }
         while AuditEntry.objects.count() < entries:
-            self._record([audit_trail.entry(**what, number=number) for number in range(5_000)])
+            self._record(
+                [audit_trail.build_entry(**what, number=number) for number in range(5_000)]
+            )
         origin.seal()
         begun = time.perf_counter()
         verifier = Verifier(Key(origin.signing_key().verifier))

@@ -41,9 +41,9 @@ def sweep() -> None:
             if status:
                 log.warning("worker lost", run=str(run_id), status=status.value)
     for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
-        wakeups.ring_workers(run_id)
+        wakeups.wake_workers(run_id)
     for endpoint_id in found.endpoints_with_due_deliveries():
-        wakeups.ring_couriers(endpoint_id)
+        wakeups.wake_webhook_workers(endpoint_id)
     for endpoint_id in found.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
             forget_old(endpoint_id=endpoint_id)

@@ -12,7 +12,7 @@ from inbox.transparency_log import origin
 @shared_task(name="inbox.tasks.execute_run")
 def execute_run(run_id: str) -> None:
     try:
-        engine.execute(UUID(run_id))
+        engine.execute_run(UUID(run_id))
     finally:
         close_old_connections()
 

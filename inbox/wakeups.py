@@ -19,7 +19,7 @@ from django.db import transaction
 
 log = structlog.get_logger(__name__)
 
-GROUP = "rings"
+WAKEUP_GROUP = "rings"
 #: Who has which page open; processes tell each other, and nobody stores it.
 PRESENCE_GROUP = "presence"
 #: Committed rows travel with the ring as a hint, up to this many characters.
@@ -29,44 +29,44 @@ MOST_DECIDED = 100
 _MAX_UNSENT = 1_000
 
 
-def ring_workers_on_commit(run_id: UUID) -> None:
+def wake_workers_on_commit(run_id: UUID) -> None:
     """Tell some worker that a run is queued."""
-    _on_commit(ring_workers, run_id)
+    _on_commit(wake_workers, run_id)
 
 
-def ring_workers(run_id: UUID) -> None:
+def wake_workers(run_id: UUID) -> None:
     """Tell some worker now; for the sweeper, which has nothing to commit."""
     _send("inbox.tasks.execute_run", run_id)
 
 
-def ring_couriers_on_commit(endpoint_id: UUID) -> None:
+def wake_webhook_workers_on_commit(endpoint_id: UUID) -> None:
     """Tell some worker that there are messages for an endpoint."""
-    _on_commit(ring_couriers, endpoint_id)
+    _on_commit(wake_webhook_workers, endpoint_id)
 
 
-def ring_couriers(endpoint_id: UUID) -> None:
+def wake_webhook_workers(endpoint_id: UUID) -> None:
     """Tell some worker now; for the sweeper and for couriers who leave some for others."""
     _send("inbox.tasks.deliver_webhooks", endpoint_id)
 
 
-def ring_publishers(sink: int) -> None:
+def wake_publishers(sink: int) -> None:
     """Tell some worker that a sink, by its number in the setting, lacks checkpoints."""
     _send("inbox.tasks.publish_checkpoints", sink)
 
 
-def ring_followers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
+def wake_subscribers_on_commit(thread_id: UUID, rows: Sequence[tuple[int, str, str, str]]) -> None:
     """Tell followers of a thread that its log grew by `rows`: (seq, run id, type, body)."""
     small = sum(len(row[3]) for row in rows) <= HINT_CHARACTERS
     message = {
-        "type": "ring.thread",
+        "type": "wakeup.thread",
         "thread": str(thread_id),
         "seq": rows[-1][0],
         "rows": [list(row) for row in rows] if small else [],
     }
-    _on_commit(_bell.ring, message)
+    _on_commit(_sender.ring, message)
 
 
-def ring_reviewers_on_commit(
+def wake_open_pages_on_commit(
     team_id: UUID, thread_id: UUID, *, decided: Sequence[UUID] = (), by: str = ""
 ) -> None:
     """
@@ -75,11 +75,15 @@ def ring_reviewers_on_commit(
     Which ones were `decided`, and by whom, goes along as a hint, so that nobody begins to answer
     them while their page reads again; as many as anybody sees at once.
     """
-    message: dict[str, Any] = {"type": "ring.team", "team": str(team_id), "thread": str(thread_id)}
+    message: dict[str, Any] = {
+        "type": "wakeup.team",
+        "team": str(team_id),
+        "thread": str(thread_id),
+    }
     if decided:
         names = [str(one) for one in decided[:MOST_DECIDED]]
         message["decided"] = {"interrupts": names, "by": by}
-    _on_commit(_bell.ring, message)
+    _on_commit(_sender.ring, message)
 
 
 def _send(task: str, row_id: UUID | int) -> None:
@@ -97,7 +101,7 @@ def _on_commit(function: Any, *arguments: Any) -> None:
     transaction.on_commit(call, robust=True)
 
 
-def rings() -> BaseChannelLayer:
+def channel_layer() -> BaseChannelLayer:
     """The channel layer that carries rings."""
     layer = get_channel_layer()
     if layer is None:
@@ -105,7 +109,7 @@ def rings() -> BaseChannelLayer:
     return layer
 
 
-class _Bell:
+class _WakeupSender:
     """
     Sends rings from any thread over one event loop of its own.
 
@@ -118,17 +122,17 @@ class _Bell:
         self._unsent = threading.BoundedSemaphore(_MAX_UNSENT)
 
     def ring(self, message: dict[str, Any]) -> None:
-        layer: Any = rings()
+        layer: Any = channel_layer()
         # Asked of the class: the Redis layer looks for a running loop at any unknown attribute.
         if hasattr(type(layer), "group_send_now"):
-            layer.group_send_now(GROUP, message)  # embedded: no network, nothing to wait for
+            layer.group_send_now(WAKEUP_GROUP, message)  # embedded: no network, nothing to wait for
         elif self._unsent.acquire(blocking=False):
             asyncio.run_coroutine_threadsafe(self._send(message), self._running_loop())
         # Otherwise the layer does not answer: whoever waits looks by itself.
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:
-            await asyncio.wait_for(rings().group_send(GROUP, message), timeout=2)
+            await asyncio.wait_for(channel_layer().group_send(WAKEUP_GROUP, message), timeout=2)
         except Exception as error:  # a ring may be lost, a commit may not
             log.warning("ring lost", kind=message["type"], error=type(error).__name__)
         finally:
@@ -142,4 +146,4 @@ class _Bell:
             return self._loop
 
 
-_bell = _Bell()
+_sender = _WakeupSender()

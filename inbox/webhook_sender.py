@@ -53,7 +53,7 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
         return
     finally:
         _room.release()
-    wakeups.ring_couriers(endpoint_id)
+    wakeups.wake_webhook_workers(endpoint_id)
 
 
 def _deliver(taken: Taken) -> None:

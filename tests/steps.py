@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 from inbox import engine
 from inbox.actions.decisions.decide import decide
-from inbox.actions.runs.start_run import Accepted, RunRequest, accept_run
+from inbox.actions.runs.start_run import RunRequest, StartedRun, start_run
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus
@@ -44,7 +44,7 @@ def request(
 
 def start(world: Any, text: str, *, actor: Any = None, agent: Any = None, **ids: Any) -> Any:
     """Start a run and drive it to its end in this thread; return the run as it ended."""
-    accepted = accept_run(
+    accepted = start_run(
         agent=agent or world.agent,
         request=request(text, **ids),
         actor=actor or world.actor(world.alice),
@@ -52,8 +52,8 @@ def start(world: Any, text: str, *, actor: Any = None, agent: Any = None, **ids:
     return drive(accepted)
 
 
-def drive(accepted: Accepted) -> Any:
-    engine.execute(accepted.run.pk)
+def drive(accepted: StartedRun) -> Any:
+    engine.execute_run(accepted.run.pk)
     return reread(accepted.run)
 
 
@@ -66,7 +66,7 @@ def resumed_run(run: Any) -> Any:
     following = type(run).objects.filter(resumes=run).first()
     if following is None:
         return None
-    engine.execute(following.pk)
+    engine.execute_run(following.pk)
     return reread(following)
 
 

@@ -16,19 +16,19 @@ from inbox.rules.people.access import Actor
 
 
 @dataclass(frozen=True)
-class Once:
+class IdempotencyKey:
     """A request for something new: `made` is the id that it gets if it was not made before."""
 
     key: str = ""  #: the client's name for it; "" if it may be made as often as it is asked for
-    asked: Mapping[str, Any] = field(default_factory=dict)  #: all that says what it is
-    made: UUID = field(default_factory=uuid7)
+    request: Mapping[str, Any] = field(default_factory=dict)  #: all that says what it is
+    result_id: UUID = field(default_factory=uuid7)
 
     def is_replayed(self, row: Any) -> bool:
         """Whether an earlier request made what an action has returned."""
-        return bool(row.pk != self.made)
+        return bool(row.pk != self.result_id)
 
 
-def made_before(once: Once, *, actor: Actor, now: datetime) -> UUID | None:
+def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime) -> UUID | None:
     """
     The id of what an earlier request made under this key, or None: then the caller makes it.
 
@@ -38,12 +38,12 @@ def made_before(once: Once, *, actor: Actor, now: datetime) -> UUID | None:
     Raises:
         IdempotencyConflict: the key was used to ask for something else.
     """
-    if not once.key:
+    if not idempotency.key:
         return None
     wanted = Order(
-        key_digest=idempotency_digest(actor, once.key),
-        request_digest=digest(canonical_json(dict(once.asked))),
-        made=once.made,
+        key_digest=idempotency_digest(actor, idempotency.key),
+        request_digest=digest(canonical_json(dict(idempotency.request))),
+        made=idempotency.result_id,
         created_at=now,
     )
     Order.objects.bulk_create([wanted], ignore_conflicts=True)
@@ -52,4 +52,4 @@ def made_before(once: Once, *, actor: Actor, now: datetime) -> UUID | None:
         raise errors.IdempotencyConflict(
             "This Idempotency-Key was used with another request; use a new key for a new request."
         )
-    return None if kept.made == once.made else kept.made
+    return None if kept.made == idempotency.result_id else kept.made

@@ -148,7 +148,7 @@ def _run(actor: Actor, slug: str, value: Any, dialect: Dialect, entrance: Entran
             if still_open:
                 return _asks(request, still_open)
             request = replace(request, entries=entries, has_resume=True)
-        accepted = engine.accept(agent=agent, request=request, actor=actor, entrance=entrance)
+        accepted = engine.start_run(agent=agent, request=request, actor=actor, entrance=entrance)
     except (ContractError, Forbidden) as refusal:
         if isinstance(refusal, Forbidden) and not request.entries and given is None:
             raise

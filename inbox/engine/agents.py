@@ -1,6 +1,5 @@
-"""Finding the agent that a row stands for: in the registry, or elsewhere."""
+"""Finding the agent that a row names, in the registry or at a remote address."""
 
-import threading
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -8,33 +7,22 @@ from uuid import UUID
 from django.conf import settings
 
 from agents import registry
-from agents.adapters.remote.http_client import run_alone
-from agents.adapters.remote.probe import probe
-from agents.adapters.remote.probe_report import Found, Report, human_in_the_loop
+from agents.adapters.remote.probe_report import human_in_the_loop
 from agents.adapters.remote.remote_agent import RemoteAgent
 from agents.port import Agent
-from inbox.actions.agents.remote_agents import record_test
-from inbox.platform.encryption import Unreadable
-from inbox.queries.agents.agents import Elsewhere, agent_for, endpoint_of
-from inbox.queries.people.access import require
+from inbox.queries.agents.agents import Elsewhere, endpoint_of
 from inbox.rules.agents.remote_agents import REMOTE
-from inbox.rules.errors import NotRemote, TooManyTests
-from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.messages import TranslatableMessage
-
-#: A test keeps a thread that pages need as well, for seconds: there are a dozen of them.
-_AT_ONCE = 2
-_free = threading.BoundedSemaphore(_AT_ONCE)
+from inbox.rules.errors import NotFound
 
 
-class Located(NamedTuple):
-    """The agent of a run, and where it is."""
+class LocatedAgent(NamedTuple):
+    """An agent, and the digest of the address at which it is called."""
 
-    agent: Agent | None  #: None if there is none
+    agent: Agent | None  #: None if it is not installed
     endpoint_digest: str  #: "" for an agent of this installation
 
 
-def find(implementation: str) -> Agent:
+def find_agent(implementation: str) -> Agent:
     """
     Return the agent of this name.
 
@@ -43,72 +31,87 @@ def find(implementation: str) -> Agent:
     """
     if not implementation.startswith(REMOTE):
         return registry.get(implementation)
-    agent = locate(implementation).agent
+    agent = locate_agent(implementation).agent
     if agent is None:
         raise registry.UnknownAgent(implementation)
     return agent
 
 
-def locate(implementation: str) -> Located:
+def locate_agent(implementation: str) -> LocatedAgent:
     """
     Return the agent of this name, and the digest of the address that it will be called at.
 
-    Both come from one read: an agent that moves meanwhile is called at the address of the digest.
+    Both come from one read, so that the agent is called at the address of the digest even if its
+    row changes meanwhile.
     """
     if implementation.startswith(REMOTE):
         endpoint = endpoint_of(UUID(implementation.removeprefix(REMOTE)))
-        return Located(_remote(endpoint), endpoint.digest) if endpoint else Located(None, "")
+        if endpoint is None:
+            return LocatedAgent(None, "")
+        return LocatedAgent(remote_agent(endpoint), endpoint.digest)
     try:
-        return Located(registry.get(implementation), "")
+        return LocatedAgent(registry.get(implementation), "")
     except registry.UnknownAgent:
-        return Located(None, "")
+        return LocatedAgent(None, "")
 
 
-def try_connection(slug: str, actor: Actor) -> dict[str, Any]:
-    """
-    Ask a remote agent who it is, keep what was found and return it: a `Report` as JSON.
-
-    Takes ten seconds at most, in this thread, and holds no transaction meanwhile.
-
-    Raises:
-        NotFound, Forbidden.
-        NotRemote: the agent runs here.
-        TooManyTests: this process has enough to do with others.
-    """
-    agent = agent_for(actor, slug)
-    require(actor, agent.team_id, Permission.ADMIN, agent.pk)
-    endpoint = endpoint_of(agent.pk)
-    if endpoint is None:
-        raise NotRemote(
-            TranslatableMessage("This agent runs here: there is no connection to test.")
-        )
-    if not _free.acquire(blocking=False):
-        raise TooManyTests(
-            TranslatableMessage("Other connections are being tested: try again in a moment.")
-        )
-    try:
-        report = _probe(endpoint).to_json()
-    finally:
-        _free.release()
-    record_test(agent_id=agent.pk, changed_at=endpoint.changed_at, report=report, actor=actor)
-    return report
-
-
-def _probe(endpoint: Elsewhere) -> Report:
-    try:
-        return run_alone(probe(_remote(endpoint)))
-    except Unreadable:
-        return Report(Found.HEADERS_UNREADABLE)
-
-
-def _remote(endpoint: Elsewhere) -> RemoteAgent:
-    is_ours = urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS
+def remote_agent(endpoint: Elsewhere) -> RemoteAgent:
+    """Build the client of a remote agent."""
+    is_private_host = urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS
     return RemoteAgent(
         name=endpoint.slug,
         description=endpoint.description,
         url=endpoint.url,
         read_headers=endpoint.read_headers,
-        may_be_private=is_ours,
-        proxy="" if is_ours else settings.EGRESS_PROXY,
+        may_be_private=is_private_host,
+        proxy="" if is_private_host else settings.EGRESS_PROXY,
         human_in_the_loop=human_in_the_loop(endpoint.test) if endpoint.test else None,
     )
+
+
+def is_restartable(implementation: str) -> bool:
+    """Return whether the agent is installed and may be driven again after a lost worker."""
+    agent, _ = locate_agent(implementation)
+    return agent is not None and agent.restartable
+
+
+def installed_agents() -> list[str]:
+    """Return the names of the agents that the operator has installed."""
+    return list(registry.own())
+
+
+def description_of(implementation: str) -> str:
+    """
+    Return the agent's description of itself, one sentence.
+
+    Raises:
+        NotFound: the agent is not installed in this process.
+    """
+    return _installed_agent(implementation).description
+
+
+def input_schema_of(implementation: str) -> dict[str, Any] | None:
+    """Return the JSON Schema of the agent's input; None if it is started with a message only."""
+    try:
+        schema = find_agent(implementation).input_schema
+    except registry.UnknownAgent:
+        return None
+    return None if schema is None else dict(schema)
+
+
+def capabilities_of(implementation: str) -> dict[str, Any]:
+    """
+    Return the agent's AgentCapabilities as JSON.
+
+    Raises:
+        NotFound: the agent is not installed in this process.
+    """
+    capabilities = _installed_agent(implementation).capabilities()
+    return capabilities.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _installed_agent(implementation: str) -> Agent:
+    try:
+        return find_agent(implementation)
+    except registry.UnknownAgent as error:
+        raise NotFound("This agent is not installed here.") from error

@@ -16,13 +16,13 @@ from agents.port import (
     ToolRefused,
 )
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.tool_calls import WantedCall
-from inbox.engine.turns import Settled
+from inbox.actions.runs.tool_calls import CallAttempt
+from inbox.engine.agent_loop import ToolResult
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
 
 #: Asks the driver to have an action done in its own turn, outside of the event loop.
-Ask = Callable[[Callable[[run_lease.Batch, Any], Any], Any], "asyncio.Future[Any]"]
+Ask = Callable[[Callable[[run_lease.EventBatch, Any], Any], Any], "asyncio.Future[Any]"]
 
 
 class EngineJournal:
@@ -32,8 +32,10 @@ class EngineJournal:
     Calls that begin or settle in the same turn do so in one transaction.
     """
 
-    def __init__(self, hold: run_lease.Hold, ask: Ask, note: Callable[[Settled], None]) -> None:
-        self._hold = hold
+    def __init__(
+        self, lease: run_lease.RunLease, ask: Ask, note: Callable[[ToolResult], None]
+    ) -> None:
+        self._lease = lease
         self._ask = ask
         self._note = note
         self._begun_once: set[str] = set()
@@ -48,7 +50,7 @@ class EngineJournal:
         self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
     ) -> CallPermit:
         try:
-            wanted = WantedCall(tool_call_id, canonical_json(dict(args)), effect.value)
+            wanted = CallAttempt(tool_call_id, canonical_json(dict(args)), effect.value)
         except ValueError as error:
             raise ToolRefused(str(error)) from error
         if effect is Effect.ONCE:
@@ -63,21 +65,23 @@ class EngineJournal:
         if tool_call_id in self._begun_once:
             await self._ask(self._settle, (tool_call_id, result))
         else:
-            self._note(Settled(tool_call_id, result))
+            self._note(ToolResult(tool_call_id, result))
 
     async def undo_begin(self, tool_call_id: str) -> None:
         await self._ask(self._undo_begin, tool_call_id)
         self._begun_once.discard(tool_call_id)
 
-    def _begin(self, before: run_lease.Batch, wanted: Sequence[WantedCall]) -> Sequence[Any]:
-        return run_lease.begin_tool_calls(hold=self._hold, batch=before, wanted=wanted)
+    def _begin(self, before: run_lease.EventBatch, wanted: Sequence[CallAttempt]) -> Sequence[Any]:
+        return run_lease.start_tool_calls(lease=self._lease, batch=before, wanted=wanted)
 
-    def _undo_begin(self, before: run_lease.Batch, ids: Sequence[str]) -> Sequence[Any]:
-        run_lease.put_back_tool_calls(hold=self._hold, batch=before, ids=ids)
+    def _undo_begin(self, before: run_lease.EventBatch, ids: Sequence[str]) -> Sequence[Any]:
+        run_lease.reset_tool_calls(lease=self._lease, batch=before, ids=ids)
         return [None] * len(ids)
 
-    def _settle(self, before: run_lease.Batch, results: Sequence[tuple[str, str]]) -> Sequence[Any]:
-        run_lease.settle_tool_calls(hold=self._hold, batch=before, results=results)
+    def _settle(
+        self, before: run_lease.EventBatch, results: Sequence[tuple[str, str]]
+    ) -> Sequence[Any]:
+        run_lease.settle_tool_calls(lease=self._lease, batch=before, results=results)
         return [None] * len(results)
 
 

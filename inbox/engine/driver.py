@@ -17,11 +17,19 @@ from agents.agui.replay import ReplayDiverged
 from agents.port import Agent
 from agents.registry import UnknownAgent
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.recovery import ask_what_happened
+from inbox.actions.runs.recovery import interrupt_in_doubt
 from inbox.actions.runs.run_release import release_run
+from inbox.engine.agent_loop import (
+    Action,
+    AgentLoop,
+    Command,
+    EndOfStream,
+    Item,
+    OutOfBandEvents,
+    ToolResult,
+)
 from inbox.engine.context import EngineContext, EngineJournal
-from inbox.engine.stream import Outgoing, joined
-from inbox.engine.turns import Action, Aside, End, Item, Settled, Turns, Wish
+from inbox.engine.event_pipeline import EventPipeline, merge
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.errors import (
     PUBLIC_MESSAGES,
@@ -50,18 +58,18 @@ class Driver:
         self,
         assignment: Assignment,
         agent: Agent | None,
-        hold: run_lease.Hold,
+        lease: run_lease.RunLease,
         stopping: threading.Event,
         log: Any,
     ) -> None:
         self._assignment = assignment
         self._agent = agent
-        self._hold = hold
+        self._lease = lease
         self._stopping = stopping
         self._log = log
-        self._out = Outgoing(assignment)
-        self._turns = Turns()
-        self._journal = EngineJournal(hold, self._turns.ask, self._turns.note)
+        self._out = EventPipeline(assignment)
+        self._turns = AgentLoop()
+        self._journal = EngineJournal(lease, self._turns.ask, self._turns.note)
         self._context = EngineContext(
             thread_key=assignment.thread_key,
             run_key=assignment.run_key,
@@ -72,7 +80,7 @@ class Driver:
             journal=self._journal,
             emit_out_of_band=self._turns.emit_out_of_band,
         )
-        self._waiting = run_lease.Batch()
+        self._waiting = run_lease.EventBatch()
         self._is_restartable = agent is not None and agent.restartable
         self._began = self._last_write = time.monotonic()
 
@@ -115,10 +123,10 @@ class Driver:
                 return ended
             if time.monotonic() - self._began > settings.RUN_SECONDS:
                 raise LimitExceeded(f"One run may take {settings.RUN_SECONDS:.0f} seconds.")
-            if self._stopping.is_set() and self._is_restartable and release_run(hold=self._hold):
+            if self._stopping.is_set() and self._is_restartable and release_run(lease=self._lease):
                 return RunStatus.QUEUED
             if time.monotonic() - self._last_write > HEARTBEAT_SECONDS:
-                run_lease.renew_lease(hold=self._hold)
+                run_lease.renew_lease(lease=self._lease)
                 self._last_write = time.monotonic()
 
     def _handle(self, items: list[Item]) -> str | None:
@@ -132,35 +140,35 @@ class Driver:
                 self._grant(action, group)
                 continue
             for item in group:
-                if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | End):
+                if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | EndOfStream):
                     self._collect(events)
                     return self._conclude(item)
-                if isinstance(item, Aside):
+                if isinstance(item, OutOfBandEvents):
                     self._collect(events)
                     events = []
-                    self._waiting = joined(self._waiting, self._out.aside(item.events))
-                elif isinstance(item, Settled):
+                    self._waiting = merge(self._waiting, self._out.aside(item.events))
+                elif isinstance(item, ToolResult):
                     self._waiting.results[item.tool_call_id] = item.result
                 else:
                     events.append(item)
         self._collect(events)
         if self._waiting.frames or self._waiting.results:
-            run_lease.append_events(hold=self._hold, batch=self._waiting)
+            run_lease.append_events(lease=self._lease, batch=self._waiting)
             self._written()
         return None
 
     def _collect(self, events: list[BaseEvent]) -> None:
         """Check events and let them wait; whatever commits next, an error too, takes them along."""
-        self._waiting = joined(self._waiting, self._out.batch(events))
+        self._waiting = merge(self._waiting, self._out.batch(events))
 
-    def _grant(self, action: Action, group: list[Wish]) -> None:
+    def _grant(self, action: Action, group: list[Command]) -> None:
         wishes = [wish for wish in group if not wish.future.cancelled()]
         asked = time.monotonic()
         results = action(self._waiting, [wish.subject for wish in wishes])
         if time.monotonic() - asked > run_lease.LEASE.total_seconds():
             # This process was stopped meanwhile: somebody else may have asked a person by now
             # whether the call that would begin here has happened.
-            raise LeaseLost(str(self._hold.run_id))
+            raise LeaseLost(str(self._lease.run_id))
         self._written()
         for result in results:
             if isinstance(result, RunFailure):
@@ -169,10 +177,10 @@ class Driver:
             wish.future.set_result(result)
 
     def _written(self) -> None:
-        self._waiting = run_lease.Batch()
+        self._waiting = run_lease.EventBatch()
         self._last_write = time.monotonic()
 
-    def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | End) -> str:
+    def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | EndOfStream) -> str:
         if isinstance(last, agui.RunFinishedEvent):
             return self._finish(last)
         if self._journal.has_refused_arguments:
@@ -186,7 +194,7 @@ class Driver:
         raise AgentFailed from last.error
 
     def _finish(self, event: agui.RunFinishedEvent) -> str:
-        self._waiting = joined(self._waiting, self._out.last_of_chunks())
+        self._waiting = merge(self._waiting, self._out.last_of_chunks())
         last, finished = self._out.finish(event)
         outcome = finished.outcome
         interrupts = (
@@ -208,18 +216,18 @@ class Driver:
         goes_on = self._is_restartable and code != WorkerLost.code
         if not (goes_on and self._journal.has_begun_once):
             return False
-        run_lease.append_events(hold=self._hold, batch=joined(self._waiting, self._out.pending()))
+        run_lease.append_events(lease=self._lease, batch=merge(self._waiting, self._out.pending()))
         self._written()
-        return ask_what_happened(hold=self._hold)
+        return interrupt_in_doubt(lease=self._lease)
 
-    def _end(self, last: run_lease.Batch, status: RunStatus, **ending: Any) -> None:
+    def _end(self, last: run_lease.EventBatch, status: RunStatus, **ending: Any) -> None:
         kept = self._out.conversation()
         checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
         memory = self._context.saved_memory if status is not RunStatus.FAILED else None
         run_lease.finish_run(
-            hold=self._hold,
-            batch=joined(self._waiting, last),
-            ending=run_lease.Ending(
+            lease=self._lease,
+            batch=merge(self._waiting, last),
+            ending=run_lease.RunResult(
                 status=status,
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),

@@ -15,7 +15,7 @@ from inbox.feed.subscriptions import Subscription
 from inbox.feed.tails import SAFETY_POLL_SECONDS, Tail
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.live_access import live_access_of
-from inbox.wakeups import GROUP, PRESENCE_GROUP, rings
+from inbox.wakeups import PRESENCE_GROUP, WAKEUP_GROUP, channel_layer
 
 log = structlog.get_logger(__name__)
 
@@ -83,9 +83,9 @@ class Hub:
         """Dispatch wake-ups forever; while the layer is down, the safety poll replaces them."""
         while True:
             try:
-                layer = rings()
+                layer = channel_layer()
                 channel = await layer.new_channel()
-                await layer.group_add(GROUP, channel)
+                await layer.group_add(WAKEUP_GROUP, channel)
                 await layer.group_add(PRESENCE_GROUP, channel)
                 # Receiving this heartbeat proves that Redis has accepted both subscriptions.
                 await self._send(self._heartbeat())
@@ -98,11 +98,11 @@ class Hub:
 
     def _dispatch(self, message: dict[str, Any]) -> None:
         match message["type"]:
-            case "ring.thread":
+            case "wakeup.thread":
                 tail = self._tails.get(message["thread"])
                 if tail is not None:
                     tail.wake(message["seq"], message["rows"])
-            case "ring.team":
+            case "wakeup.team":
                 for subscription in self.subscriptions.values():
                     if message["team"] in subscription.access.reads:
                         subscription.changed(message["thread"], message.get("decided"))
@@ -167,7 +167,7 @@ class Hub:
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:
-            await asyncio.wait_for(rings().group_send(PRESENCE_GROUP, message), timeout=2)
+            await asyncio.wait_for(channel_layer().group_send(PRESENCE_GROUP, message), timeout=2)
         except Exception as error:  # the next announcement repeats it
             log.warning("presence not sent", error=type(error).__name__)
 

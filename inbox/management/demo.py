@@ -54,7 +54,7 @@ class Credentials:
 def ensure_demo(data_dir: Path) -> Credentials:
     """Seed the demo at the first start; afterwards, only read what it made."""
     path = data_dir / "demo-credentials.json"
-    for name in engine.own_agents():
+    for name in engine.installed_agents():
         give_agent(TEAM, name)
     if path.exists():
         kept = json.loads(path.read_text())
@@ -97,7 +97,7 @@ def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
 def _start(agent: Any, value: dict[str, Any] | None, text: str) -> None:
     message = {"id": new_external_id(), "role": "user", "content": text}
     props = None if value is None else {"input": value}
-    engine.accept(
+    engine.start_run(
         agent=agent,
         request=RunRequest(
             thread_id=new_external_id(),

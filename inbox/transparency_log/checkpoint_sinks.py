@@ -39,7 +39,7 @@ def ring_those_behind(size: int) -> None:
     kept = dict(AuditSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
     for number, address in enumerate(settings.AUDIT_SINKS):
         if kept.get(address, 0) < size:
-            wakeups.ring_publishers(number)
+            wakeups.wake_publishers(number)
 
 
 def publish(number: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 from agents.examples import desk
 from agents.sdk.context import ToolError
 from inbox import engine, sweeper
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Memory, Run, ToolCall
 from inbox.rules import errors
 from tests import steps
@@ -153,7 +153,7 @@ def test_what_is_said_beside_the_answers_is_heard_then_or_in_the_next_run(
         "Refund B7 for 6.", thread_id="t1", entries=(steps.entry(interrupt, steps.APPROVE),)
     )
 
-    resumed = steps.drive(accept_run(agent=refunds.agent, request=said, actor=robot))
+    resumed = steps.drive(start_run(agent=refunds.agent, request=said, actor=robot))
 
     assert resumed.status == "succeeded"
     if len(refunds.paid) == 1:
@@ -280,7 +280,7 @@ def test_what_a_lost_worker_has_done_is_not_done_again_when_it_is_tried_again(
     lost = lost_resume(world, refunds, bob, monkeypatch, later, at="finish_run")
     assert refunds.paid == [("A1", 30)]
 
-    retried = steps.drive(engine.retry(lost.pk, alice))
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
 
     assert retried.status == "succeeded"
     assert refunds.paid == [("A1", 30)]
@@ -298,7 +298,7 @@ def test_what_a_lost_worker_may_have_done_is_asked_before_it_is_tried_again(
     world, refunds, alice, bob, monkeypatch, later, said, paid, heard
 ):
     lost = lost_resume(world, refunds, bob, monkeypatch, later, at="settle_tool_calls")
-    retried = steps.drive(engine.retry(lost.pk, alice))
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
     (doubt,) = open_interrupts(retried)
     assert doubt.reason == "signoff:outcome_unknown"
     steps.answer(doubt, bob, said)
@@ -329,7 +329,7 @@ def test_a_resume_that_is_said_again_runs_nothing(world, refunds, bob):
     steps.approve(open_interrupts(run)[0], bob)
     resumed_run(run)
 
-    engine.execute(Run.objects.get(resumes=run).pk)
+    engine.execute_run(Run.objects.get(resumes=run).pk)
 
     assert refunds.paid == [("A1", 30)]
 

@@ -284,7 +284,7 @@ def test_an_answer_that_a_node_breaks_on_is_not_remembered(world, as_graph, alic
     assert Memory.objects.get().body == kept
     repaired.append(True)
 
-    retried = steps.drive(engine.retry(failed.pk, alice))
+    retried = steps.drive(engine.retry_run(failed.pk, alice))
 
     assert (retried.status, answers(retried)) == ("succeeded", "7 it is.")
 

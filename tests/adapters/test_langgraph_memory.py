@@ -15,7 +15,7 @@ from langgraph.types import interrupt
 
 from agents.adapters.langgraph.checkpoints import ThreadMemory
 from agents.examples import desk
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Memory, ToolCall
 from tests import steps
 from tests.adapters import graphs
@@ -94,7 +94,7 @@ class Form(TypedDict):
 def start_with(world, agent, given):
     wanted = steps.request("go", thread_id="t1")
     wanted.input["forwardedProps"] = {"input": given}
-    return steps.drive(accept_run(agent=agent, request=wanted, actor=world.actor(world.alice)))
+    return steps.drive(start_run(agent=agent, request=wanted, actor=world.actor(world.alice)))
 
 
 def test_a_graph_without_messages_takes_the_input_of_the_run(world, as_graph):

@@ -272,7 +272,7 @@ def test_what_a_tool_told_its_graph_to_do_is_not_made_up_when_it_is_lost(
     agent = as_graph(reviewed(wanted, "Done.", tools=[refund, note], refund=True))
     lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
 
-    retried = steps.drive(engine.retry(lost.pk, alice))
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
 
     # Only what does no harm may be asked once more.
     assert retried.status == ("succeeded" if effect == "read" else "failed")
@@ -299,7 +299,7 @@ def test_a_call_that_nobody_was_asked_about_is_not_made_again_after_a_loss(
     lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
     assert lost.error_code == "WORKER_LOST"
 
-    retried = steps.drive(engine.retry(lost.pk, alice))
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
 
     assert (retried.status, sorted(desk.paid)) == ("succeeded", [("A1", 10), ("B2", 10)])
 

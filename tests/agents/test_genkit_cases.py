@@ -20,7 +20,7 @@ from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
 from agents.sdk.workflow_context import Flow
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
 from inbox.rules import errors
@@ -42,7 +42,7 @@ class Case:
 
     def send(self, body):
         """Send a RunAgentInput as it is and drive the run that comes of it."""
-        accepted = accept_run(agent=self._agent, request=run_request(body), actor=self._caller)
+        accepted = start_run(agent=self._agent, request=run_request(body), actor=self._caller)
         self.run = steps.drive(accepted)
         return self.run
 

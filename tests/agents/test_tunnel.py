@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from agents.adapters.remote.http_client import build_request, open_client
 from inbox import webhook_sender
-from inbox.engine.agents import _remote
+from inbox.engine.agents import remote_agent
 
 PUBLIC = "93.184.216.34"
 
@@ -173,4 +173,4 @@ def test_remote_agents_are_reached_by_the_proxy_except_in_our_own_network(settin
         slug="a", description="", url=f"http://{host}/", read_headers=dict, test=None
     )
 
-    assert _remote(endpoint).proxy == proxy
+    assert remote_agent(endpoint).proxy == proxy

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
 from inbox.actions.webhooks.deliveries import send_test
@@ -52,7 +52,7 @@ def full(world, bob):
         steps.approve(row, bob)
     asked = [open_interrupts(start(world, "rehearse:tool_call"))[0] for _ in range(7)]
     for number in range(7):
-        comment_on(interrupt_id=asked[0].pk, actor=bob, text=f"word {number}")
+        add_comment(interrupt_id=asked[0].pk, actor=bob, text=f"word {number}")
     hooks = [add_webhook(team_id=world.team.pk, actor=SEED, **HOOK)[0] for _ in range(7)]
     for _ in range(7):
         send_test(endpoint_id=hooks[0].pk, actor=SEED)
@@ -275,7 +275,7 @@ def test_what_has_changed_is_sent_again(admin, full, bob):
     path = f"/api/interrupts/{full['interrupt']}/comments"
     admin._headers["If-None-Match"] = admin.get(path).headers["ETag"]
 
-    comment_on(interrupt_id=full["interrupt"], actor=bob, text="one more")
+    add_comment(interrupt_id=full["interrupt"], actor=bob, text="one more")
 
     assert admin.get(path).status_code == 200
 

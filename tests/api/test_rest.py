@@ -74,7 +74,7 @@ def decision(interrupt, payload):
 
 def drive(answer):
     run = Run.objects.get(pk=answer.json()["id"])
-    steps.engine.execute(run.pk)
+    steps.engine.execute_run(run.pk)
     return steps.reread(run)
 
 

@@ -246,7 +246,7 @@ def test_a_message_to_be_sent_rings_when_its_fact_is_committed(
     admin, hook, world, monkeypatch, django_capture_on_commit_callbacks
 ):
     rung = []
-    monkeypatch.setattr(wakeups, "ring_couriers", rung.append)
+    monkeypatch.setattr(wakeups, "wake_webhook_workers", rung.append)
     with django_capture_on_commit_callbacks(execute=True):
         start(world, "rehearse:echo")
 

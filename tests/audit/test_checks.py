@@ -72,7 +72,7 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
 ):
     entry = forge(log[1])
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit_trail.record_all(audit_trail.entry(**many) for _ in range(BLOCK))
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(BLOCK))
     origin.seal()
     AuditBlock.objects.update(root="0" * 64)
     background_verification.check_if_due()

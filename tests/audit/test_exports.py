@@ -221,7 +221,7 @@ def test_whoever_only_reads_makes_no_key(log, kept, settings, tmp_path):
 @pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
 def test_paths_are_right_whatever_was_done_to_the_blocks(log, kept, world, verify, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit_trail.record_all(audit_trail.entry(**many) for _ in range(700))
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(700))
     origin.seal()
     if harm == "gone":
         AuditBlock.objects.filter(number=1).delete()

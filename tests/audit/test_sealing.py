@@ -64,7 +64,7 @@ def test_an_export_is_the_same_when_it_is_made_again(log, world, tmp_path):
 def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_path):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(
-        audit_trail.entry(**many) for _ in range(700)
+        audit_trail.build_entry(**many) for _ in range(700)
     )  # blocks, and no power of two
     origin.seal()
     assert AuditBlock.objects.exists()

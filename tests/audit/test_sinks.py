@@ -52,7 +52,7 @@ def notes_in_database():
 @pytest.fixture
 def rung(monkeypatch):
     """Who is rung for publishes at once."""
-    monkeypatch.setattr(wakeups, "ring_publishers", origin.publish)
+    monkeypatch.setattr(wakeups, "wake_publishers", origin.publish)
 
 
 def test_a_file_and_a_web_server_get_every_checkpoint_in_order(

@@ -23,7 +23,7 @@ def size():
 def plant(pk, at=None, chain=None):
     """An entry that fits into its chain, under an id that no new entry has."""
     what = {"action": "test.made", "actor": SEED, "now": at or database_now()}
-    draft = audit_trail.entry(**what)
+    draft = audit_trail.build_entry(**what)
     place = audit_trail._next_place(draft)
     row = audit_trail._row(draft, place, audit_trail.commitment_to(draft.payload, "00" * 32))
     row.pk = pk
@@ -69,7 +69,7 @@ def test_a_leaf_that_a_checkpoint_commits_to_stays_where_it_is(log):
 def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
     AuditBlock.objects.create(number=0, root="0" * 64)
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit_trail.record_all(audit_trail.entry(**many) for _ in range(300))
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(300))
 
     assert origin.seal() == 300
     assert verify(kept)["verdict"] == "intact"
@@ -78,7 +78,7 @@ def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
 @pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
 def test_blocks_that_were_changed_are_found_and_made_anew(log, kept, world, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
-    audit_trail.record_all(audit_trail.entry(**many) for _ in range(700))
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(700))
     origin.seal()
     before = list(AuditBlock.objects.order_by("number").values_list("number", "root"))
     if harm == "gone":

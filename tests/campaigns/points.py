@@ -112,9 +112,9 @@ def _shorten_waits() -> None:
 def _wrap_engine(trigger: _Trigger) -> None:
     from agents.port import Effect
     from agents.sdk.tools import Tool
-    from inbox import engine
+    from inbox.engine import worker
 
-    claim, drive, execute = engine.claim_run, engine._drive, Tool.execute
+    claim, drive, execute = worker.claim_run, worker._drive, Tool.execute
 
     @wraps(claim)
     def claim_run(**arguments: Any) -> Any:
@@ -122,11 +122,11 @@ def _wrap_engine(trigger: _Trigger) -> None:
         return claim(**arguments)
 
     @wraps(drive)
-    def driving(run: Any, hold: Any, bound: Any) -> Any:
-        held = (str(hold.run_id), hold.fence)
+    def driving(run: Any, lease: Any, bound: Any) -> Any:
+        held = (str(lease.run_id), lease.fence)
         trigger.holds.add(held)
         try:
-            return drive(run, hold, bound)
+            return drive(run, lease, bound)
         finally:
             trigger.holds.discard(held)
 
@@ -137,14 +137,14 @@ def _wrap_engine(trigger: _Trigger) -> None:
             trigger.reached(AFTER_EFFECT)
         return value
 
-    engine.claim_run, engine._drive, Tool.execute = claim_run, driving, executing
+    worker.claim_run, worker._drive, Tool.execute = claim_run, driving, executing
 
 
 def _wrap_rows(trigger: _Trigger) -> None:
     """What happens within the transactions."""
     from inbox.actions.runs import event_log, tool_calls
 
-    begin, settle, append = tool_calls.begin, tool_calls.settle, event_log.append
+    begin, settle, append = tool_calls.start_calls, tool_calls.settle_calls, event_log.append_frames
 
     @wraps(begin)
     def begin_calls(*, thread: Any, wanted: Any, **more: Any) -> Any:
@@ -165,7 +165,11 @@ def _wrap_rows(trigger: _Trigger) -> None:
         if arguments["frames"]:
             trigger.reached(DURING_APPEND)
 
-    tool_calls.begin, tool_calls.settle, event_log.append = begin_calls, settle_calls, append_frames
+    tool_calls.start_calls, tool_calls.settle_calls, event_log.append_frames = (
+        begin_calls,
+        settle_calls,
+        append_frames,
+    )
 
 
 def _wrap_transactions(trigger: _Trigger) -> None:
@@ -174,18 +178,18 @@ def _wrap_transactions(trigger: _Trigger) -> None:
 
     for name in ("renew_lease", "append_events", "settle_tool_calls", "finish_run"):
         setattr(run_lease, name, _watched(trigger, getattr(run_lease, name)))
-    begin_tool_calls = _watched(trigger, run_lease.begin_tool_calls)
+    start_tool_calls = _watched(trigger, run_lease.start_tool_calls)
 
-    @wraps(begin_tool_calls)
-    def begun(*, hold: Any, batch: Any, wanted: Any) -> Any:
-        answers = begin_tool_calls(hold=hold, batch=batch, wanted=wanted)
+    @wraps(start_tool_calls)
+    def begun(*, lease: Any, batch: Any, wanted: Any) -> Any:
+        answers = start_tool_calls(lease=lease, batch=batch, wanted=wanted)
         for call in _begun_once(wanted, answers):
-            happened("started", run=str(hold.run_id), call=call)
+            happened("started", run=str(lease.run_id), call=call)
         if any(_is_let_go(answer) for answer in answers):
             trigger.reached(AFTER_START)
         return answers
 
-    run_lease.begin_tool_calls = begun
+    run_lease.start_tool_calls = begun
 
 
 def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]:
@@ -193,18 +197,18 @@ def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]
     from inbox.rules.errors import LeaseLost
 
     @wraps(write)
-    def watched(*, hold: Any, **arguments: Any) -> Any:
-        held = (str(hold.run_id), hold.fence)
+    def watched(*, lease: Any, **arguments: Any) -> Any:
+        held = (str(lease.run_id), lease.fence)
         # What was under way when the process was stopped may have been committed before.
         was_fenced = held in trigger.fenced
         try:
-            result = write(hold=hold, **arguments)
+            result = write(lease=lease, **arguments)
         except LeaseLost:
             if held in trigger.fenced:
-                happened("refused", pid=os.getpid(), hold=held, write=write.__name__)
+                happened("refused", pid=os.getpid(), lease=held, write=write.__name__)
             raise
         if was_fenced:
-            happened("wrote", pid=os.getpid(), hold=held, write=write.__name__)
+            happened("wrote", pid=os.getpid(), lease=held, write=write.__name__)
         if write.__name__ == "append_events":
             trigger.reached(AFTER_APPEND)
         return result
@@ -216,7 +220,7 @@ def _wrap_decisions(trigger: _Trigger) -> None:
     from inbox import wakeups
     from inbox.api.runs import runs_and_interrupts
 
-    decide, ring_workers = runs_and_interrupts.decide, wakeups.ring_workers
+    decide, wake_workers = runs_and_interrupts.decide, wakeups.wake_workers
     deciding = threading.local()
 
     @wraps(decide)
@@ -230,14 +234,14 @@ def _wrap_decisions(trigger: _Trigger) -> None:
         trigger.reached(AFTER_DECISION)
         return decision
 
-    @wraps(ring_workers)
+    @wraps(wake_workers)
     def ring(run_id: Any) -> None:
         if getattr(deciding, "now", False):
             deciding.now = False
             trigger.reached(AFTER_DECISION)
-        ring_workers(run_id)
+        wake_workers(run_id)
 
-    runs_and_interrupts.decide, wakeups.ring_workers = decided, ring
+    runs_and_interrupts.decide, wakeups.wake_workers = decided, ring
 
 
 def _is_let_go(answer: Any) -> bool:

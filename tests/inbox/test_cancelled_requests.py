@@ -8,7 +8,7 @@ from django.test import Client
 
 from inbox import engine
 from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.models import AuditEntry, Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
@@ -164,7 +164,7 @@ def signed_in(user):
 
 def resume(world, run, entries):
     sent = steps.request(thread_id=run.thread.external_id, entries=entries)
-    return accept_run(agent=world.agent, request=sent, actor=world.actor(world.bob))
+    return start_run(agent=world.agent, request=sent, actor=world.actor(world.bob))
 
 
 def test_answered_run_cannot_be_cancelled(world, alice, bob):
@@ -191,7 +191,7 @@ def test_key_without_decide_cancels_what_it_asked_and_nothing_else(
     machine = key_with("run", "read")
     body = {"agent": "rehearsal", "message": "rehearse:tool_call"}
     own = Run.objects.get(pk=machine.post("/api/runs", body).json()["id"])
-    engine.execute(own.pk)
+    engine.execute_run(own.pk)
 
     others = machine.post(f"/api/runs/{waiting.pk}/cancel")
     answer = machine.post(f"/api/runs/{own.pk}/cancel")
@@ -229,7 +229,7 @@ def test_resumes_and_retries_keep_the_requester(world, alice, bob):
     approve(open_interrupts(run)[0], bob)
     resumed = steps.resumed_run(run)
     failed = start(world, "rehearse:error")
-    retried = engine.retry(failed.pk, bob).run
+    retried = engine.retry_run(failed.pk, bob).run
 
     assert {one.requester_user_id for one in (run, resumed, failed, retried)} == {alice.user_id}
     assert resumed.is_requested_by(alice)
@@ -244,10 +244,10 @@ def test_parent_run_id_of_a_resume_is_kept_and_echoed(world, bob):
     entries = (steps.entry(open_interrupts(run)[0], APPROVE),)
     sent = steps.request(thread_id="t1", entries=entries)
 
-    resume = accept_run(
+    resume = start_run(
         agent=world.agent, request=replace(sent, parent_run_id=run.external_id), actor=bob
     ).run
-    engine.execute(resume.pk)
+    engine.execute_run(resume.pk)
 
     assert steps.reread(resume).parent_external_id == run.external_id
     started = json.loads(resume.events.order_by("seq").first().body)

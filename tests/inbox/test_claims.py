@@ -6,7 +6,7 @@ import pytest
 
 from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Claim
 from inbox.queries.decisions.collaboration import claim_on, count_claimed
 from inbox.queries.decisions.inbox_lists import list_for
@@ -215,7 +215,7 @@ def test_a_claim_stops_other_people_over_ag_ui(asked, world, bob, dora):
     claim(asked, bob)
 
     with pytest.raises(errors.Claimed):
-        accept_run(agent=world.agent, request=_answers_to(asked), actor=dora)
+        start_run(agent=world.agent, request=_answers_to(asked), actor=dora)
 
     assert steps.reread(asked).status == "open"
 
@@ -223,7 +223,7 @@ def test_a_claim_stops_other_people_over_ag_ui(asked, world, bob, dora):
 def test_a_claim_does_not_stop_a_machine_over_ag_ui(asked, world, bob):
     claim(asked, bob)
 
-    accept_run(agent=world.agent, request=_answers_to(asked), actor=actor_of_key(world.key))
+    start_run(agent=world.agent, request=_answers_to(asked), actor=actor_of_key(world.key))
 
     assert steps.reread(asked).status == "resolved"
     assert not Claim.objects.exists()

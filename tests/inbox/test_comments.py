@@ -6,7 +6,7 @@ import json
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.models import AuditEntry, Comment
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
@@ -21,7 +21,7 @@ def asked(world):
 
 
 def say(interrupt, actor, text):
-    return comment_on(interrupt_id=interrupt.pk, actor=actor, text=text)
+    return add_comment(interrupt_id=interrupt.pk, actor=actor, text=text)
 
 
 def test_comments_are_read_in_the_order_they_were_written(asked, bob, dora, alice):

@@ -15,8 +15,8 @@ from django.db import connections
 
 from agents.adapters.remote import allowed_addresses
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.engine import agents as engine_agents
-from inbox.engine.agents import try_connection
+from inbox.engine import connection_test
+from inbox.engine.connection_test import run_connection_test
 from inbox.models import AuditEntry, Endpoint
 from inbox.queries.agents.agents import agent_for, place_of
 from inbox.rules.errors import (
@@ -184,7 +184,7 @@ def test_a_test_is_kept_for_everybody_to_see(world, put, elsewhere, alice):
     elsewhere.runs = [REFUSAL]
     elsewhere.capabilities = {"identity": {"name": "Refunds"}}
 
-    report = try_connection("refunds", SEED)
+    report = run_connection_test("refunds", SEED)
 
     assert (report["found"], report["protocol_version"]) == ("agent", "1.0")
     assert report["told"]["name"] == "Refunds"
@@ -199,15 +199,15 @@ def test_a_test_is_kept_for_everybody_to_see(world, put, elsewhere, alice):
 def test_a_test_of_what_was_changed_meanwhile_is_not_kept(put, elsewhere, monkeypatch):
     put(elsewhere.url)
     elsewhere.runs = [REFUSAL]
-    ask = engine_agents._probe
+    ask = connection_test._probe
 
     def ask_and_change(endpoint):
         report = ask(endpoint)
         put("https://b.example.com/")
         return report
 
-    monkeypatch.setattr(engine_agents, "_probe", ask_and_change)
-    assert try_connection("refunds", SEED)["found"] == "agent"
+    monkeypatch.setattr(connection_test, "_probe", ask_and_change)
+    assert run_connection_test("refunds", SEED)["found"] == "agent"
 
     assert (place().tested_at, place().test) == (None, None)
     assert AuditEntry.objects.filter(action="agent.tested").exists()
@@ -216,7 +216,7 @@ def test_a_test_of_what_was_changed_meanwhile_is_not_kept(put, elsewhere, monkey
 def test_a_change_forgets_the_test(put, elsewhere):
     put(elsewhere.url)
     elsewhere.runs = [REFUSAL]
-    try_connection("refunds", SEED)
+    run_connection_test("refunds", SEED)
 
     put(elsewhere.url, description="Refunds.")
 
@@ -227,7 +227,7 @@ def test_our_own_network_is_not_tested(put, elsewhere, settings):
     put(elsewhere.url)
     settings.PRIVATE_AGENT_HOSTS = frozenset()
 
-    assert try_connection("refunds", SEED)["found"] == "address_refused"
+    assert run_connection_test("refunds", SEED)["found"] == "address_refused"
     assert elsewhere.sent == []
 
 
@@ -235,7 +235,7 @@ def test_nobody_is_greeted_with_headers_that_cannot_be_read(put, elsewhere, sett
     put(elsewhere.url, {"Authorization": SECRET})
     settings.SECRET_KEY = "another one"
 
-    assert try_connection("refunds", SEED)["found"] == "headers_unreadable"
+    assert run_connection_test("refunds", SEED)["found"] == "headers_unreadable"
     assert elsewhere.sent == []
 
 
@@ -253,11 +253,13 @@ def test_no_transaction_is_open_while_a_connection_is_tested(put, elsewhere, mon
         return await _resolve(host, port)
 
     outside = transactions()
-    remote = engine_agents._remote
+    remote = connection_test.remote_agent
     monkeypatch.setattr(
-        engine_agents, "_remote", lambda endpoint: replace(remote(endpoint), resolver=resolve)
+        connection_test,
+        "remote_agent",
+        lambda endpoint: replace(remote(endpoint), resolver=resolve),
     )
-    try_connection("refunds", SEED)
+    run_connection_test("refunds", SEED)
 
     assert seen == [outside]
 
@@ -271,14 +273,16 @@ def test_a_name_server_that_never_answers_keeps_nobody(put, monkeypatch):
         await asyncio.get_running_loop().run_in_executor(None, answers.wait)
         return ["93.184.215.14"]
 
-    remote, probe = engine_agents._remote, engine_agents.probe
+    remote, probe = connection_test.remote_agent, connection_test.probe
     monkeypatch.setattr(
-        engine_agents, "_remote", lambda endpoint: replace(remote(endpoint), resolver=resolve)
+        connection_test,
+        "remote_agent",
+        lambda endpoint: replace(remote(endpoint), resolver=resolve),
     )
-    monkeypatch.setattr(engine_agents, "probe", lambda agent: probe(agent, seconds=0.1))
+    monkeypatch.setattr(connection_test, "probe", lambda agent: probe(agent, seconds=0.1))
 
     try:
-        assert try_connection("refunds", SEED)["found"] == "timed_out"
+        assert run_connection_test("refunds", SEED)["found"] == "timed_out"
         assert not answers.is_set()
     finally:
         answers.set()
@@ -286,19 +290,19 @@ def test_a_name_server_that_never_answers_keeps_nobody(put, monkeypatch):
 
 def test_only_some_connections_are_tested_at_once(put, elsewhere):
     put(elsewhere.url)
-    endpoint = engine_agents.endpoint_of(agent_for(SEED, "refunds").pk)
-    for _ in range(engine_agents._AT_ONCE):
-        assert engine_agents._free.acquire(blocking=False)
+    endpoint = connection_test.endpoint_of(agent_for(SEED, "refunds").pk)
+    for _ in range(connection_test._MAX_TESTS):
+        assert connection_test._free_slots.acquire(blocking=False)
 
     with pytest.raises(TooManyTests):
-        try_connection("refunds", SEED)
-    for _ in range(engine_agents._AT_ONCE):
-        engine_agents._free.release()
+        run_connection_test("refunds", SEED)
+    for _ in range(connection_test._MAX_TESTS):
+        connection_test._free_slots.release()
     elsewhere.runs = [REFUSAL]
 
     assert elsewhere.sent == []
-    assert engine_agents._probe(endpoint).found == "agent"
-    assert engine_agents._free._value == engine_agents._AT_ONCE
+    assert connection_test._probe(endpoint).found == "agent"
+    assert connection_test._free_slots._value == connection_test._MAX_TESTS
 
 
 @pytest.mark.parametrize(("who", "why"), [("bob", Forbidden), ("carol", NotFound)])
@@ -306,13 +310,13 @@ def test_only_administrators_test_a_connection(put, elsewhere, request, who, why
     put(elsewhere.url)
 
     with pytest.raises(why):
-        try_connection("refunds", request.getfixturevalue(who))
+        run_connection_test("refunds", request.getfixturevalue(who))
     assert elsewhere.sent == []
 
 
 def test_an_agent_that_runs_here_has_no_connection(world):
     with pytest.raises(NotRemote):
-        try_connection("rehearsal", SEED)
+        run_connection_test("rehearsal", SEED)
 
 
 # -- certificates ---------------------------------------------------------------------------------
@@ -347,7 +351,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(put, secure_port, sett
     settings.PRIVATE_AGENT_HOSTS = {"127.0.0.1"}
     put(f"https://127.0.0.1:{secure_port}/agui", {"Authorization": SECRET})
 
-    report = try_connection("refunds", SEED)
+    report = run_connection_test("refunds", SEED)
 
     assert report["found"] == "tls_failed"
     assert "self" in report["detail"]

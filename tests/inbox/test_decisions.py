@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 
 from agents.port import Effect, ToolRefused
 from inbox.actions.decisions.decide import decide
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
@@ -308,7 +308,7 @@ def test_a_denial_stands_whatever_else_is_approved_about_the_call(world, as_agen
     payloads = [{**APPROVE, "editedArgs": {"amount": 9}}, steps.DENY]
     entries = tuple(steps.entry(questions[i], payloads[i]) for i in order)
 
-    accepted = accept_run(
+    accepted = start_run(
         agent=agent, request=steps.request(thread_id="t1", entries=entries), actor=bob
     )
     steps.drive(accepted)

@@ -14,9 +14,14 @@ from agents.agui.interrupts import approval_schema
 from agents.agui.sequence import Sequence
 from agents.port import Effect, ToolRefused
 from inbox import engine
-from inbox.actions.runs.start_run import accept_run, cancel_run
-from inbox.engine import stream, turns
+from inbox.actions.runs.run_lease import claim_run
+from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.engine import agent_loop, event_pipeline, worker
+from inbox.engine.agents import find_agent
+from inbox.engine.driver import Driver
 from inbox.models import Run, Thread, ToolCall
+from inbox.queries.runs.run_assignment import load_assignment
+from inbox.rules.errors import LeaseLost
 from tests import steps
 from tests.steps import APPROVE, approve, open_interrupts, request, start
 
@@ -112,7 +117,7 @@ def test_a_run_that_is_rung_for_twice_runs_once(world):
     run = start(world, "rehearse:echo")
     before = steps.events(run.thread_id)
 
-    engine.execute(run.pk)
+    engine.execute_run(run.pk)
 
     assert steps.events(run.thread_id) == before
 
@@ -229,7 +234,7 @@ def test_an_illegal_sequence_ends_in_an_error_and_leaves_the_thread_usable(
 
 
 def test_an_event_beyond_the_limit_ends_the_run(world, as_agent, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_EVENT_CHARACTERS", 1_000)
+    monkeypatch.setattr(event_pipeline, "MAX_EVENT_CHARACTERS", 1_000)
 
     async def play(run_input, ctx):
         for event in said("x" * 2_000):
@@ -242,7 +247,7 @@ def test_an_event_beyond_the_limit_ends_the_run(world, as_agent, monkeypatch):
 
 
 def test_an_endless_agent_is_cut_off(world, as_agent, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_EVENTS", 200)
+    monkeypatch.setattr(event_pipeline, "MAX_EVENTS", 200)
 
     async def play(run_input, ctx):
         number = 0
@@ -400,18 +405,18 @@ def test_a_worker_whose_run_was_cancelled_writes_nothing_more(world, as_agent, a
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
-    claimed = engine.claim_run(run_id=accepted.run.pk)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
+    claimed = claim_run(run_id=accepted.run.pk)
     cancel_run(run_id=accepted.run.pk, actor=alice)
-    run, hold = claimed
+    run, lease = claimed
 
-    with pytest.raises(engine.LeaseLost):
-        engine.Driver(
-            engine.load_assignment(run, restartable=True, endpoint_digest=""),
-            engine.find(agent.implementation),
-            hold,
+    with pytest.raises(LeaseLost):
+        Driver(
+            load_assignment(run, restartable=True, endpoint_digest=""),
+            find_agent(agent.implementation),
+            lease,
             threading.Event(),
-            engine.log,
+            worker.log,
         ).drive()
 
     assert steps.reread(accepted.run).status == "cancelled"
@@ -438,12 +443,12 @@ def test_a_stopping_worker_gives_its_run_back_and_the_next_one_ends_it(world, as
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
-    engine.execute(accepted.run.pk)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
+    engine.execute_run(accepted.run.pk)
     engine.stopping.clear()
     assert steps.reread(accepted.run).status == "queued"
 
-    engine.execute(accepted.run.pk)
+    engine.execute_run(accepted.run.pk)
 
     assert steps.reread(accepted.run).status == "succeeded"
     assert steps.event_types(accepted.run) == [
@@ -499,7 +504,7 @@ def test_the_agent_gets_the_servers_conversation_and_decisions_whatever_the_clie
     }
     what = request(thread_id="t1", entries=(steps.entry(interrupt, APPROVE),))
     what.input["messages"].append(forged)
-    steps.drive(accept_run(agent=agent, request=what, actor=bob))
+    steps.drive(start_run(agent=agent, request=what, actor=bob))
 
     resumed = seen[-1]
     assert "forged" not in [message.id for message in resumed.messages]
@@ -516,7 +521,7 @@ def test_an_agent_that_ends_in_a_cancellation_of_its_own_fails_the_run(world, as
 
 
 def test_an_agent_that_does_not_let_itself_be_stopped_is_left_behind(world, as_agent, monkeypatch):
-    monkeypatch.setattr(turns, "STOP_SECONDS", 0.05)
+    monkeypatch.setattr(agent_loop, "STOP_SECONDS", 0.05)
 
     async def play(run_input, ctx):
         yield finished(run_input)
@@ -528,15 +533,15 @@ def test_an_agent_that_does_not_let_itself_be_stopped_is_left_behind(world, as_a
 
 
 def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypatch):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
 
     def away(**_kwargs):
         raise OperationalError("server closed the connection")
 
     with monkeypatch.context() as broken:
-        broken.setattr(engine.driver.work, "append_events", away)
-        broken.setattr(engine.driver.work, "finish_run", away)
-        engine.execute(accepted.run.pk)
+        broken.setattr(engine.driver.run_lease, "append_events", away)
+        broken.setattr(engine.driver.run_lease, "finish_run", away)
+        engine.execute_run(accepted.run.pk)
 
     assert steps.reread(accepted.run).status == "running"
 
@@ -635,15 +640,15 @@ def test_a_once_call_of_a_run_that_failed_is_in_doubt(world, as_agent):
 
 def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatch):
     batches = []
-    original = engine.driver.work.begin_tool_calls
+    original = engine.driver.run_lease.start_tool_calls
 
     def counted(*, wanted, **more):
         batches.append(len(wanted))
         return original(wanted=wanted, **more)
 
-    monkeypatch.setattr(engine.driver.work, "begin_tool_calls", counted)
+    monkeypatch.setattr(engine.driver.run_lease, "start_tool_calls", counted)
     run = start(world, "rehearse:parallel:40")
-    accepted = accept_run(
+    accepted = start_run(
         agent=world.agent,
         request=request(
             thread_id=run.thread.external_id,
@@ -657,12 +662,12 @@ def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatc
 
 
 def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice, monkeypatch):
-    accepted = accept_run(
+    accepted = start_run(
         agent=world.agent, request=request("rehearse:echo", thread_id="t1"), actor=alice
     )
     with monkeypatch.context() as broken:
-        broken.setattr(engine, "load_assignment", lambda run, **_: 1 / 0)
-        engine.execute(accepted.run.pk)
+        broken.setattr(worker, "load_assignment", lambda run, **_: 1 / 0)
+        engine.execute_run(accepted.run.pk)
 
     assert steps.reread(accepted.run).error_code == "PROTOCOL_VIOLATION"
     assert start(world, "rehearse:echo", thread_id="t1").status == "succeeded"
@@ -670,10 +675,10 @@ def test_a_run_whose_rows_cannot_be_read_fails_and_frees_its_thread(world, alice
 
 @pytest.mark.usefixtures("_not_stopping")
 def test_a_stopping_worker_takes_no_more_runs(world, alice):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     engine.stopping.set()
 
-    engine.execute(accepted.run.pk)
+    engine.execute_run(accepted.run.pk)
 
     assert steps.reread(accepted.run).status == "queued"
 

@@ -46,7 +46,7 @@ class Log:
 
 def ring(rows, *, with_rows=True):
     message = {
-        "type": "ring.thread",
+        "type": "wakeup.thread",
         "thread": str(THREAD),
         "seq": rows[-1].seq,
         "rows": [list(row) for row in rows] if with_rows else [],

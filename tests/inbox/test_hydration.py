@@ -1,13 +1,13 @@
 """What a client that knows nothing is told of a thread."""
 
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Thread
 from inbox.queries.runs.threads import hydration_of
 from tests import steps
 
 
 def test_a_run_that_ends_meanwhile_is_told_with_its_messages(world, monkeypatch):
-    accepted = accept_run(
+    accepted = start_run(
         agent=world.agent, request=steps.request("hello"), actor=world.actor(world.alice)
     )
     read = Thread.refresh_from_db

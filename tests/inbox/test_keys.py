@@ -265,7 +265,7 @@ def test_the_key_of_an_agent_runs_and_reads_that_agent(world, own):
 
 def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own, as_agent):
     from inbox.actions.people.provisioning import ensure_agent
-    from inbox.actions.runs.start_run import accept_run, cancel_run
+    from inbox.actions.runs.start_run import cancel_run, start_run
     from inbox.queries.agents.agents import agent_for, agents_for
     from inbox.queries.decisions.interrupts import detail_for
 
@@ -284,7 +284,7 @@ def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own
         lambda: thread_for(own, run.thread_id),
         lambda: detail_for(own, interrupt.pk),
         lambda: cancel_run(run_id=run.pk, actor=own),
-        lambda: accept_run(agent=other, request=request("rehearse:echo"), actor=own),
+        lambda: start_run(agent=other, request=request("rehearse:echo"), actor=own),
         lambda: approve(interrupt, own),
     ):
         with pytest.raises(NotFound):

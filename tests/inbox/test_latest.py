@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.models import Run
@@ -28,7 +28,7 @@ def rows(world, bob):
     """One run, comment and delivery, and the way to each of the lists."""
     run = start(world, "rehearse:tool_call")
     (asked,) = open_interrupts(run)
-    comment_on(interrupt_id=asked.pk, actor=bob, text="one")
+    add_comment(interrupt_id=asked.pk, actor=bob, text="one")
     hook, _ = add_webhook(
         team_id=world.team.pk,
         url="https://hooks.example.com/",

@@ -9,7 +9,7 @@ from agents.sdk.models import Part, Request
 from agents.sdk.tools import tool
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Run
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled, kill_while_driving
@@ -68,17 +68,17 @@ def played_by(model):
 def drive_again(run, later, *, seconds=60):
     later(seconds=seconds)
     sweeper.sweep()
-    engine.execute(run.pk)
+    engine.execute_run(run.pk)
     return steps.reread(run)
 
 
-@pytest.mark.parametrize(("at", "asked"), [("begin_tool_calls", 2), ("finish_run", 3)])
+@pytest.mark.parametrize(("at", "asked"), [("start_tool_calls", 2), ("finish_run", 3)])
 def test_a_model_is_not_asked_again_for_what_is_committed(
     world, alice, as_agent, monkeypatch, later, at, asked
 ):
     wishes = [("look_up", '{"order": "7"}'), ("dance", "{}"), ("look_up", '{"sum": 1}')]
     model = Moody(["I look.", wishes], ["It was 58."], ["It was 58, as I said."])
-    accepted = accept_run(
+    accepted = start_run(
         agent=as_agent(played_by(model)), request=request("How much?"), actor=alice
     )
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=at)
@@ -106,13 +106,13 @@ def test_an_answer_that_was_broken_off_stays_so_and_the_model_is_asked_anew(
     world, alice, as_agent, monkeypatch, later
 ):
     model = Moody(["Let me ", None], ["It was 58."])
-    accepted = accept_run(
+    accepted = start_run(
         agent=as_agent(played_by(model)), request=request("How much?"), actor=alice
     )
     with monkeypatch.context() as dying:
         dying.setattr(run_lease, "append_events", die_behind(run_lease.append_events, "Let me"))
         with pytest.raises(WorkerKilled):
-            engine.execute(accepted.run.pk)
+            engine.execute_run(accepted.run.pk)
 
     again = drive_again(accepted.run, later)
 
@@ -126,7 +126,7 @@ def test_a_pause_is_reached_again_and_gone_on_from(world, alice, bob, as_agent, 
     wish = [("refund", '{"amount": 5}')]
     model = Moody([wish], [wish], ["Done."], ["Done, as I said."])
     agent = as_agent(played_by(model))
-    accepted = accept_run(agent=agent, request=request("Refund it."), actor=alice)
+    accepted = start_run(agent=agent, request=request("Refund it."), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     asked = drive_again(killed, later)
     steps.approve(open_interrupts(asked)[0], bob)
@@ -160,7 +160,7 @@ def test_a_failed_run_that_is_tried_again_goes_on_behind_what_the_model_said(
     failed = start(world, "How much?", agent=as_agent(played_by(model)))
     assert failed.status == "failed"
 
-    again = steps.drive(engine.retry(failed.pk, alice))
+    again = steps.drive(engine.retry_run(failed.pk, alice))
 
     assert again.status == "succeeded"
     assert made == ["7"]

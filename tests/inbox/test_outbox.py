@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from inbox import sweeper
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook, remove_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models import Delivery, WebhookEndpoint
@@ -116,7 +116,7 @@ def test_what_is_called_off_was_neither_approved_nor_denied(world, endpoint, bob
 
 
 def test_a_run_that_is_cancelled_is_told_once(world, endpoint, alice):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     cancel_run(run_id=accepted.run.pk, actor=alice)
     cancel_run(run_id=accepted.run.pk, actor=alice)
 
@@ -132,7 +132,7 @@ def test_a_run_that_fails_says_with_which_code(world, endpoint):
 
 
 def test_a_run_that_cannot_be_read_is_told(world, endpoint, alice):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     type(accepted.run).objects.update(input="no JSON")
     steps.drive(accepted)
 

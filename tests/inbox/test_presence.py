@@ -128,7 +128,7 @@ async def test_pages_of_one_process_know_of_each_other_while_the_layer_is_away(r
     async def away(group, message):
         raise ConnectionError
 
-    monkeypatch.setattr(wakeups.rings(), "group_send", away)
+    monkeypatch.setattr(wakeups.channel_layer(), "group_send", away)
     bob = await room.enter(1, THIS)
     erin = await room.enter(2, THIS)
     await room.until(lambda: room.here(bob) == ["Person 2"])
@@ -193,7 +193,7 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
     await room.until(lambda: {"type": "hello"} in room.told[bob])
     person = {"page": "far away", "user": 9, "name": "Far", "reads": [OURS], "decides": [OURS]}
     message = {"type": "presence.here", "people": [{**person, "interrupt": THIS}]}
-    await wakeups.rings().group_send(wakeups.PRESENCE_GROUP, message)
+    await wakeups.channel_layer().group_send(wakeups.PRESENCE_GROUP, message)
     await room.until(lambda: room.here(bob) == ["Far"])
 
     monkeypatch.setattr(presence, "EXPIRY_SECONDS", 0.05)
@@ -204,7 +204,7 @@ async def test_those_of_a_process_that_died_are_gone_after_a_while(room, monkeyp
 
 
 async def test_hello_is_said_when_everything_is_heard_and_not_before(room, monkeypatch):
-    layer = wakeups.rings()
+    layer = wakeups.channel_layer()
     gate, add = asyncio.Event(), layer.group_add
 
     async def add_later(group, channel):
@@ -219,7 +219,9 @@ async def test_hello_is_said_when_everything_is_heard_and_not_before(room, monke
     gate.set()
 
     await room.until(lambda: {"type": "hello"} in room.told[bob])
-    await layer.group_send(wakeups.GROUP, {"type": "ring.team", "team": OURS, "thread": "t"})
+    await layer.group_send(
+        wakeups.WAKEUP_GROUP, {"type": "wakeup.team", "team": OURS, "thread": "t"}
+    )
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
 
 
@@ -248,8 +250,8 @@ async def test_a_team_is_told_of_its_own_threads_only(room):
     await room.until(lambda: {"type": "hello"} in room.told[bob])
 
     for team, thread in ((THEIRS, "theirs"), (OURS, "ours")):
-        message = {"type": "ring.team", "team": team, "thread": thread}
-        await wakeups.rings().group_send(wakeups.GROUP, message)
+        message = {"type": "wakeup.team", "team": team, "thread": thread}
+        await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "ours"} in room.told[bob])
     assert {"type": "inbox", "thread": "theirs"} not in room.told[bob]
@@ -272,8 +274,8 @@ async def test_a_page_hears_of_a_team_that_its_reader_joined(room):
     standings[1] = LiveAccess(frozenset({OURS, THEIRS}), frozenset({OURS}))
     await room.until(lambda: THEIRS in bob.access.reads)
 
-    message = {"type": "ring.team", "team": THEIRS, "thread": "theirs"}
-    await wakeups.rings().group_send(wakeups.GROUP, message)
+    message = {"type": "wakeup.team", "team": THEIRS, "thread": "theirs"}
+    await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "theirs"} in room.told[bob])
 
@@ -327,8 +329,8 @@ async def test_only_the_team_is_told_who_decided(room):
 
     for team, who in ((THEIRS, "Eve"), (OURS, "Ann")):
         decided = {"interrupts": [THIS], "by": who}
-        message = {"type": "ring.team", "team": team, "thread": "t", "decided": decided}
-        await wakeups.rings().group_send(wakeups.GROUP, message)
+        message = {"type": "wakeup.team", "team": team, "thread": "t", "decided": decided}
+        await wakeups.channel_layer().group_send(wakeups.WAKEUP_GROUP, message)
 
     await room.until(lambda: {"type": "inbox", "thread": "t"} in room.told[bob])
     told = [one for one in room.told[bob] if one["type"] == "decided"]

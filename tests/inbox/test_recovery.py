@@ -11,8 +11,8 @@ from django.db import OperationalError
 from agents.port import Effect, ToolRefused
 from inbox import engine, sweeper, wakeups
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.start_run import accept_run
-from inbox.engine import turns
+from inbox.actions.runs.start_run import start_run
+from inbox.engine import agent_loop
 from inbox.models import Run, ToolCall
 from inbox.rules import errors
 from tests import steps
@@ -40,9 +40,9 @@ def kill_while_driving(run, *, monkeypatch, at, batch_seconds=60):
     with monkeypatch.context() as dying:
         dying.setattr(run_lease, at, die)
         # Nothing is committed only because the machine was slow.
-        dying.setattr(turns, "BATCH_SECONDS", batch_seconds)
+        dying.setattr(agent_loop, "BATCH_SECONDS", batch_seconds)
         with pytest.raises(WorkerKilled):
-            engine.execute(run.pk)
+            engine.execute_run(run.pk)
     return steps.reread(run)
 
 
@@ -54,7 +54,7 @@ def queued_resume(world, scenario, bob, payload=APPROVE):
 
 
 def test_a_living_worker_keeps_its_run(world, alice):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
     run_lease.claim_run(run_id=accepted.run.pk)
 
     sweeper.sweep()
@@ -72,19 +72,19 @@ async def says_two_things(run_input, ctx):
     yield finished(run_input)
 
 
-@pytest.mark.parametrize("at", ["begin_tool_calls", "finish_run"])
+@pytest.mark.parametrize("at", ["start_tool_calls", "finish_run"])
 def test_a_lost_run_goes_on_where_its_last_commit_was(
     world, as_agent, alice, monkeypatch, later, at
 ):
     agent = as_agent(says_two_things)
     whole = start(world, "go", agent=agent)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at=at)
     assert killed.status == "running"
 
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("succeeded", 2)
@@ -92,15 +92,15 @@ def test_a_lost_run_goes_on_where_its_last_commit_was(
 
 
 def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-    _, hold = run_lease.claim_run(run_id=accepted.run.pk)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    _, lease = run_lease.claim_run(run_id=accepted.run.pk)
     later(seconds=60)
     sweeper.sweep()
 
     with pytest.raises(errors.LeaseLost):
-        run_lease.append_events(hold=hold, batch=run_lease.Batch())
+        run_lease.append_events(lease=lease, batch=run_lease.EventBatch())
     with pytest.raises(errors.LeaseLost):
-        run_lease.renew_lease(hold=hold)
+        run_lease.renew_lease(lease=lease)
 
 
 def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result(
@@ -112,7 +112,7 @@ def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result
 
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     assert steps.reread(killed).status == "succeeded"
     assert steps.event_types(killed).count("TOOL_CALL_RESULT") == 1
@@ -183,7 +183,7 @@ def test_a_person_can_stop_a_doubtful_run_that_has_said_something(
         await ctx.journal.settle("t", result="1")
         yield finished(run_input)
 
-    accepted = accept_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
@@ -209,17 +209,17 @@ def test_a_worker_that_slept_past_its_lease_begins_nothing(
         await ctx.journal.settle("t", result="1")
         yield finished(run_input)
 
-    begin = run_lease.begin_tool_calls
+    begin = run_lease.start_tool_calls
 
     def begin_and_sleep(**arguments):
         answers = begin(**arguments)
         monkeypatch.setattr(run_lease, "LEASE", timedelta(seconds=-1))
         return answers
 
-    monkeypatch.setattr(run_lease, "begin_tool_calls", begin_and_sleep)
-    accepted = accept_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
+    monkeypatch.setattr(run_lease, "start_tool_calls", begin_and_sleep)
+    accepted = start_run(agent=as_agent(acts_once), request=request("go"), actor=alice)
 
-    engine.execute(accepted.run.pk)
+    engine.execute_run(accepted.run.pk)
 
     assert called == []
     later(seconds=60)
@@ -244,7 +244,7 @@ def test_an_agent_that_cannot_be_driven_again_fails_when_its_worker_is_lost(
         yield finished(run_input)
 
     agent = as_agent(play, restartable=False)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
 
     later(seconds=60)
@@ -270,11 +270,11 @@ def test_an_agent_that_says_something_else_the_second_time_is_not_trusted(
         yield finished(run_input)
 
     agent = as_agent(play)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     assert steps.reread(killed).error_code == "WORKER_LOST"
 
@@ -287,7 +287,7 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
             yield event
         yield finished(run_input)
 
-    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(play), request=request("go"), actor=alice)
     for lost in (1, 2, 3):
         kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
         later(seconds=60 * lost)
@@ -299,8 +299,8 @@ def test_a_run_that_kills_its_worker_every_time_is_given_up(
 
 def test_a_run_whose_ring_was_lost_is_rung_for_again(world, alice, monkeypatch, later):
     rung = []
-    accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
-    monkeypatch.setattr(wakeups, "ring_workers", rung.append)
+    accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+    monkeypatch.setattr(wakeups, "wake_workers", rung.append)
     sweeper.sweep()
     assert rung == []
 
@@ -359,7 +359,7 @@ def test_one_run_that_cannot_be_recovered_does_not_keep_others_from_it(
 ):
     runs = []
     for _ in range(2):
-        accepted = accept_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
+        accepted = start_run(agent=world.agent, request=request("rehearse:echo"), actor=alice)
         run_lease.claim_run(run_id=accepted.run.pk)
         runs.append(accepted.run)
     original = sweeper.recover_run
@@ -388,7 +388,7 @@ def test_a_doubt_about_a_call_with_a_long_id_can_be_asked(
         await ctx.journal.settle(name, result="done")
         yield finished(run_input)
 
-    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(play), request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
@@ -413,7 +413,7 @@ def test_a_doubt_in_the_middle_of_a_step_is_continued_in_that_step(
         yield agui.StepFinishedEvent(step_name="pay")
         yield finished(run_input)
 
-    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(play), request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
@@ -446,11 +446,11 @@ def test_an_agent_that_says_less_the_second_time_is_not_trusted(
             await ctx.journal.begin("nowhere", args={}, effect=Effect.READ)
         yield finished(run_input)
 
-    accepted = accept_run(agent=as_agent(play), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(play), request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     assert steps.reread(killed).error_code == "WORKER_LOST"
 
@@ -466,7 +466,7 @@ def test_an_agent_that_cannot_be_driven_again_is_not_driven_again_after_a_doubt(
         yield finished(run_input)
 
     agent = as_agent(play, restartable=False)
-    accepted = accept_run(agent=agent, request=request("go"), actor=alice)
+    accepted = start_run(agent=agent, request=request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()

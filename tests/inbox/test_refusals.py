@@ -6,7 +6,7 @@ from inbox.actions.audit.rejections import is_recorded
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.runs.retries import retry_run
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.rules import errors
 from tests import steps
 from tests.inbox.helpers import audited
@@ -99,6 +99,6 @@ def test_repeated_rejected_resumes_are_folded(world, asked, bob):
     for _ in range(3):
         sent = steps.request(thread_id=asked.thread.external_id, entries=entries)
         with pytest.raises(errors.UnknownInterrupt):
-            accept_run(agent=world.agent, request=sent, actor=bob)
+            start_run(agent=world.agent, request=sent, actor=bob)
 
     assert len(audited("resume.rejected")) == 1

@@ -12,7 +12,8 @@ from inbox import engine, sweeper
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.people.members import change_team
 from inbox.actions.people.provisioning import ensure_agent, ensure_team
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
+from inbox.engine import worker
 from inbox.models import AuditEntry, Decision, Endpoint, Run, ToolCall
 from inbox.rules.errors import (
     AddressTaken,
@@ -168,7 +169,7 @@ def test_a_run_whose_worker_was_lost_fails_and_is_tried_again_with_the_same_deci
     lost = steps.reread(killed)
     assert (lost.status, lost.error_code) == ("failed", "WORKER_LOST")
 
-    retried = steps.drive(engine.retry(lost.pk, bob))
+    retried = steps.drive(engine.retry_run(lost.pk, bob))
 
     assert retried.status == "succeeded"
     assert elsewhere.sent[2]["resume"] == elsewhere.sent[1]["resume"]
@@ -327,14 +328,14 @@ def test_a_move_while_a_run_is_loaded_sends_nothing_to_the_new_address(
     ]
     run = start(world, "Refund it.", agent=refunds)
     steps.approve(open_interrupts(run)[0], bob)
-    load_assignment = engine.load_assignment
+    load_assignment = worker.load_assignment
 
     def load_then_move(run, **options):
         assignment = load_assignment(run, **options)
         moved_to(world, new_address.url, Authorization="Bearer another")
         return assignment
 
-    monkeypatch.setattr(engine, "load_assignment", load_then_move)
+    monkeypatch.setattr(worker, "load_assignment", load_then_move)
 
     assert resumed_run(run).status == "succeeded"
     assert (len(elsewhere.sent), new_address.sent) == (2, [])
@@ -383,7 +384,7 @@ def test_a_retry_at_the_new_address_asks_people_again(world, bob, elsewhere, ref
     steps.approve(interrupt, bob)
     moved_to(world, elsewhere.url + "?moved")
 
-    asking = engine.retry(resumed_run(run).pk, bob).run
+    asking = engine.retry_run(resumed_run(run).pk, bob).run
     steps.approve(open_interrupts(asking)[0], bob)
 
     assert resumed_run(asking).status == "succeeded"
@@ -407,9 +408,9 @@ def test_a_remote_agent_learns_who_decided_and_the_metadata_of_the_client(
         steps.entry(interrupt, steps.APPROVE), metadata={"proof": "abc", "signoff": "forged"}
     )
     answers = steps.request(thread_id=run.thread.external_id, entries=(entry,))
-    resumed = accept_run(agent=refunds, request=answers, actor=bob).run
+    resumed = start_run(agent=refunds, request=answers, actor=bob).run
 
-    engine.execute(resumed.pk)
+    engine.execute_run(resumed.pk)
 
     (sent,) = elsewhere.sent[1]["resume"]
     assert sent["metadata"]["proof"] == "abc"

@@ -10,7 +10,7 @@ from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.retries import retry_run
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run, ToolCall
 from inbox.rules import errors
 from tests import steps
@@ -32,8 +32,8 @@ class Broken(Exception):
 
 def retry(run, actor):
     """Try again, and drive what that made."""
-    accepted = engine.retry(run.pk, actor)
-    engine.execute(accepted.run.pk)
+    accepted = engine.retry_run(run.pk, actor)
+    engine.execute_run(accepted.run.pk)
     return steps.reread(accepted.run)
 
 
@@ -178,12 +178,12 @@ def test_a_retry_whose_worker_is_lost_is_driven_again(
     approve(open_interrupts(run)[0], bob)
     broken = steps.resumed_run(run)
     workshop.is_broken = False
-    accepted = engine.retry(broken.pk, alice)
+    accepted = engine.retry_run(broken.pk, alice)
     kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
 
-    engine.execute(accepted.run.pk)
+    engine.execute_run(accepted.run.pk)
 
     again = steps.reread(accepted.run)
     assert (again.status, again.attempt, workshop.charged) == ("succeeded", 2, 1)
@@ -316,7 +316,7 @@ def test_an_agent_that_would_start_anew_does_not_repeat_a_call_of_its_own(world,
     broken = start(world, "go", agent=as_agent(play, restartable=False))
 
     with pytest.raises(errors.RetryRejected, match="must not be called twice"):
-        engine.retry(broken.pk, alice)
+        engine.retry_run(broken.pk, alice)
 
     assert Run.objects.count() == 1
 
@@ -325,8 +325,8 @@ def test_an_agent_that_would_start_anew_does_not_repeat_a_call_of_its_own(world,
 
 
 def test_a_run_is_retried_once_however_often_that_is_asked_for(failed, alice, bob):
-    first = engine.retry(failed.pk, alice)
-    again = engine.retry(failed.pk, bob)
+    first = engine.retry_run(failed.pk, alice)
+    again = engine.retry_run(failed.pk, bob)
 
     assert (again.run, first.replayed, again.replayed) == (first.run, False, True)
     assert AuditEntry.objects.filter(action="run.retried").count() == 1
@@ -351,15 +351,15 @@ def test_only_a_failed_run_is_tried_again(world, alice, scenario):
     run = start(world, f"rehearse:{scenario}")
 
     with pytest.raises(errors.RetryRejected):
-        engine.retry(run.pk, alice)
+        engine.retry_run(run.pk, alice)
 
 
 def test_a_run_that_is_going_on_is_not_tried_again(world, alice):
-    accepted = accept_run(agent=world.agent, request=steps.request("rehearse:echo"), actor=alice)
+    accepted = start_run(agent=world.agent, request=steps.request("rehearse:echo"), actor=alice)
     run_lease.claim_run(run_id=accepted.run.pk)
 
     with pytest.raises(errors.RetryRejected):
-        engine.retry(accepted.run.pk, alice)
+        engine.retry_run(accepted.run.pk, alice)
 
 
 def test_a_thread_that_went_on_does_not_go_back(world, alice):
@@ -368,12 +368,12 @@ def test_a_thread_that_went_on_does_not_go_back(world, alice):
     start(world, "hello", thread_id=broken.thread.external_id)
 
     with pytest.raises(errors.RetryRejected, match="has gone on"):
-        engine.retry(broken.pk, alice)
+        engine.retry_run(broken.pk, alice)
 
 
 def test_a_stranger_retries_nothing(failed, carol):
     with pytest.raises(errors.NotFound):
-        engine.retry(failed.pk, carol)
+        engine.retry_run(failed.pk, carol)
 
 
 def test_a_key_needs_the_scope_to_run(world, failed):
@@ -385,7 +385,7 @@ def test_a_key_needs_the_scope_to_run(world, failed):
     _, token = make_key(team_id=world.team.pk, name="k", scopes=scopes, actor=SEED)
 
     with pytest.raises(errors.Forbidden):
-        engine.retry(failed.pk, actor_of_key(token))
+        engine.retry_run(failed.pk, actor_of_key(token))
 
 
 def test_a_run_that_is_nowhere_is_not_found(world, alice):
@@ -396,19 +396,19 @@ def test_a_run_that_is_nowhere_is_not_found(world, alice):
 
 
 def test_a_client_that_sends_its_answers_again_is_led_to_the_retry(failed, world, bob, alice):
-    again = engine.retry(failed.pk, alice).run
+    again = engine.retry_run(failed.pk, alice).run
     question = failed.resumes.interrupts.get()
     request = steps.request(
         thread_id=failed.thread.external_id, entries=(steps.entry(question, APPROVE),)
     )
 
-    accepted = accept_run(agent=failed.thread.agent, request=request, actor=bob)
+    accepted = start_run(agent=failed.thread.agent, request=request, actor=bob)
 
     assert (accepted.run, accepted.replayed) == (again, True)
 
 
 def test_a_retry_is_in_the_audit_trail(failed, alice):
-    again = engine.retry(failed.pk, alice).run
+    again = engine.retry_run(failed.pk, alice).run
 
     entry = AuditEntry.objects.get(action="run.retried")
     assert (entry.run, entry.told["actor"]) == (again, "Alice")
@@ -424,7 +424,7 @@ def test_a_killed_worker_leaves_a_run_that_can_be_tried_again(
         yield finished(run_input)
 
     agent = as_agent(play, restartable=False)
-    accepted = accept_run(agent=agent, request=steps.request("go"), actor=alice)
+    accepted = start_run(agent=agent, request=steps.request("go"), actor=alice)
     lost = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()

@@ -4,7 +4,7 @@ import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.models import AuditEntry, Run
 from inbox.rules import errors
 from tests import steps
@@ -13,9 +13,7 @@ from tests.steps import APPROVE, DENY, entry, open_interrupts, request, start
 
 
 def accept(world, what, *, actor=None, **more):
-    return accept_run(
-        agent=world.agent, request=what, actor=actor or world.actor(world.bob), **more
-    )
+    return start_run(agent=world.agent, request=what, actor=actor or world.actor(world.bob), **more)
 
 
 @pytest.fixture

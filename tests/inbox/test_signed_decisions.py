@@ -38,7 +38,7 @@ def executions():
 
 
 def drive(run):
-    engine.execute(run.pk)
+    engine.execute_run(run.pk)
     return steps.reread(run)
 
 
@@ -187,13 +187,13 @@ def test_the_executor_refuses_what_changed_after_the_resume_began(
 ):
     from inbox.actions.runs import run_lease
 
-    begin = run_lease.begin_tool_calls
+    begin = run_lease.start_tool_calls
 
     def change_then_begin(**begun):
         change(approved)
         return begin(**begun)
 
-    monkeypatch.setattr(run_lease, "begin_tool_calls", change_then_begin)
+    monkeypatch.setattr(run_lease, "start_tool_calls", change_then_begin)
 
     ended = drive(approved)
 
@@ -241,7 +241,7 @@ def test_a_retry_after_a_failed_verification_asks_people_again(approved, bob, ex
     change_arguments(approved)
     failed = drive(approved)
 
-    asking = engine.retry(failed.pk, bob).run
+    asking = engine.retry_run(failed.pk, bob).run
 
     assert asking.status == "interrupted"
     (again,) = open_interrupts(asking)
@@ -296,7 +296,7 @@ def test_a_retry_of_a_lapsed_approval_asks_people_again(approved, bob, later, ex
     later(hours=25)
     failed = drive(approved)
 
-    asking = engine.retry(failed.pk, bob).run
+    asking = engine.retry_run(failed.pk, bob).run
     (again,) = open_interrupts(asking)
     approve(again, bob)
 
@@ -309,14 +309,14 @@ def test_a_lapsed_approval_stays_so_when_the_team_waits_longer(approved, later):
     failed = drive(approved)
     Team.objects.update(execute_within_hours=72)
 
-    asking = engine.retry(failed.pk, SEED).run
+    asking = engine.retry_run(failed.pk, SEED).run
 
     assert asking.status == "interrupted"
 
 
 def test_a_denial_of_what_was_asked_again_counts(approved, bob, later, executions):
     later(hours=25)
-    asking = engine.retry(drive(approved).pk, bob).run
+    asking = engine.retry_run(drive(approved).pk, bob).run
 
     deny(open_interrupts(asking)[0], bob)
 
@@ -334,7 +334,7 @@ def test_a_retry_that_would_run_approved_calls_needs_a_reviewer(approved, alice,
         fail_run(thread=thread, run=approved, failure=failure, now=now)
 
     with pytest.raises(errors.Forbidden):
-        engine.retry(approved.pk, alice)
+        engine.retry_run(approved.pk, alice)
 
 
 def test_why_a_run_was_refused_is_in_the_trail(world, bob, executions):
@@ -376,7 +376,7 @@ def test_a_decision_older_than_thirty_days_is_asked_again_after_upgrading(approv
 
     failed = drive(approved)
     assert failed.error_code == "DECISION_NOT_VERIFIED"
-    assert len(open_interrupts(engine.retry(failed.pk, bob).run)) == 1
+    assert len(open_interrupts(engine.retry_run(failed.pk, bob).run)) == 1
 
 
 def test_an_interrupt_of_the_first_formula_is_decided_as_before(world, bob, executions):

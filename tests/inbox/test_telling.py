@@ -11,8 +11,8 @@ from agents.sdk.workflow import workflow
 from agents.sdk.workflow_context import Flow
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.start_run import accept_run
-from inbox.engine import stream
+from inbox.actions.runs.start_run import start_run
+from inbox.engine import event_pipeline
 from tests import steps
 from tests.inbox.test_recovery import WorkerKilled
 from tests.steps import request, start
@@ -57,8 +57,8 @@ def texts_of(run):
 def die_behind(action, text):
     """Lose the worker right after it has committed this text."""
 
-    def act(*, hold, batch):
-        action(hold=hold, batch=batch)
+    def act(*, lease, batch):
+        action(lease=lease, batch=batch)
         if any(text in frame.body for frame in batch.frames):
             raise WorkerKilled
 
@@ -104,16 +104,16 @@ def test_a_call_that_is_made_again_does_not_say_it_again(
         outcome = await ctx.call(dig)
         await ctx.emit_text(outcome.value)
 
-    accepted = accept_run(agent=as_agent(digging.run), request=request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(digging.run), request=request("go"), actor=alice)
     with monkeypatch.context() as dying:
         dying.setattr(run_lease, "append_events", die_behind(run_lease.append_events, "I dig."))
         with pytest.raises(WorkerKilled):
-            engine.execute(accepted.run.pk)
+            engine.execute_run(accepted.run.pk)
     assert texts_of(accepted.run) == ["I dig."]
     later(seconds=60)
     sweeper.sweep()
 
-    engine.execute(accepted.run.pk)
+    engine.execute_run(accepted.run.pk)
 
     again = steps.reread(accepted.run)
     assert (again.status, again.attempt) == ("succeeded", 2)
@@ -147,7 +147,7 @@ def test_a_try_that_failed_is_not_heard_twice(world, as_agent):
 
 
 def test_a_tool_may_count_as_fast_as_it_likes(world, as_agent, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_EVENTS", 200)
+    monkeypatch.setattr(event_pipeline, "MAX_EVENTS", 200)
     run = start(world, "5000", agent=as_agent(counting.run))
 
     told = [event["content"] for event in steps.events(run.thread_id) if "content" in event]
@@ -159,7 +159,7 @@ def test_a_tool_may_count_as_fast_as_it_likes(world, as_agent, monkeypatch):
 
 
 def test_a_tool_that_never_stops_talking_ends_its_run(world, as_agent, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_EVENTS", 200)
+    monkeypatch.setattr(event_pipeline, "MAX_EVENTS", 200)
 
     @tool(effect="read")
     async def chatter(call: ToolContext) -> None:
@@ -179,7 +179,7 @@ def test_a_tool_that_never_stops_talking_ends_its_run(world, as_agent, monkeypat
 
 
 def test_one_text_of_a_tool_is_bounded_as_every_event_is(world, as_agent, monkeypatch):
-    monkeypatch.setattr(stream, "MAX_EVENT_CHARACTERS", 1_000)
+    monkeypatch.setattr(event_pipeline, "MAX_EVENT_CHARACTERS", 1_000)
 
     @tool(effect="read")
     def recite(call: ToolContext) -> None:

@@ -41,7 +41,7 @@ APPROVED_RUN = [
 @pytest.fixture(autouse=True)
 def _delivered_by_the_sweeper(monkeypatch):
     """Whoever is rung delivers at once, in this thread."""
-    monkeypatch.setattr(wakeups, "ring_couriers", webhook_sender.deliver)
+    monkeypatch.setattr(wakeups, "wake_webhook_workers", webhook_sender.deliver)
 
 
 @pytest.fixture
@@ -344,7 +344,7 @@ def test_a_courier_makes_room_after_a_stretch_and_rings_for_the_rest(
 ):
     monkeypatch.setattr(webhook_sender, "AT_A_STRETCH", 2)
     rung = []
-    monkeypatch.setattr(wakeups, "ring_couriers", rung.append)
+    monkeypatch.setattr(wakeups, "wake_webhook_workers", rung.append)
     for _ in range(3):
         start(world, "rehearse:echo")
 

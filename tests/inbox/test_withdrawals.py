@@ -12,7 +12,7 @@ from inbox import sweeper
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
 from inbox.actions.runs.scheduled_resume import resume_if_due
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
@@ -388,7 +388,7 @@ def test_a_thread_in_its_grace_period_takes_no_other_input(world, alice, bob, gr
 def test_the_doors_own_resume_waits_for_nothing(world, bob, grace):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
-    accept_run(agent=world.agent, request=_answers([interrupt]), actor=bob)
+    start_run(agent=world.agent, request=_answers([interrupt]), actor=bob)
 
     assert len(resumes(interrupt)) == 1
     assert steps.reread(interrupt.run).resume_at is None
@@ -399,10 +399,10 @@ def test_the_door_ends_the_grace_period_by_sending_every_answer_again(world, bob
     for interrupt in questions:
         approve(interrupt, bob)
     with pytest.raises(errors.PartialResume):
-        accept_run(agent=world.agent, request=_answers(questions[:1]), actor=bob)
+        start_run(agent=world.agent, request=_answers(questions[:1]), actor=bob)
     assert resumes(questions[0]) == []
 
-    accept_run(agent=world.agent, request=_answers(questions), actor=bob)
+    start_run(agent=world.agent, request=_answers(questions), actor=bob)
 
     (resume,) = resumes(questions[0])
     assert steps.reread(questions[0].run).resume_at is None

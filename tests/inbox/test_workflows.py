@@ -8,7 +8,7 @@ from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
 from agents.sdk.workflow_context import Flow
 from inbox import engine, sweeper
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Run
 from tests import steps
@@ -64,7 +64,7 @@ def test_a_workflow_goes_on_behind_each_pause(shipping, bob):
     ]
 
 
-@pytest.mark.parametrize("at", ["begin_tool_calls", "finish_run"])
+@pytest.mark.parametrize("at", ["start_tool_calls", "finish_run"])
 def test_a_workflow_whose_worker_was_lost_goes_on_where_its_last_commit_was(
     shipping, bob, monkeypatch, later, at
 ):
@@ -75,7 +75,7 @@ def test_a_workflow_whose_worker_was_lost_goes_on_where_its_last_commit_was(
     killed = kill_while_driving(resume, monkeypatch=monkeypatch, at=at)
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("interrupted", 2)
@@ -108,7 +108,7 @@ def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
         await ctx.emit_text(f"<{outcome.status}: {outcome.value}>")
 
     made.clear()
-    accepted = accept_run(agent=as_agent(bank.run), request=steps.request("go"), actor=alice)
+    accepted = start_run(agent=as_agent(bank.run), request=steps.request("go"), actor=alice)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
@@ -142,7 +142,7 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
     made.clear()
     body = run_input("ann", forwardedProps={"input": "bea"})
     agent = as_agent(sender.run)
-    accepted = accept_run(agent=agent, request=run_request(body), actor=robot)
+    accepted = start_run(agent=agent, request=run_request(body), actor=robot)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()
@@ -153,7 +153,7 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
         "eve", threadId=body["threadId"], resume=[entry], forwardedProps={"input": "eve"}
     )
 
-    resumed = steps.drive(accept_run(agent=agent, request=run_request(forged), actor=robot))
+    resumed = steps.drive(start_run(agent=agent, request=run_request(forged), actor=robot))
 
     assert resumed.status == "succeeded"
     assert made == ["ann", "bea"]
@@ -179,12 +179,12 @@ def test_a_lost_workflow_finds_the_state_as_it_was_at_each_step(
     world, bob, as_agent, monkeypatch, later
 ):
     made.clear()
-    accepted = accept_run(agent=as_agent(counter.run), request=request("go"), actor=bob)
+    accepted = start_run(agent=as_agent(counter.run), request=request("go"), actor=bob)
 
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="finish_run")
     later(seconds=60)
     sweeper.sweep()
-    engine.execute(killed.pk)
+    engine.execute_run(killed.pk)
 
     again = steps.reread(killed)
     assert (again.status, again.attempt) == ("succeeded", 2)
@@ -212,7 +212,7 @@ def test_a_workflow_in_doubt_goes_on_with_the_state_that_it_had(
     world, bob, as_agent, monkeypatch, later
 ):
     made.clear()
-    accepted = accept_run(agent=as_agent(treasurer.run), request=request("go"), actor=bob)
+    accepted = start_run(agent=as_agent(treasurer.run), request=request("go"), actor=bob)
     killed = kill_while_driving(accepted.run, monkeypatch=monkeypatch, at="settle_tool_calls")
     later(seconds=60)
     sweeper.sweep()

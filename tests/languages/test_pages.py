@@ -19,7 +19,7 @@ from django.utils import timezone
 from agents.adapters.remote.probe_report import Found, Report, Told
 from inbox.actions.agents.remote_agents import record_test, set_remote_agent
 from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.decisions.saved_views import save_view
 from inbox.actions.people.provisioning import add_member
@@ -125,7 +125,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     mine, taken, together = ask("tool_call"), ask("tool_call"), ask("parallel3")
     claim_interrupt(interrupt_id=mine.pk, actor=bob)
     claim_interrupt(interrupt_id=taken.pk, actor=world.actor(dora))
-    comment_on(interrupt_id=mine.pk, text="a-comment", actor=bob)
+    add_comment(interrupt_id=mine.pk, text="a-comment", actor=bob)
     every_kind = open_interrupts(start(world, "go-1", agent=as_agent(_asks_for_everything)))[0]
     approved, changed, rejected, called_off, by_dora, late, expired = (
         ask(name)

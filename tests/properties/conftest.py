@@ -7,12 +7,12 @@ import pytest
 
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models.clock import database_now
 from tests import steps
 from tests.properties.scripts import perform
 
-COMMITS = ("append_events", "begin_tool_calls", "settle_tool_calls", "finish_run")
+COMMITS = ("append_events", "start_tool_calls", "settle_tool_calls", "finish_run")
 
 
 class WorkerKilled(BaseException):
@@ -36,10 +36,10 @@ class Stage:
         """Accept a run of this script on a thread of its own."""
         request = steps.request(run_id=str(uuid4()))
         self._scripts[request.run_id] = script
-        return accept_run(agent=self.agent, request=request, actor=self._alice).run
+        return start_run(agent=self.agent, request=request, actor=self._alice).run
 
     def drive(self, run):
-        engine.execute(run.pk)
+        engine.execute_run(run.pk)
         return steps.reread(run)
 
     def count_commits(self, script):
@@ -63,7 +63,7 @@ class Stage:
         with self._monkeypatch.context() as dying:
             self._wrap_commits(dying, die_at_the_last, before=before)
             with pytest.raises(WorkerKilled):
-                engine.execute(run.pk)
+                engine.execute_run(run.pk)
 
     def find_lost_workers(self):
         """Let the leases run out, and the sweeper look for them."""
@@ -77,7 +77,7 @@ class Stage:
         """Answer what the run asked, or start another one; return the run that came of it."""
         if run.status != "interrupted":
             request = steps.request(thread_id=run.thread.external_id)
-            accepted = accept_run(agent=self.agent, request=request, actor=self._alice)
+            accepted = start_run(agent=self.agent, request=request, actor=self._alice)
             return self.drive(accepted.run)
         for interrupt in steps.open_interrupts(run):
             steps.call_off(interrupt, actor)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Run
 from inbox.rules import errors
 from inbox.rules.runs.contract import (
@@ -385,7 +385,7 @@ def test_any_order_of_decisions_resumes_exactly_when_the_last_question_is_closed
         assert not Run.objects.filter(resumes=run).exists()
         rest = tuple(steps.entry(interrupt, True) for interrupt in order[singly:])
         resume = steps.request(thread_id=run.thread.external_id, entries=rest)
-        accept_run(agent=ask_many.agent, request=resume, actor=bob)
+        start_run(agent=ask_many.agent, request=resume, actor=bob)
 
     resumed = steps.resumed_run(run)
     assert resumed.status == "succeeded"
@@ -419,12 +419,12 @@ def test_a_forged_resume_starts_nothing_and_leaves_the_questions_open(ask_many, 
     resume = steps.request(thread_id=run.thread.external_id, entries=entries)
 
     with pytest.raises(errors.ContractError):
-        accept_run(agent=ask_many.agent, request=resume, actor=bob)
+        start_run(agent=ask_many.agent, request=resume, actor=bob)
 
     assert not Run.objects.filter(resumes__in=[run, other]).exists()
     assert len(steps.open_interrupts(run)) == 2
     assert steps.audit_actions(run.thread)[-1] == "resume.rejected"
-    accept_run(
+    start_run(
         agent=ask_many.agent, request=replace(resume, entries=tuple(valid)), actor=bob
     )  # the same with nothing forged
 
@@ -451,7 +451,7 @@ def test_the_ids_of_an_earlier_run_answer_no_later_question(world, as_agent, bob
     for entries in ((forged_again,), (forged_again, later), (earlier, later)):
         resume = steps.request(thread_id=first.thread.external_id, entries=entries)
         with pytest.raises(errors.ContractError):
-            accept_run(agent=agent, request=resume, actor=bob)
+            start_run(agent=agent, request=resume, actor=bob)
 
     assert Run.objects.filter(thread=first.thread).count() == 2
     assert len(steps.open_interrupts(second)) == 1

@@ -158,7 +158,7 @@ def test_rows_changed_by_hand_run_no_tool_and_are_found(as_the_application, comm
 
     for statement in statements:
         execute(statement)
-    engine.execute(resume.pk)
+    engine.execute_run(resume.pk)
 
     resume.refresh_from_db()
     assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")

@@ -7,7 +7,7 @@ import pytest
 from inbox import engine
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.recovery import recover_run
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Run
 from inbox.rules.errors import LeaseLost
 from tests import steps
@@ -21,7 +21,7 @@ def queue(committed_world):
     alice = committed_world.actor(committed_world.alice)
 
     def queue_echo():
-        return accept_run(
+        return start_run(
             agent=committed_world.agent, request=steps.request("rehearse:echo"), actor=alice
         ).run
 
@@ -45,7 +45,7 @@ def test_a_run_that_four_workers_are_rung_for_is_driven_once(queue):
     for _ in range(rounds(short=10, long=100)):
         run = queue()
 
-        outcomes = at_once([partial(engine.execute, run.pk)] * 4)
+        outcomes = at_once([partial(engine.execute_run, run.pk)] * 4)
 
         assert failures(outcomes) == []
         assert steps.reread(run).status == "succeeded"
@@ -78,12 +78,12 @@ def test_a_worker_and_the_sweeper_never_both_have_the_run(queue, monkeypatch):
     monkeypatch.setattr(run_lease, "LEASE", -run_lease.LEASE)
     for _ in range(rounds(short=20, long=100)):
         run = queue()
-        _, hold = run_lease.claim_run(run_id=run.pk)
+        _, lease = run_lease.claim_run(run_id=run.pk)
         monkeypatch.setattr(run_lease, "LEASE", abs(run_lease.LEASE))
 
         outcomes = at_once(
             [
-                partial(run_lease.renew_lease, hold=hold),
+                partial(run_lease.renew_lease, lease=lease),
                 partial(recover_run, run_id=run.pk, restartable=True),
             ]
         )

@@ -37,7 +37,7 @@ def test_exactly_one_resume_and_no_thread_waits(committed_world, race_bob, erin)
 
         assert failures(outcomes) == []
         assert len(resumes) == 1
-        engine.execute(resumes[0].pk)
+        engine.execute_run(resumes[0].pk)
         resumed = steps.reread(resumes[0])
         assert resumed.status == "succeeded"
         assert len(steps.results(resumed)) == 2 + number % 3

@@ -6,8 +6,8 @@ import pytest
 
 from inbox.actions import idempotency
 from inbox.actions.decisions import comments
-from inbox.actions.decisions.comments import comment_on
-from inbox.actions.idempotency import Once
+from inbox.actions.decisions.comments import add_comment
+from inbox.actions.idempotency import IdempotencyKey
 from inbox.actions.people.api_keys import make_key
 from inbox.models import ApiKey, Comment
 from inbox.rules.errors import IdempotencyConflict
@@ -17,8 +17,8 @@ from tests.steps import open_interrupts, start
 
 
 def comment(interrupt, actor):
-    once = Once(key="k", asked={"text": "Yes?", "at": str(interrupt.pk)})
-    return comment_on(interrupt_id=interrupt.pk, actor=actor, text="Yes?", once=once)
+    idempotency = IdempotencyKey(key="k", request={"text": "Yes?", "at": str(interrupt.pk)})
+    return add_comment(interrupt_id=interrupt.pk, actor=actor, text="Yes?", idempotency=idempotency)
 
 
 @pytest.mark.parametrize("number", range(rounds(short=2, long=50)))
@@ -61,7 +61,7 @@ def test_who_waited_for_a_request_that_came_to_nothing_makes_it(committed_world,
             name="ci",
             scopes={Permission.READ},
             actor=SEED,
-            once=Once(key="k", asked={"name": "ci"}),
+            idempotency=IdempotencyKey(key="k", request={"name": "ci"}),
         )
 
     told = at_once([ask] * 4)
@@ -71,7 +71,7 @@ def test_who_waited_for_a_request_that_came_to_nothing_makes_it(committed_world,
 
 
 def test_without_the_record_the_same_request_makes_several(committed_world, race_bob, monkeypatch):
-    monkeypatch.setattr(comments, "made_before", lambda *_, **__: None)
+    monkeypatch.setattr(comments, "existing_result", lambda *_, **__: None)
     (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
 
     at_once([partial(comment, interrupt, race_bob)] * 8)

@@ -7,7 +7,7 @@ import pytest
 
 from inbox import engine
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.models import Decision, Run
 from inbox.models.clock import database_now
 from inbox.rules.errors import InterruptExpired, RunEnded
@@ -61,7 +61,7 @@ def test_a_cancel_and_the_end_of_a_run_exclude_each_other(committed_world, race_
 
         outcomes = at_once(
             [
-                partial(engine.execute, resume.pk),
+                partial(engine.execute_run, resume.pk),
                 partial(cancel_run, run_id=resume.pk, actor=race_bob),
             ]
         )
@@ -85,7 +85,7 @@ def test_a_cancel_and_a_resume_of_the_same_thread_leave_one_outcome(committed_wo
         run = steps.start(committed_world, "rehearse:tool_call")
         (interrupt,) = steps.open_interrupts(run)
         approve = partial(
-            accept_run,
+            start_run,
             agent=committed_world.agent,
             request=steps.request(
                 thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
@@ -99,7 +99,7 @@ def test_a_cancel_and_a_resume_of_the_same_thread_leave_one_outcome(committed_wo
         decision = Decision.objects.get(interrupt=interrupt)
         assert decision.status == ("cancelled" if failures(outcomes[:1]) else "resolved")
         resume = Run.objects.get(resumes=run)
-        engine.execute(resume.pk)
+        engine.execute_run(resume.pk)
         executed = [result.get("executionCount") for result in steps.results(resume)]
         assert executed == ([1] if decision.status == "resolved" else executed)
         assert decision.status == "resolved" or 1 not in executed

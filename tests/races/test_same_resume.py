@@ -6,7 +6,7 @@ import pytest
 
 from agents.rehearsal import ledger
 from inbox import engine
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
 from inbox.rules.decisions.gate import Entrance
 from tests import steps
@@ -22,7 +22,7 @@ def waiting_for_an_email(world):
 
 
 def send_resume(world, run, interrupt, actor):
-    return accept_run(
+    return start_run(
         agent=world.agent,
         request=steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)
@@ -42,7 +42,7 @@ def test_four_identical_resumes_make_one_run_and_run_the_tool_once(committed_wor
         assert len({accepted.run.pk for accepted in outcomes}) == 1
         assert sorted(accepted.replayed for accepted in outcomes) == [False, True, True, True]
         (resume,) = Run.objects.filter(resumes=run)
-        at_once([partial(engine.execute, resume.pk)] * 4)
+        at_once([partial(engine.execute_run, resume.pk)] * 4)
         assert steps.reread(resume).status == "succeeded"
         assert [result["executionCount"] for result in steps.results(resume)] == [1]
         call = interrupt.tool_call.tool_call_id
@@ -64,7 +64,7 @@ def test_without_the_lock_only_the_constraints_are_left(
         return fresh
 
     monkeypatch.setattr(start_run, "check_resume", check_and_meet)
-    # Underneath `accept_run`, which tries once more after an IntegrityError.
+    # Underneath `start_run`, which tries once more after an IntegrityError.
     send = partial(
         start_run._accept,
         committed_world.agent,
@@ -88,7 +88,7 @@ def test_eight_starts_with_one_idempotency_key_make_one_run(committed_world):
     for number in range(rounds(short=10, long=100)):
         asked = steps.request("rehearse:echo", thread_id=f"keyed-{number}")
         send = partial(
-            accept_run,
+            start_run,
             agent=committed_world.agent,
             request=asked,
             actor=alice,
@@ -108,7 +108,7 @@ def test_eight_starts_on_a_new_thread_make_one_run_and_seven_refusals(committed_
     for number in range(rounds(short=5, long=50)):
         calls = [
             partial(
-                accept_run,
+                start_run,
                 agent=committed_world.agent,
                 request=steps.request("rehearse:echo", thread_id=f"new-{number}"),
                 actor=alice,

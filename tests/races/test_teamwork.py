@@ -14,7 +14,7 @@ from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
 from inbox.actions.runs import retries, scheduled_resume
 from inbox.actions.runs.scheduled_resume import resume_if_due
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Claim, Decision, Run
 from inbox.models.clock import database_now
 from inbox.rules.errors import (
@@ -78,7 +78,7 @@ def test_without_the_lock_only_the_constraint_keeps_two_people_from_having_it(
     committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     (interrupt,) = ask(committed_world)
-    meeting = meet_at(monkeypatch, claims, "refuse_if_closed")
+    meeting = meet_at(monkeypatch, claims, "check_open")
 
     outcomes = at_once([claim(interrupt, race_bob), claim(interrupt, erin)])
 
@@ -117,7 +117,7 @@ def test_without_the_lock_a_claim_is_left_on_what_is_closed(
 ):
     (interrupt,) = ask(committed_world)
     meeting = Meeting(2)
-    for module, name in ((claims, "refuse_if_closed"), (decide, "check_not_claimed")):
+    for module, name in ((claims, "check_open"), (decide, "check_not_claimed")):
         original = getattr(module, name)
 
         def check_and_meet(*arguments, original=original, **options):
@@ -150,7 +150,7 @@ def test_a_withdrawal_and_the_last_answer_make_either_an_open_question_or_a_resu
         assert steps.reread(first).status == ("open" if withdrawn else "resolved")
         if not withdrawn:
             resume = Run.objects.get(resumes=first.run)
-            engine.execute(resume.pk)
+            engine.execute_run(resume.pk)
             assert [result["ok"] for result in steps.results(resume)] == [True, True]
 
 
@@ -291,7 +291,7 @@ def test_a_run_that_four_people_retry_at_once_is_retried_once(committed_world, r
     for _ in range(rounds(short=20, long=100)):
         run = broken_run(committed_world)
 
-        outcomes = at_once([partial(engine.retry, run.pk, race_bob)] * 4)
+        outcomes = at_once([partial(engine.retry_run, run.pk, race_bob)] * 4)
 
         assert failures(outcomes) == []
         assert sorted(accepted.replayed for accepted in outcomes) == [False, True, True, True]
@@ -304,7 +304,7 @@ def test_without_the_lock_only_the_constraints_keep_a_run_from_being_retried_twi
     run = broken_run(committed_world)
     meeting = meet_at(monkeypatch, retries, "queue_run")
 
-    outcomes = at_once([partial(engine.retry, run.pk, race_bob)] * 2)
+    outcomes = at_once([partial(engine.retry_run, run.pk, race_bob)] * 2)
 
     assert meeting.met
     assert [type(error).__name__ for error in failures(outcomes)] == ["IntegrityError"]
@@ -315,13 +315,13 @@ def test_a_retry_and_a_new_input_exclude_each_other(committed_world, race_bob):
     for _ in range(rounds(short=20, long=100)):
         run = broken_run(committed_world)
         say = partial(
-            accept_run,
+            start_run,
             agent=committed_world.agent,
             request=steps.request("rehearse:echo", thread_id=run.thread.external_id),
             actor=race_bob,
         )
 
-        outcomes = at_once([partial(engine.retry, run.pk, race_bob), say])
+        outcomes = at_once([partial(engine.retry_run, run.pk, race_bob), say])
 
         (refused,) = failures(outcomes)
         assert isinstance(refused, RetryRejected | ThreadBusy)

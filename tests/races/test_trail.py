@@ -5,11 +5,11 @@ from functools import partial
 import pytest
 
 from inbox.actions.decisions.decide import decide
-from inbox.actions.decisions.read_receipts import record_sighting
+from inbox.actions.decisions.read_receipts import record_view
 from inbox.actions.decisions.saved_views import save_view, share_view
 from inbox.actions.people.accounts import record_sign_in
 from inbox.actions.people.provisioning import ensure_team
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Membership, RefusalCount, User
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
@@ -63,7 +63,7 @@ def test_a_view_is_written_down_once_in_however_many_tabs_it_is_opened(
 ):
     def look(actor):
         return partial(
-            record_sighting, interrupt_id=asked.pk, view_digest=asked.view_digest, actor=actor
+            record_view, interrupt_id=asked.pk, view_digest=asked.view_digest, actor=actor
         )
 
     outcomes = at_once([look(race_bob), look(erin)] * 4)
@@ -76,7 +76,7 @@ def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world,
     resume = steps.request(
         "", thread_id=asked.thread.external_id, entries=[steps.entry(asked, {"approved": "yes"})]
     )
-    send = partial(accept_run, agent=committed_world.agent, request=resume, actor=race_bob)
+    send = partial(start_run, agent=committed_world.agent, request=resume, actor=race_bob)
 
     outcomes = at_once([send] * 8)
 

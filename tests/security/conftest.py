@@ -28,7 +28,7 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.decisions.saved_views import save_view
     from inbox.actions.people.api_keys import make_key
     from inbox.actions.people.invitations import invite
-    from inbox.actions.runs.start_run import accept_run
+    from inbox.actions.runs.start_run import start_run
     from inbox.actions.webhooks.deliveries import send_test
     from inbox.actions.webhooks.endpoints import add_webhook
     from inbox.rules.decisions.list_filters import InterruptFilter
@@ -39,7 +39,7 @@ def things(world, bob, settings, tmp_path):
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
     approve(closed, bob)
     (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
-    busy = accept_run(
+    busy = start_run(
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
     view = save_view(

@@ -39,7 +39,7 @@ GUESSES = (
 @pytest.fixture
 def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
-    from inbox.actions.decisions.comments import comment_on
+    from inbox.actions.decisions.comments import add_comment
     from inbox.actions.people.api_keys import rotate_key
     from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt
@@ -47,7 +47,7 @@ def seen(things, world, bob):
     from inbox.transparency_log import origin
 
     asked = Interrupt.objects.get(pk=things.interrupt_id)
-    comment_on(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
+    add_comment(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
     origin.seal()

@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 
 from inbox.actions.decisions.decide import (
-    Answer,
-    admit,
+    InterruptAnswer,
+    authorize,
     decide,
-    record_answers,
+    record_decisions,
 )
 from inbox.models.locks import lock_thread
 from inbox.queries.runs.interrupt_states import question
@@ -105,11 +105,11 @@ def test_the_gate_refuses_an_answer_of_the_page_without_a_digest(approve):
 def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol):
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)
-    answer = Answer(interrupt, question(interrupt, None), entry(interrupt, cancelled=True))
+    answer = InterruptAnswer(interrupt, question(interrupt, None), entry(interrupt, cancelled=True))
     thread, now = lock_thread(run.thread_id)
-    as_requester = partial(admit, thread=thread, now=now, entrance=Entrance.REQUESTER)
+    as_requester = partial(authorize, thread=thread, now=now, entrance=Entrance.REQUESTER)
 
     with pytest.raises(errors.NotFound):
         as_requester(actor=carol)
     with pytest.raises(errors.Forbidden):
-        record_answers(as_requester(actor=bob), run=run, answers=[answer])
+        record_decisions(as_requester(actor=bob), run=run, answers=[answer])

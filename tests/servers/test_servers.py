@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inbox import engine, sweeper
-from inbox.actions.runs.start_run import accept_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Run, ToolCall
 from inbox.rules.errors import (
     AlreadyDecided,
@@ -51,7 +51,7 @@ def resume(run, actor, *entries, messages=()):
     """Resume as a client at the AG-UI door does."""
     request = steps.request(thread_id=run.thread.external_id, entries=entries)
     request.input["messages"].extend(messages)
-    return accept_run(agent=run.thread.agent, request=request, actor=actor)
+    return start_run(agent=run.thread.agent, request=request, actor=actor)
 
 
 # -- decisions ------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_a_resume_that_is_sent_again_runs_nothing_again(world, robot, desk, refu
     steps.drive(first)
 
     again = resume(run, robot, approval)
-    engine.execute(again.run.pk)
+    engine.execute_run(again.run.pk)
 
     assert (again.replayed, again.run.pk) == (True, first.run.pk)
     assert desk.ran == [REFUNDED]
@@ -338,7 +338,7 @@ def test_a_resume_whose_worker_was_lost_is_sent_again_by_a_person_only(
     assert steps.reread(killed).error_code == "WORKER_LOST"
     assert desk.ran == [REFUNDED]
 
-    retried = steps.drive(engine.retry(killed.pk, bob))
+    retried = steps.drive(engine.retry_run(killed.pk, bob))
 
     assert retried.status == "succeeded"
     assert len(desk.ran) == (2 if framework.runs_again else 1)

@@ -7,7 +7,7 @@ import pytest
 
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.models import AuditEntry, ToolCall
 from inbox.platform import append_only_triggers
 from inbox.queries.audit import tool_calls
@@ -211,7 +211,7 @@ def test_comments_do_not_push_evidence_out_of_the_comparison(
     monkeypatch.setattr(tool_calls, "COMPARED", 5)
     asked = edited.interrupts.get()
     for number in range(7):
-        comment_on(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")
+        add_comment(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")
     ToolCall.objects.filter(pk=edited.pk).update(result="forged")
 
     page = words(reads_ana.get(path(edited)))

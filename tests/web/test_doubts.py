@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from inbox.actions.runs.recovery import recover_run
-from inbox.actions.runs.run_lease import Batch, begin_tool_calls, claim_run
-from inbox.actions.runs.tool_calls import WantedCall
+from inbox.actions.runs.run_lease import EventBatch, claim_run, start_tool_calls
+from inbox.actions.runs.tool_calls import CallAttempt
 from tests.steps import approve, open_interrupts, reread, start
 from tests.web.pages import decision_form, sent
 
@@ -17,10 +17,10 @@ def doubt(world, bob):
     """The interrupt about a charge whose worker died between its start and its result."""
     asked = open_interrupts(start(world, "rehearse:effect:one"))[0]
     approve(asked, bob)
-    run, hold = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
+    run, lease = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
     call = asked.tool_call
-    begin_tool_calls(
-        hold=hold, batch=Batch(), wanted=[WantedCall(call.tool_call_id, call.args, "once")]
+    start_tool_calls(
+        lease=lease, batch=EventBatch(), wanted=[CallAttempt(call.tool_call_id, call.args, "once")]
     )
     past = timezone.now() - timedelta(seconds=1)
     type(run).objects.filter(pk=run.pk).update(lease_until=past)

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from inbox.actions.decisions.read_receipts import record_sighting
+from inbox.actions.decisions.read_receipts import record_view
 from inbox.models import AuditEntry
 from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.inbox.test_decisions import ask_twice_about_one_call
@@ -28,7 +28,7 @@ def tell(reader, interrupt, view_digest=None):
 
 def look(interrupt, actor, view_digest=None):
     digest = view_digest or reread(interrupt).shown_digest
-    return record_sighting(interrupt_id=interrupt.pk, view_digest=digest, actor=actor)
+    return record_view(interrupt_id=interrupt.pk, view_digest=digest, actor=actor)
 
 
 def sightings(interrupt):

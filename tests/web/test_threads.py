@@ -18,9 +18,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from inbox import engine, sweeper
-from inbox.actions.runs.event_log import frame
-from inbox.actions.runs.run_lease import Batch, append_events, claim_run
-from inbox.actions.runs.start_run import accept_run, cancel_run
+from inbox.actions.runs.event_log import encode_frame
+from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
+from inbox.actions.runs.start_run import cancel_run, start_run
 from inbox.models import Interrupt
 from tests.inbox.test_engine import about, asking, proposed
 from tests.steps import approve, open_interrupts, request, resumed_run, start
@@ -59,7 +59,7 @@ def test_pages_say_that_an_approval_lapsed(ask, bob, later, reads_bob):
     interrupt = ask("tool_call")
     approve(interrupt, bob)
     later(hours=25)
-    engine.execute(interrupt.run.resumed_by.pk)
+    engine.execute_run(interrupt.run.resumed_by.pk)
 
     thread = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
     request = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
@@ -129,10 +129,10 @@ def test_thread_shows_arguments_as_the_agent_wrote_them(world, as_agent, reads_b
 def test_progress_is_a_line_and_anything_else_is_shown_whole(
     world, alice, reads_bob, content, shown
 ):
-    run = accept_run(agent=world.agent, request=request("go"), actor=alice).run
-    _, hold = claim_run(run_id=run.pk)
+    run = start_run(agent=world.agent, request=request("go"), actor=alice).run
+    _, lease = claim_run(run_id=run.pk)
     told = ActivitySnapshotEvent(message_id="p", activity_type="progress", content=content)
-    append_events(hold=hold, batch=Batch(frames=[frame(told)]))
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(told)]))
 
     page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
 
@@ -149,13 +149,13 @@ def test_a_failed_run_says_why(world, reads_bob):
 
 
 def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice, reads_bob):
-    run = accept_run(agent=world.agent, request=request("go"), actor=alice).run
-    _, hold = claim_run(run_id=run.pk)
+    run = start_run(agent=world.agent, request=request("go"), actor=alice).run
+    _, lease = claim_run(run_id=run.pk)
     said = [
         TextMessageStartEvent(message_id="m", role="assistant"),
         TextMessageContentEvent(message_id="m", delta="half a sen"),
     ]
-    append_events(hold=hold, batch=Batch(frames=[frame(event) for event in said]))
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(event) for event in said]))
 
     page = words(reads_bob.get(f"/threads/{run.thread_id}/", live=True))
 

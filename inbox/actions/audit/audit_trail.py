@@ -34,7 +34,7 @@ LONGEST_TEXT = 16_384
 
 
 @dataclass(frozen=True)
-class Draft:
+class EntryDraft:
     """An entry that has no place in its chain yet."""
 
     facts: Facts
@@ -47,7 +47,7 @@ class Draft:
 
 
 #: Entries recorded in a block of `inserted_at_end`, in order.
-_pending: ContextVar[list[Draft] | None] = ContextVar("pending audit entries", default=None)
+_pending: ContextVar[list[EntryDraft] | None] = ContextVar("pending audit entries", default=None)
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def inserted_at_end() -> Iterator[None]:
     Saves up to three statements an entry. The block has to be a whole transaction; nothing is
     inserted if it raises.
     """
-    drafts: list[Draft] = []
+    drafts: list[EntryDraft] = []
     token = _pending.set(drafts)
     try:
         yield
@@ -69,16 +69,16 @@ def inserted_at_end() -> Iterator[None]:
 
 def record(**what: Any) -> None:
     """Write down who did what; the arguments are those of `entry`."""
-    record_all([entry(**what)])
+    record_all([build_entry(**what)])
 
 
 def record_erasure(first: int, last: int, **what: Any) -> None:
     """Write down that the payloads of these entries of the chain, by their numbers, go."""
-    draft = entry(action="audit.erased", **what)
+    draft = build_entry(action="audit.erased", **what)
     record_all([replace(draft, facts=replace(draft.facts, erases=(first, last)))])
 
 
-def record_all(drafts: Iterable[Draft]) -> None:
+def record_all(drafts: Iterable[EntryDraft]) -> None:
     """
     Write down many things at once, in this order.
 
@@ -93,7 +93,7 @@ def record_all(drafts: Iterable[Draft]) -> None:
         pending.extend(drafts)
 
 
-def _insert(drafts: Sequence[Draft]) -> None:
+def _insert(drafts: Sequence[EntryDraft]) -> None:
     _lock_chains(drafts)
     entries: list[AuditEntry] = []
     payloads: list[AuditPayload] = []
@@ -111,7 +111,7 @@ def _insert(drafts: Sequence[Draft]) -> None:
     AuditPayload.objects.bulk_create(payloads)
 
 
-def entry(
+def build_entry(
     *,
     action: str,
     actor: Actor,
@@ -124,7 +124,7 @@ def entry(
     digests: Mapping[str, str] | None = None,
     state: tuple[str, str] | None = None,
     **detail: Any,
-) -> Draft:
+) -> EntryDraft:
     """
     Build an entry; `action` is a noun and a past participle: `run.started`.
 
@@ -137,7 +137,7 @@ def entry(
         team_id = thread.team_id
     if team_id is not None:
         ids["team"] = team_id
-    return Draft(
+    return EntryDraft(
         facts=Facts(
             action=action,
             actor=actor,
@@ -167,12 +167,12 @@ def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
     return found
 
 
-def kept(text: str) -> str | None:
+def inline_text(text: str) -> str | None:
     """What a payload keeps of an argument or result: all, or None where its digest must do."""
     return text if len(text) <= LONGEST_TEXT else None
 
 
-def _lock_chains(drafts: Iterable[Draft]) -> None:
+def _lock_chains(drafts: Iterable[EntryDraft]) -> None:
     teams = {draft.chain for draft in drafts if "thread" not in draft.ids and "team" in draft.ids}
     if teams:
         lock_teams(teams)
@@ -180,7 +180,7 @@ def _lock_chains(drafts: Iterable[Draft]) -> None:
         lock_system_chain()
 
 
-def _next_place(draft: Draft) -> Place:
+def _next_place(draft: EntryDraft) -> Place:
     """The place after the last entry of the chain, which nobody else can take."""
     with connection.cursor() as cursor:
         cursor.execute(_LAST_ENTRY, [draft.chain.hex])
@@ -188,7 +188,7 @@ def _next_place(draft: Draft) -> Place:
     return Place(draft.chain, last[0] + 1, last[1]) if last else Place(draft.chain)
 
 
-def _row(draft: Draft, place: Place, commitment: str) -> AuditEntry:
+def _row(draft: EntryDraft, place: Place, commitment: str) -> AuditEntry:
     facts = draft.facts
     body = body_of(facts, place, commitment)
     erases_from, erases_to = facts.erases or (None, None)

@@ -15,7 +15,7 @@ from inbox.rules.people.access import Actor, actor_key
 
 
 @contextmanager
-def refusals_written_down(
+def audit_rejected(
     tried: str, *, actor: Actor, interrupt_id: UUID | None = None, run_id: UUID | None = None
 ) -> Iterator[None]:
     """
@@ -40,7 +40,7 @@ def _write_down(
 ) -> None:
     about = {"interrupts": interrupt_id} if interrupt_id else {"runs": run_id}
     thread, now = lock_thread(**about)
-    count = count_refusal(interrupt_id or run_id or thread.pk, actor, tried, code)
+    count = count_rejection(interrupt_id or run_id or thread.pk, actor, tried, code)
     if not is_recorded(count):
         return
     interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
@@ -53,11 +53,11 @@ def _write_down(
         interrupt=interrupt,
         tried=tried,
         code=code,
-        **refusal_count(count),
+        **rejection_detail(count),
     )
 
 
-def count_refusal(about: UUID, actor: Actor, tried: str, code: str) -> int:
+def count_rejection(about: UUID, actor: Actor, tried: str, code: str) -> int:
     """Count one more refusal of this kind; return how many there were, this one included."""
     row, _ = RefusalCount.objects.get_or_create(
         about=about, actor=actor_key(actor), tried=tried, code=code
@@ -72,6 +72,6 @@ def is_recorded(count: int) -> bool:
     return str(count).rstrip("0") == "1"
 
 
-def refusal_count(count: int) -> dict[str, int]:
+def rejection_detail(count: int) -> dict[str, int]:
     """Return what the entry says of the number; the first one says nothing."""
     return {"count": count} if count > 1 else {}

@@ -14,11 +14,11 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import EntryStatus
 
-MOST_AT_ONCE = 100
+MAX_ITEMS = 100
 
 
 @dataclass(frozen=True)
-class Result:
+class BulkResult:
     """What became of one item: a decision, or why there is none."""
 
     interrupt_id: UUID
@@ -33,7 +33,7 @@ def decide_many(
     payload: Any,
     actor: Actor,
     entrance: Entrance,
-) -> list[Result]:
+) -> list[BulkResult]:
     """
     Give the same answer to up to 100 interrupts, as (id, view digest); results in their order.
 
@@ -62,7 +62,7 @@ def decide_many(
     ]
 
 
-def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[Result]:
+def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[BulkResult]:
     """
     Take back the actor's answers to up to 100 interrupts; results in their order.
 
@@ -80,14 +80,14 @@ def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[Result
 
 
 def _check_number(items: Sequence[Any]) -> None:
-    if len(items) > MOST_AT_ONCE:
+    if len(items) > MAX_ITEMS:
         raise errors.InvalidValue(
-            f"Up to {MOST_AT_ONCE} requests are decided at once; these are {len(items)}."
+            f"Up to {MAX_ITEMS} requests are decided at once; these are {len(items)}."
         )
 
 
-def _result(interrupt_id: UUID, act: Callable[[], Decision]) -> Result:
+def _result(interrupt_id: UUID, act: Callable[[], Decision]) -> BulkResult:
     try:
-        return Result(interrupt_id, act())
+        return BulkResult(interrupt_id, act())
     except errors.RequestRejected as refusal:
-        return Result(interrupt_id, None, refusal)
+        return BulkResult(interrupt_id, None, refusal)

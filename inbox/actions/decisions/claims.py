@@ -7,8 +7,8 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import refusals_written_down
-from inbox.actions.decisions.decide import refuse_if_closed
+from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.decide import check_open
 from inbox.models import Claim, Interrupt, Thread
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
@@ -29,7 +29,7 @@ def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False
         Claimed: another person's lease runs, and `take_over` was not asked for.
         AlreadyDecided, InterruptExpired: there is nothing left to work on.
     """
-    with refusals_written_down("claim", actor=actor, interrupt_id=interrupt_id):
+    with audit_rejected("claim", actor=actor, interrupt_id=interrupt_id):
         return _claim(interrupt_id, actor, take_over=take_over)
 
 
@@ -93,7 +93,7 @@ def _open_interrupt(interrupt_id: UUID, actor: Actor) -> tuple[Thread, Interrupt
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     interrupt = Interrupt.objects.select_related("run", "claim__user").get(pk=interrupt_id)
-    refuse_if_closed(interrupt)
+    check_open(interrupt)
     return thread, interrupt, user_id, now
 
 
@@ -114,4 +114,4 @@ def _record(
         interrupt=interrupt,
         **detail,
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)

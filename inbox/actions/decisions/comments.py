@@ -6,7 +6,7 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.idempotency import Once, made_before
+from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.models import Comment, Interrupt
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
@@ -16,11 +16,13 @@ from inbox.rules.people.access import Actor, Permission
 
 
 @transaction.atomic(durable=True)
-def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None = None) -> Comment:
+def add_comment(
+    *, interrupt_id: UUID, actor: Actor, text: str, idempotency: IdempotencyKey | None = None
+) -> Comment:
     """
     Leave a comment of 1 to 4,000 characters on an interrupt, open or closed; no agent gets it.
 
-    Safe to replay with `once`: the comment that was left before is returned.
+    Safe to replay with `idempotency`: the comment that was left before is returned.
 
     The audit trail keeps its digest: what was said stays provable, and is in one place only.
 
@@ -30,11 +32,15 @@ def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     check_comment(text)
-    once = once or Once()
-    if earlier := made_before(once, actor=actor, now=now):
+    idempotency = idempotency or IdempotencyKey()
+    if earlier := existing_result(idempotency, actor=actor, now=now):
         return Comment.objects.get(pk=earlier)
     comment = Comment.objects.create(
-        pk=once.made, interrupt_id=interrupt_id, user_id=user_id, text=text, created_at=now
+        pk=idempotency.result_id,
+        interrupt_id=interrupt_id,
+        user_id=user_id,
+        text=text,
+        created_at=now,
     )
     audit_trail.record(
         action="interrupt.commented",
@@ -45,5 +51,5 @@ def comment_on(*, interrupt_id: UUID, actor: Actor, text: str, once: Once | None
         comment=str(comment.pk),
         digest=digest(text),
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return comment

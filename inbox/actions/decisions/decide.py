@@ -11,8 +11,8 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import refusals_written_down
-from inbox.actions.decisions.tool_call_decisions import apply_answers
+from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.tool_call_decisions import apply_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
@@ -55,7 +55,7 @@ CLOSED_BY = {
 
 
 @dataclass(frozen=True)
-class Admission:
+class Authorization:
     """
     The right of an actor to answer interrupts of one thread; only `admit` makes one.
 
@@ -69,7 +69,7 @@ class Admission:
 
 
 @dataclass(frozen=True)
-class Answer:
+class InterruptAnswer:
     """An answer to one open interrupt, with the digest of what its sender was shown."""
 
     interrupt: Interrupt
@@ -108,7 +108,7 @@ def decide(
         ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
             not shown.
     """
-    with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
+    with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
         given = ResumeEntry("", status, payload)
         return _decide(interrupt_id, given, actor, view_digest, entrance, unseen, client_run_id)
 
@@ -125,7 +125,7 @@ def _decide(
     client_run_id: str,
 ) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
-    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+    admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id
     )
@@ -133,13 +133,13 @@ def _decide(
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
     asked = question(interrupt, None)
-    answer = Answer(interrupt, asked, entry, view_digest, unseen, client_run_id)
-    (decision,) = record_answers(admission, run=interrupt.run, answers=[answer])
+    answer = InterruptAnswer(interrupt, asked, entry, view_digest, unseen, client_run_id)
+    (decision,) = record_decisions(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
 
 
-def admit(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Admission:
+def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Authorization:
     """
     Check that the actor, as they are now, may answer interrupts of the thread at this entrance.
 
@@ -156,14 +156,14 @@ def admit(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) ->
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     if Check.ENTRANCE in checks:
         check_outside_of_inbox(inbox_only=thread.team.inbox_only)
-    return Admission(thread, now, actor, entrance)
+    return Authorization(thread, now, actor, entrance)
 
 
-def record_answers(
-    admission: Admission,
+def record_decisions(
+    admission: Authorization,
     *,
     run: Run,
-    answers: Sequence[Answer],
+    answers: Sequence[InterruptAnswer],
     closed_as: InterruptStatus | None = None,
 ) -> list[Decision]:
     """
@@ -178,7 +178,7 @@ def record_answers(
     return _store(admission, run, answers, closed_as)
 
 
-def _check_answers(admission: Admission, answers: Sequence[Answer]) -> None:
+def _check_answers(admission: Authorization, answers: Sequence[InterruptAnswer]) -> None:
     """Make each check for all answers before the next one: the first that fails is reported."""
     checks = CHECKS[admission.entrance]
     for check, function in _ANSWER_CHECKS:
@@ -187,24 +187,24 @@ def _check_answers(admission: Admission, answers: Sequence[Answer]) -> None:
                 function(admission, answer)
 
 
-def _check_requester(admission: Admission, answer: Answer) -> None:
+def _check_requester(admission: Authorization, answer: InterruptAnswer) -> None:
     if not answer.interrupt.run.is_requested_by(admission.actor):
         raise errors.Forbidden(
             TranslatableMessage("Only whoever started the run may take its requests back.")
         )
 
 
-def _check_claim(admission: Admission, answer: Answer) -> None:
+def _check_claim(admission: Authorization, answer: InterruptAnswer) -> None:
     claim: Claim | None = getattr(answer.interrupt, "claim", None)
     holder = claim.holder if claim else None
     check_not_claimed(holder=holder, actor=admission.actor, now=admission.now)
 
 
-def _check_time(admission: Admission, answer: Answer) -> None:
+def _check_time(admission: Authorization, answer: InterruptAnswer) -> None:
     check_in_time(answer.question, answer.entry, admission.now)
 
 
-def _check_view(admission: Admission, answer: Answer) -> None:
+def _check_view(admission: Authorization, answer: InterruptAnswer) -> None:
     is_required = Check.VIEW_REQUIRED in CHECKS[admission.entrance]
     check_view(
         sent=answer.view_digest,
@@ -213,26 +213,26 @@ def _check_view(admission: Admission, answer: Answer) -> None:
     )
 
 
-def _check_payload(_: Admission, answer: Answer) -> None:
+def _check_payload(_: Authorization, answer: InterruptAnswer) -> None:
     check_payload(answer.question, answer.entry)
 
 
-def _check_masks(_: Admission, answer: Answer) -> None:
+def _check_masks(_: Authorization, answer: InterruptAnswer) -> None:
     check_no_masks(answer.entry.payload, _texts_of(answer.interrupt.tool_call))
 
 
-def _check_seen(admission: Admission, answer: Answer) -> None:
+def _check_seen(admission: Authorization, answer: InterruptAnswer) -> None:
     check_seen(_unseen(admission, answer), unseen=answer.unseen)
 
 
-def _unseen(admission: Admission, answer: Answer) -> Sequence[str]:
+def _unseen(admission: Authorization, answer: InterruptAnswer) -> Sequence[str]:
     """Return what is masked for the actor, is approved by the answer, and was not revealed."""
     if sees_secrets(admission.actor) or not needs_sight(answer.entry):
         return ()
     return unseen_sets(answer.interrupt, admission.actor.user_id)
 
 
-def _check_bulk(admission: Admission, answer: Answer) -> None:
+def _check_bulk(admission: Authorization, answer: InterruptAnswer) -> None:
     if answer.entry.status is EntryStatus.RESOLVED:
         candidate = answer.interrupt.bulk_candidate()
         check_bulk(candidate, sees_secrets=sees_secrets(admission.actor))
@@ -257,16 +257,16 @@ def _texts_of(call: ToolCall | None) -> Iterator[str]:
 
 
 def _store(
-    admission: Admission,
+    admission: Authorization,
     run: Run,
-    answers: Sequence[Answer],
+    answers: Sequence[InterruptAnswer],
     closed_as: InterruptStatus | None,
 ) -> list[Decision]:
     thread, actor, now = admission.thread, admission.actor, admission.now
     answered = [(answer.interrupt, answer.entry) for answer in answers]
     # Before an edit changes what is shown: what was revealed was revealed of that.
     unseen = {answer.interrupt.pk for answer in answers if _is_unseen(admission, answer)}
-    before = apply_answers(answered, now, by=actor.ident)
+    before = apply_decisions(answered, now, by=actor.ident)
     decisions = [
         Decision(
             interrupt=answer.interrupt,
@@ -295,7 +295,7 @@ def _store(
     _close(answered, closed_as, actor, now)
     audit_trail.record_all(
         [
-            audit_trail.entry(
+            audit_trail.build_entry(
                 action=f"interrupt.{answer.interrupt.status}",
                 actor=actor,
                 now=now,
@@ -313,7 +313,7 @@ def _store(
         ]
     )
     outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
-    wakeups.ring_reviewers_on_commit(
+    wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
         decided=[interrupt.pk for interrupt, _ in answered],
@@ -322,7 +322,7 @@ def _store(
     return decisions
 
 
-def _is_unseen(admission: Admission, answer: Answer) -> bool:
+def _is_unseen(admission: Authorization, answer: InterruptAnswer) -> bool:
     return answer.unseen and bool(_unseen(admission, answer))
 
 
@@ -368,7 +368,7 @@ def _stored(payload: Any) -> str:
         ) from error
 
 
-def refuse_if_closed(interrupt: Interrupt) -> None:
+def check_open(interrupt: Interrupt) -> None:
     """Raise AlreadyDecided or InterruptExpired, with who and when, unless it is open."""
     if interrupt.status != InterruptStatus.OPEN:
         raise _closed(interrupt, interrupt.decisions.get(withdrawn_at=None))

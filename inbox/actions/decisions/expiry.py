@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.decisions.decide import Answer, admit, record_answers
+from inbox.actions.decisions.decide import InterruptAnswer, authorize, record_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.models import Interrupt
 from inbox.models.locks import lock_thread
@@ -29,10 +29,10 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run", "claim")
     )
-    admission = admit(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
+    admission = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
     for run in {interrupt.run for interrupt in late}:
         answers = [
-            Answer(
+            InterruptAnswer(
                 interrupt,
                 question(interrupt, None),
                 ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),
@@ -40,6 +40,6 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             for interrupt in late
             if interrupt.run == run
         ]
-        record_answers(admission, run=run, answers=answers, closed_as=InterruptStatus.EXPIRED)
+        record_decisions(admission, run=run, answers=answers, closed_as=InterruptStatus.EXPIRED)
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
     return len(late)

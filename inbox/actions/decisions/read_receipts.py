@@ -14,7 +14,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 @transaction.atomic(durable=True)
-def record_sighting(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
+def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
     """
     Write down that a person has opened an interrupt, open or closed, as it is shown now.
 

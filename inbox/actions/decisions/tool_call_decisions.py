@@ -17,7 +17,7 @@ from inbox.rules.runs.tool_call_outcome import outcome_of_entry, outweighs
 _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_by")
 
 
-def apply_answers(
+def apply_decisions(
     answered: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
@@ -38,7 +38,7 @@ def apply_answers(
     return before
 
 
-def unapply_answer(interrupt: Interrupt) -> None:
+def recompute_tool_call(interrupt: Interrupt) -> None:
     """
     Put the call back to what the answers say that still stand; the withdrawn one is marked so.
 

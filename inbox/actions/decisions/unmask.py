@@ -22,7 +22,7 @@ _MOST_PLACES, _LONGEST_PLACE = 100, 200
 
 
 @transaction.atomic(durable=True)
-def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
+def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     """
     Return what a request has under this name of `masked_values_of_interrupt`, without masks.
 
@@ -57,7 +57,7 @@ def reveal_in_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
 
 
 @transaction.atomic(durable=True)
-def reveal_in_call(*, call_id: UUID, what: str, actor: Actor) -> str:
+def unmask_tool_call(*, call_id: UUID, what: str, actor: Actor) -> str:
     """The same for what a tool call has under this name of `masked_values_of_call`."""
     thread, now = lock_thread(tool_calls=call_id)
     require_person(actor, thread.team_id, Permission.DECIDE)

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import refusals_written_down
-from inbox.actions.decisions.tool_call_decisions import unapply_answer
+from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.decisions.tool_call_decisions import recompute_tool_call
 from inbox.actions.webhooks import outbox
 from inbox.models import Decision, Interrupt
 from inbox.models.locks import lock_thread
@@ -34,7 +34,7 @@ def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
         AlreadyResumed.
         InterruptExpired: open again, nobody could answer it any more.
     """
-    with refusals_written_down("withdraw", actor=actor, interrupt_id=interrupt_id):
+    with audit_rejected("withdraw", actor=actor, interrupt_id=interrupt_id):
         return _withdraw(interrupt_id, actor)
 
 
@@ -57,7 +57,7 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     )
     decision.withdrawn_at, decision.signature = now, ""
     decision.save(update_fields=["withdrawn_at", "signature"])
-    unapply_answer(interrupt)
+    recompute_tool_call(interrupt)
     interrupt.status, interrupt.closed_at = InterruptStatus.OPEN, None
     if interrupt.view_version > 1:  # the agent may have moved while it was closed
         interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
@@ -75,7 +75,7 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
         decision=str(decision.pk),
     )
     outbox.interrupts_opened(thread=thread, interrupts=[interrupt], now=now, reopened=True)
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return decision
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.idempotency import Once, made_before
+from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Agent, ApiKey
 from inbox.models.clock import database_now
@@ -51,7 +51,7 @@ def make_key(
     actor: Actor,
     days: int | None = None,
     agent: str = "",
-    once: Once | None = None,
+    idempotency: IdempotencyKey | None = None,
 ) -> tuple[ApiKey, str]:
     """
     Make a key of a team and return it with its token, which is shown this once.
@@ -74,7 +74,7 @@ def make_key(
             actor=actor,
             days=days,
             agent=agent,
-            once=once or Once(),
+            idempotency=idempotency or IdempotencyKey(),
         )
     except errors.MoreThanOwn as refusal:
         _record_refusal(team_id, actor, refusal, name=name[:80])
@@ -90,7 +90,7 @@ def _make(
     actor: Actor,
     days: int | None,
     agent: str,
-    once: Once,
+    idempotency: IdempotencyKey,
 ) -> tuple[ApiKey, str]:
     # Two at once would both find room for one.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
@@ -102,14 +102,14 @@ def _make(
         may_give=permissions_in(actor, team_id),
     )
     now = database_now()
-    if earlier := made_before(once, actor=actor, now=now):
+    if earlier := existing_result(idempotency, actor=actor, now=now):
         return ApiKey.objects.get(pk=earlier), ""
     if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MOST_KEYS:
         text = TranslatableMessage("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
         raise errors.InvalidValue(text, problems={"team": [text]})
     token = _new_token()
     key = ApiKey.objects.create(
-        pk=once.made,
+        pk=idempotency.result_id,
         team_id=team_id,
         agent=_agent_of(team_id, agent),
         name=name,

@@ -11,7 +11,7 @@ from django.db import transaction
 from limits import parse
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.idempotency import Once, made_before
+from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.people.invitation_mail import send_invitation
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
@@ -44,7 +44,7 @@ def invite(
     role: Role,
     actor: Actor,
     site: str,
-    once: Once | None = None,
+    idempotency: IdempotencyKey | None = None,
 ) -> tuple[Invitation, str]:
     """
     Invite somebody by mail, and return the invitation with its link: "" if the mail has it.
@@ -60,19 +60,21 @@ def invite(
         InvalidValue: with `problems`; also if the address has an open invitation, or the team has
             too many.
     """
-    email, once = email.strip().lower(), once or Once()
-    row, token = _make(team_id=team_id, email=email, role=role, actor=actor, once=once)
-    return (row, "") if once.is_replayed(row) else _deliver(row, token, site)
+    email, idempotency = email.strip().lower(), idempotency or IdempotencyKey()
+    row, token = _make(
+        team_id=team_id, email=email, role=role, actor=actor, idempotency=idempotency
+    )
+    return (row, "") if idempotency.is_replayed(row) else _deliver(row, token, site)
 
 
 @transaction.atomic(durable=True)
 def _make(
-    *, team_id: UUID, email: str, role: Role, actor: Actor, once: Once
+    *, team_id: UUID, email: str, role: Role, actor: Actor, idempotency: IdempotencyKey
 ) -> tuple[Invitation, str]:
     team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
     check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
     _check_address(email)
-    if earlier := made_before(once, actor=actor, now=now):
+    if earlier := existing_result(idempotency, actor=actor, now=now):
         return Invitation.objects.get(pk=earlier), ""
     waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
     if waiting.filter(email=email).exists():
@@ -81,7 +83,7 @@ def _make(
     check_room(waiting.count())
     token = secrets.token_urlsafe(32)
     row = Invitation(
-        pk=once.made,
+        pk=idempotency.result_id,
         team=team,
         email=email,
         role=role,

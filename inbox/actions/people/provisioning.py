@@ -81,7 +81,7 @@ def set_password(*, username: str, password: str, actor: Actor) -> None:
     end_sessions(user.pk)
     now = database_now()
     audit_trail.record_all(
-        audit_trail.entry(
+        audit_trail.build_entry(
             action="password.set", actor=actor, now=now, team_id=team_id, username=username
         )
         for team_id in user.memberships.values_list("team", flat=True)

@@ -49,7 +49,7 @@ def build_interrupts(
     tool_calls = {call.tool_call_id: call for call in proposed}
     call_ids = {item.tool_call_id for item in interrupts if item.tool_call_id}
     if before := call_ids - tool_calls.keys():
-        tool_calls |= calls.by_id(thread, before)
+        tool_calls |= calls.calls_by_id(thread, before)
     return [
         _interrupt(
             thread,
@@ -85,7 +85,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         )
     asked = Interrupt.objects.bulk_create(rows)
     audit_trail.record_all(
-        audit_trail.entry(
+        audit_trail.build_entry(
             action="interrupt.opened",
             actor=agent_actor(thread.agent_id),
             now=now,
@@ -98,7 +98,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
             title=row.title,
             reason=row.reason,
             tool=row.tool,
-            args=row.args and audit_trail.kept(row.args),
+            args=row.args and audit_trail.inline_text(row.args),
         )
         for row in asked
     )

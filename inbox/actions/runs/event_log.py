@@ -19,12 +19,12 @@ class Frame(NamedTuple):
     from_agent: bool
 
 
-def frame(event: BaseEvent, *, from_agent: bool = False) -> Frame:
+def encode_frame(event: BaseEvent, *, from_agent: bool = False) -> Frame:
     """Encode an event."""
     return Frame(event.type.value, wire.encode(event), from_agent)
 
 
-def append(
+def append_frames(
     *,
     thread: Thread,
     run: Run,
@@ -58,4 +58,4 @@ def append(
     rows = [
         (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
     ]
-    wakeups.ring_followers_on_commit(thread.pk, rows)
+    wakeups.wake_subscribers_on_commit(thread.pk, rows)

@@ -20,7 +20,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
-from inbox.actions.runs.run_lease import Hold, lock_held
+from inbox.actions.runs.run_lease import RunLease, lock_leased_run
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
@@ -69,11 +69,11 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
-    doubtful = list(calls.in_flight(thread))
+    doubtful = list(calls.calls_in_flight(thread))
     if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
         _fail(thread, run, now)
     elif doubtful:
-        put_doubt_to_a_person(
+        interrupt_about_calls(
             thread, run, doubtful, now, "The worker died while {tool} was running. Did it happen?"
         )
     else:
@@ -87,12 +87,12 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
         status=run.status,
         attempt=run.attempt,
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return RunStatus(run.status)
 
 
 @transaction.atomic(durable=True)
-def ask_what_happened(*, hold: Hold) -> bool:
+def interrupt_in_doubt(*, lease: RunLease) -> bool:
     """
     End a run that fails while `once` calls are under way with the question what came of them.
 
@@ -101,12 +101,12 @@ def ask_what_happened(*, hold: Hold) -> bool:
     Raises:
         LeaseLost: the run was ended or taken over.
     """
-    thread, now = lock_held(hold)
-    doubtful = list(calls.in_flight(thread))
+    thread, now = lock_leased_run(lease)
+    doubtful = list(calls.calls_in_flight(thread))
     if not doubtful:
         return False
-    run = Run.objects.get(pk=hold.run_id)
-    put_doubt_to_a_person(
+    run = Run.objects.get(pk=lease.run_id)
+    interrupt_about_calls(
         thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
     )
     audit_trail.record(
@@ -118,7 +118,7 @@ def ask_what_happened(*, hold: Hold) -> bool:
         state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),
         code="AGENT_ERROR",
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return True
 
 
@@ -128,7 +128,7 @@ def _queue_again(run: Run, now: datetime) -> None:
     run.lease_until = None
     run.queued_at = now
     run.save(update_fields=["status", "fence", "lease_until", "queued_at"])
-    wakeups.ring_workers_on_commit(run.pk)
+    wakeups.wake_workers_on_commit(run.pk)
 
 
 def _fail(thread: Thread, run: Run, now: datetime) -> None:
@@ -145,7 +145,7 @@ def _fail(thread: Thread, run: Run, now: datetime) -> None:
     )
 
 
-def put_doubt_to_a_person(
+def interrupt_about_calls(
     thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime, message: str
 ) -> None:
     """
@@ -153,7 +153,7 @@ def put_doubt_to_a_person(
 
     The caller holds the lock; `message` has a place for the `{tool}`.
     """
-    interrupt_run(thread, run, now, interrupts=doubts_about(run, doubtful, message))
+    interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, doubtful, message))
 
 
 def interrupt_run(
@@ -185,7 +185,7 @@ def interrupt_run(
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
 
 
-def doubts_about(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
+def doubt_interrupts(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
     """Return an interrupt about each call; `message` has a place for the `{tool}`."""
     return [_doubt(run, call, message.format(tool=call.name)) for call in calls]
 

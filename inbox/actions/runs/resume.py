@@ -110,8 +110,8 @@ def queue_run(
             resumes=str(resumes.pk),
             started_by=started_by[:160],
         )
-    wakeups.ring_workers_on_commit(run.pk)
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_workers_on_commit(run.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
 
 

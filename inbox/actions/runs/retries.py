@@ -9,11 +9,11 @@ from django.db.models import QuerySet
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import refusals_written_down
-from inbox.actions.runs.recovery import doubts_about, interrupt_run
+from inbox.actions.audit.rejections import audit_rejected
+from inbox.actions.runs.recovery import doubt_interrupts, interrupt_run
 from inbox.actions.runs.repeated_interrupts import approved_calls, plan_repeats
 from inbox.actions.runs.resume import queue_run, requester_columns
-from inbox.actions.runs.start_run import Accepted, new_external_id
+from inbox.actions.runs.start_run import StartedRun, new_external_id
 from inbox.models import Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
 from inbox.queries.agents.agents import endpoint_digest_of
@@ -26,7 +26,7 @@ from inbox.rules.runs.states import RunStatus, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
 
-def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
+def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
     """
     Queue a run that does a failed one's work once more.
 
@@ -43,18 +43,18 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> Accepted:
         RetryRejected: the run has not failed, another one came after it, or an agent that would
             start anew has made a call that must not be made twice.
     """
-    with refusals_written_down("retry", actor=actor, run_id=run_id):
+    with audit_rejected("retry", actor=actor, run_id=run_id):
         return _retry(run_id, actor, restartable=restartable)
 
 
 @transaction.atomic(durable=True)
-def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
+def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
     thread, now = lock_thread(runs=run_id)
     require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     failed = Run.objects.select_related("retried_by").get(pk=run_id)
     retry: Run | None = getattr(failed, "retried_by", None)
     if retry is not None:
-        return Accepted(retry, replayed=True)
+        return StartedRun(retry, replayed=True)
     _check_retry(thread, failed)
     lineage = lineage_of(failed)
     problem = _problem(lineage, thread, now)
@@ -87,10 +87,10 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> Accepted:
     again = plan_repeats(lineage.asked, problem) if problem else []
     if doubtful or again:
         message = "It is not known whether {tool} happened. Did it?"
-        doubts = doubts_about(retry, doubtful, message)
+        doubts = doubt_interrupts(retry, doubtful, message)
         interrupt_run(thread, retry, now, interrupts=doubts, repeats=again)
-        wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
-    return Accepted(retry, replayed=False)
+        wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+    return StartedRun(retry, replayed=False)
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:

@@ -16,7 +16,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs import event_log, tool_calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
-from inbox.actions.runs.tool_calls import ProposedCall, WantedCall
+from inbox.actions.runs.tool_calls import CallAttempt, ProposedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
@@ -29,7 +29,7 @@ LEASE = timedelta(seconds=20)
 
 
 @dataclass(frozen=True)
-class Hold:
+class RunLease:
     """The right to write a run, as long as nobody took it over."""
 
     run_id: UUID
@@ -38,7 +38,7 @@ class Hold:
 
 
 @dataclass
-class Batch:
+class EventBatch:
     """Some events of a run, with what they say about tool calls."""
 
     frames: list[event_log.Frame] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Ending:
+class RunResult:
     """How a run ended, and what it leaves behind (JSON texts)."""
 
     status: RunStatus
@@ -64,7 +64,7 @@ class Ending:
 
 
 @transaction.atomic(durable=True)
-def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
+def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     """Take a queued run for this worker, or return None if another worker was faster."""
     try:
         thread, now = lock_thread(runs=run_id)
@@ -84,37 +84,39 @@ def claim_run(*, run_id: UUID) -> tuple[Run, Hold] | None:
         started = wire.run_started(
             thread.external_id, run.external_id, run.parent_external_id or None
         )
-        event_log.append(thread=thread, run=run, frames=[event_log.frame(started)], now=now)
-    return run, Hold(run.pk, thread.pk, run.fence)
+        event_log.append_frames(
+            thread=thread, run=run, frames=[event_log.encode_frame(started)], now=now
+        )
+    return run, RunLease(run.pk, thread.pk, run.fence)
 
 
 @transaction.atomic(durable=True)
-def renew_lease(*, hold: Hold) -> None:
+def renew_lease(*, lease: RunLease) -> None:
     """
     Say that the worker is alive although the agent is silent.
 
     Raises:
         LeaseLost: the run was ended or taken over.
     """
-    lock_held(hold)
+    lock_leased_run(lease)
 
 
 @transaction.atomic(durable=True)
-def append_events(*, hold: Hold, batch: Batch) -> None:
+def append_events(*, lease: RunLease, batch: EventBatch) -> None:
     """
     Commit a batch of events and what they say about tool calls.
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = lock_held(hold)
-    _write(thread, hold, batch, now)
+    thread, now = lock_leased_run(lease)
+    _write(thread, lease, batch, now)
 
 
 @transaction.atomic(durable=True)
-def begin_tool_calls(
-    *, hold: Hold, batch: Batch, wanted: Sequence[WantedCall]
-) -> list[tool_calls.Beginning]:
+def start_tool_calls(
+    *, lease: RunLease, batch: EventBatch, wanted: Sequence[CallAttempt]
+) -> list[tool_calls.StartResult]:
     """
     Commit that tools are about to be called, after the events that come before it.
 
@@ -123,40 +125,42 @@ def begin_tool_calls(
     Raises:
         LeaseLost.
     """
-    thread, now = lock_held(hold, with_team=True)
-    _write(thread, hold, batch, now)
-    return tool_calls.begin(thread=thread, run=Run(pk=hold.run_id), wanted=wanted, now=now)
+    thread, now = lock_leased_run(lease, with_team=True)
+    _write(thread, lease, batch, now)
+    return tool_calls.start_calls(thread=thread, run=Run(pk=lease.run_id), wanted=wanted, now=now)
 
 
 @transaction.atomic(durable=True)
-def settle_tool_calls(*, hold: Hold, batch: Batch, results: Sequence[tuple[str, str]]) -> None:
+def settle_tool_calls(
+    *, lease: RunLease, batch: EventBatch, results: Sequence[tuple[str, str]]
+) -> None:
     """
     Commit the results, as (tool call id, content), of calls that were begun. Safe to replay.
 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_held(hold)
-    _write(thread, hold, batch, now)
-    tool_calls.settle(thread=thread, run=Run(pk=hold.run_id), results=dict(results), now=now)
+    thread, now = lock_leased_run(lease)
+    _write(thread, lease, batch, now)
+    tool_calls.settle_calls(thread=thread, run=Run(pk=lease.run_id), results=dict(results), now=now)
 
 
 @transaction.atomic(durable=True)
-def put_back_tool_calls(*, hold: Hold, batch: Batch, ids: Sequence[str]) -> None:
+def reset_tool_calls(*, lease: RunLease, batch: EventBatch, ids: Sequence[str]) -> None:
     """
     Commit that calls were begun in vain: they paused, and begin again with an answer.
 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_held(hold)
-    _write(thread, hold, batch, now)
-    tool_calls.put_back(thread=thread, ids=ids)
+    thread, now = lock_leased_run(lease)
+    _write(thread, lease, batch, now)
+    tool_calls.reset_calls(thread=thread, ids=ids)
 
 
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
-def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
+def finish_run(*, lease: RunLease, batch: EventBatch, ending: RunResult) -> None:
     """
     Commit the last events of a run together with all that its end means.
 
@@ -166,9 +170,9 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = lock_thread(hold.thread_id, with_team=bool(ending.interrupts))
+    thread, now = lock_thread(lease.thread_id, with_team=bool(ending.interrupts))
     _change_if_held(
-        hold,
+        lease,
         status=ending.status,
         checkpoint=ending.checkpoint,
         error_code=ending.error_code,
@@ -178,9 +182,9 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
     thread.messages, thread.state = ending.messages, ending.state
     thread.client_messages = ending.client_messages
     changed = ["messages", "state", "client_messages"]
-    run = Run(pk=hold.run_id, thread=thread)
-    proposed = tool_calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
-    tool_calls.settle(thread=thread, run=run, results=batch.results, now=now)
+    run = Run(pk=lease.run_id, thread=thread)
+    proposed = tool_calls.store_proposals(thread=thread, run=run, calls=batch.proposed, now=now)
+    tool_calls.settle_calls(thread=thread, run=run, results=batch.results, now=now)
     rows = build_interrupts(
         thread=thread,
         run=run,
@@ -190,21 +194,21 @@ def finish_run(*, hold: Hold, batch: Batch, ending: Ending) -> None:
         now=now,
     )
     frames = _with_digests(batch.frames, rows) if rows else batch.frames
-    event_log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
+    event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)
     if ending.memory is not None:
         Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
     if ending.may_leave_doubt:
-        tool_calls.doubt_in_flight(thread)
+        tool_calls.mark_in_doubt(thread)
     outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
     if ending.refused is not None:
-        tool_calls.record_difference(thread=thread, run=run, found=ending.refused, now=now)
+        tool_calls.record_argument_mismatch(thread=thread, run=run, found=ending.refused, now=now)
     if rows:
         open_interrupts(thread=thread, run=run, rows=rows, now=now)
     _record_end(thread, run, ending.status, ending.error_code, now)
 
 
 @transaction.atomic(durable=True)
-def fail_unstarted_run(*, hold: Hold, failure: errors.RunFailure | None = None) -> RunStatus:
+def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = None) -> RunStatus:
     """
     End a run before its agent is called, leaving the conversation as it was before it.
 
@@ -213,17 +217,17 @@ def fail_unstarted_run(*, hold: Hold, failure: errors.RunFailure | None = None) 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_thread(hold.thread_id)
+    thread, now = lock_thread(lease.thread_id)
     code = failure.code if failure else errors.ProtocolBroken.code
     message = errors.PUBLIC_MESSAGES[code] if failure else "The run cannot be read."
     _change_if_held(
-        hold, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
+        lease, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
     )
     error = RunErrorEvent(message=message, code=code)
-    run = _write(thread, hold, Batch([event_log.frame(error)]), now)
-    tool_calls.doubt_in_flight(thread)
+    run = _write(thread, lease, EventBatch([event_log.encode_frame(error)]), now)
+    tool_calls.mark_in_doubt(thread)
     if isinstance(failure, errors.ApprovalLapsed):
-        tool_calls.lapse(failure.calls)
+        tool_calls.mark_lapsed(failure.calls)
     outbox.run_ended(thread=thread, run_id=run.pk, status=RunStatus.FAILED, now=now)
     _record_end(thread, run, RunStatus.FAILED, code, now)
     return RunStatus.FAILED
@@ -239,21 +243,21 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
         state=(RunStatus.RUNNING, status),
         code=code,
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
 
 
-def lock_held(hold: Hold, *, with_team: bool = False) -> tuple[Thread, datetime]:
+def lock_leased_run(lease: RunLease, *, with_team: bool = False) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
-    thread, now = lock_thread(hold.thread_id, with_team=with_team)
-    _change_if_held(hold, lease_until=now + LEASE)
+    thread, now = lock_thread(lease.thread_id, with_team=with_team)
+    _change_if_held(lease, lease_until=now + LEASE)
     return thread, now
 
 
-def _change_if_held(hold: Hold, **columns: Any) -> None:
+def _change_if_held(lease: RunLease, **columns: Any) -> None:
     """Change the run's row if this worker still holds it; raises LeaseLost otherwise."""
-    held = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING)
+    held = Run.objects.filter(pk=lease.run_id, fence=lease.fence, status=RunStatus.RUNNING)
     if not held.update(**columns):
-        raise errors.LeaseLost(str(hold.run_id))
+        raise errors.LeaseLost(str(lease.run_id))
 
 
 def _with_digests(
@@ -266,9 +270,9 @@ def _with_digests(
     return [*before, last._replace(body=strict_json.dumps(finished))]
 
 
-def _write(thread: Thread, hold: Hold, batch: Batch, now: datetime) -> Run:
-    run = Run(pk=hold.run_id, thread=thread)
-    event_log.append(thread=thread, run=run, frames=batch.frames, now=now)
-    tool_calls.propose(thread=thread, run=run, calls=batch.proposed, now=now)
-    tool_calls.settle(thread=thread, run=run, results=batch.results, now=now)
+def _write(thread: Thread, lease: RunLease, batch: EventBatch, now: datetime) -> Run:
+    run = Run(pk=lease.run_id, thread=thread)
+    event_log.append_frames(thread=thread, run=run, frames=batch.frames, now=now)
+    tool_calls.store_proposals(thread=thread, run=run, calls=batch.proposed, now=now)
+    tool_calls.settle_calls(thread=thread, run=run, results=batch.results, now=now)
     return run

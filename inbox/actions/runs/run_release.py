@@ -4,23 +4,23 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.runs import tool_calls
-from inbox.actions.runs.run_lease import Hold
+from inbox.actions.runs.run_lease import RunLease
 from inbox.models import Run
 from inbox.models.locks import lock_thread
 from inbox.rules.runs.states import RunStatus
 
 
 @transaction.atomic(durable=True)
-def release_run(*, hold: Hold) -> bool:
+def release_run(*, lease: RunLease) -> bool:
     """
     Put the run back into the queue, at no cost to its attempts; return whether that was possible.
 
     Not while a `once` tool is between its start and its result: that worker finishes, or its lease
     runs out and a person is asked.
     """
-    thread, now = lock_thread(hold.thread_id)
-    in_flight = tool_calls.in_flight(thread).exists()
-    run = Run.objects.filter(pk=hold.run_id, fence=hold.fence, status=RunStatus.RUNNING).first()
+    thread, now = lock_thread(lease.thread_id)
+    in_flight = tool_calls.calls_in_flight(thread).exists()
+    run = Run.objects.filter(pk=lease.run_id, fence=lease.fence, status=RunStatus.RUNNING).first()
     if in_flight or run is None:
         return False
     run.status = RunStatus.QUEUED
@@ -30,5 +30,5 @@ def release_run(*, hold: Hold) -> bool:
     run.lease_until = None
     run.queued_at = now
     run.save(update_fields=["status", "fence", "attempt", "lease_until", "queued_at"])
-    wakeups.ring_workers_on_commit(run.pk)
+    wakeups.wake_workers_on_commit(run.pk)
     return True

@@ -39,7 +39,7 @@ def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datet
         code=failure.code,
         why=str(failure),
     )
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
 
 
 def close_run(
@@ -72,13 +72,13 @@ def close_run(
         conversation.apply(event)
     if status is RunStatus.INTERRUPTED:
         closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
-    frames = [event_log.frame(event) for event in [*added, *closing, terminal]]
+    frames = [event_log.encode_frame(event) for event in [*added, *closing, terminal]]
     kept = conversation.to_json()
     thread.messages, thread.state = json.dumps(kept["messages"]), json.dumps(kept["state"])
     thread.client_messages = json.dumps(kept["clientMessages"])
     changed = ["messages", "state", "client_messages"]
-    event_log.append(thread=thread, run=run, frames=frames, now=now, changed=changed)
-    tool_calls.doubt_in_flight(thread)
+    event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)
+    tool_calls.mark_in_doubt(thread)
     run.status = status
     run.fence += 1
     run.error_code = error_code

@@ -14,16 +14,16 @@ from django.db import IntegrityError, transaction
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import (
-    count_refusal,
+    audit_rejected,
+    count_rejection,
     is_recorded,
-    refusal_count,
-    refusals_written_down,
+    rejection_detail,
 )
 from inbox.actions.decisions.decide import (
-    Admission,
-    Answer,
-    admit,
-    record_answers,
+    Authorization,
+    InterruptAnswer,
+    authorize,
+    record_decisions,
 )
 from inbox.actions.runs.resume import (
     input_without_conversation,
@@ -70,21 +70,21 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class StartedRun:
     """A run that answers the request; a replay was accepted before and runs nothing again."""
 
     run: Run
     replayed: bool
 
 
-def accept_run(
+def start_run(
     *,
     agent: Agent,
     request: RunRequest,
     actor: Actor,
     entrance: Entrance = Entrance.AGUI_HTTP,
     idempotency_key: str = "",
-) -> Accepted:
+) -> StartedRun:
     """
     Start a run, or resume the interrupted one with the request's entries.
 
@@ -111,17 +111,17 @@ def accept_run(
 @audit_trail.inserted_at_end()
 def _accept(
     agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
-) -> Accepted:
+) -> StartedRun:
     columns = _idempotency_columns(agent, request, actor, idempotency_key)
     thread, now = _lock_or_open_thread(agent, request)
     if request.entries:
-        admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+        admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         return _resume(admission, request)
     # After the lock: the actor may have lost the permission while we waited for it, and the earlier
     # run may have been stored.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
     if columns and (earlier := _earlier_run(columns)):
-        return Accepted(earlier, replayed=True)
+        return StartedRun(earlier, replayed=True)
     _check_free(thread)
     run = queue_run(
         thread=thread,
@@ -137,10 +137,10 @@ def _accept(
         },
     )
     audit_trail.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
-    return Accepted(run, replayed=False)
+    return StartedRun(run, replayed=False)
 
 
-def _resume(admission: Admission, request: RunRequest) -> Accepted:
+def _resume(admission: Authorization, request: RunRequest) -> StartedRun:
     thread, now = admission.thread, admission.now
     asked = _run_that_asked(thread, request.entries)
     if asked is None:
@@ -152,7 +152,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
     fresh = check_resume(entries=request.entries, questions=questions)
     if resumed_by:  # nothing is open: each entry repeats an answer that stands
         _check_not_partial(request.entries, rows)
-        return Accepted(last_try(resumed_by), replayed=True)
+        return StartedRun(last_try(resumed_by), replayed=True)
     if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
         # Who sends all of them once more means it; one of them cuts nobody's grace short.
         raise errors.PartialResume(
@@ -160,11 +160,11 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
             "it now."
         )
     answered = {entry.interrupt_id: entry for entry in fresh}
-    record_answers(
+    record_decisions(
         admission,
         run=asked,
         answers=[
-            Answer(
+            InterruptAnswer(
                 item.row,
                 item.question,
                 answered[item.row.interrupt_id],
@@ -185,7 +185,7 @@ def _resume(admission: Admission, request: RunRequest) -> Accepted:
         started_by=admission.actor.label,
         columns={"parent_external_id": request.parent_run_id},
     )
-    return Accepted(run, replayed=False)
+    return StartedRun(run, replayed=False)
 
 
 def _check_not_partial(
@@ -304,7 +304,7 @@ def _record_rejection(
     thread = None
     with suppress(errors.NotFound):
         thread, _ = lock_thread(agent=agent, external_id=request.thread_id)
-    count = count_refusal(thread.pk if thread else agent.pk, actor, "resume", refusal.code)
+    count = count_rejection(thread.pk if thread else agent.pk, actor, "resume", refusal.code)
     if not is_recorded(count):
         return
     audit_trail.record(
@@ -315,7 +315,7 @@ def _record_rejection(
         team_id=agent.team_id,
         code=refusal.code,
         interrupts=[entry.interrupt_id[:200] for entry in request.entries][:100],
-        **refusal_count(count),
+        **rejection_detail(count),
     )
 
 
@@ -335,7 +335,7 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
         Claimed, InboxOnly: see `inbox.rules.decisions.gate`; not for the requester.
         RunEnded: the run ended in another way, or all that it asked was answered.
     """
-    with refusals_written_down("cancel", actor=actor, run_id=run_id):
+    with audit_rejected("cancel", actor=actor, run_id=run_id):
         return _cancel(run_id, actor, entrance)
 
 
@@ -357,7 +357,7 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
     )
     close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
     audit_trail.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
-    wakeups.ring_reviewers_on_commit(thread.team_id, thread.pk)
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
 
 
@@ -370,15 +370,15 @@ def _cancel_interrupts(
         if item.question.is_open:
             item.row.run = run
             entry = ResumeEntry(item.row.interrupt_id, EntryStatus.CANCELLED)
-            answers.append(Answer(item.row, item.question, entry))
+            answers.append(InterruptAnswer(item.row, item.question, entry))
     if not answers and _is_cancelled(rows):
         return run
     if run.is_requested_by(actor):
         entrance = Entrance.REQUESTER
-    admission = admit(thread=thread, now=now, actor=actor, entrance=entrance)
+    admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
     if not answers:
         raise errors.RunEnded(_HAS_ENDED)
-    record_answers(admission, run=run, answers=answers)
+    record_decisions(admission, run=run, answers=answers)
     queue_resume_if_complete(thread=thread, run=run, now=now, started_by=actor.label)
     return run
 

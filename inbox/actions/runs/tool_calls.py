@@ -25,7 +25,7 @@ class ProposedCall(NamedTuple):
     args_written: str | None = None  #: the same as the agent wrote it, where that differs
 
 
-class WantedCall(NamedTuple):
+class CallAttempt(NamedTuple):
     """A tool call that an agent is about to make, with the arguments it would use."""
 
     tool_call_id: str
@@ -33,7 +33,7 @@ class WantedCall(NamedTuple):
     effect: str
 
 
-def propose(
+def store_proposals(
     *, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime
 ) -> list[ToolCall]:
     """Store what an agent wants to do, and return it."""
@@ -56,12 +56,12 @@ def propose(
 
 
 #: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.
-Beginning = ToolCall | errors.RequestRejected | errors.RunFailure
+StartResult = ToolCall | errors.RequestRejected | errors.RunFailure
 
 
-def begin(
-    *, thread: Thread, run: Run, wanted: Sequence[WantedCall], now: datetime
-) -> list[Beginning]:
+def start_calls(
+    *, thread: Thread, run: Run, wanted: Sequence[CallAttempt], now: datetime
+) -> list[StartResult]:
     """
     Let calls begin, and return their rows; settled rows have the result.
 
@@ -70,7 +70,7 @@ def begin(
     """
     calls, unapproved = _calls_to_begin(thread, [call.tool_call_id for call in wanted])
     failures = _failures(thread, calls.values(), now)
-    answers: list[Beginning] = []
+    answers: list[StartResult] = []
     begun: dict[str, list[UUID]] = {}
     for call in wanted:
         row = calls.get(call.tool_call_id)
@@ -91,7 +91,7 @@ def begin(
     return answers
 
 
-def settle(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetime) -> None:
+def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetime) -> None:
     """Keep results where there are none yet: a call that did not run keeps saying so."""
     if not results:
         return
@@ -108,7 +108,7 @@ def settle(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetim
     audit_trail.record_all(_of_settled(thread, run, call, now) for call in calls)
 
 
-def put_back(*, thread: Thread, ids: Sequence[str]) -> None:
+def reset_calls(*, thread: Thread, ids: Sequence[str]) -> None:
     """Make calls that were started proposals again: they have done nothing yet."""
     started = ToolCall.objects.filter(
         thread=thread, tool_call_id__in=ids, state=ToolCallState.STARTED
@@ -116,24 +116,24 @@ def put_back(*, thread: Thread, ids: Sequence[str]) -> None:
     started.update(state=ToolCallState.PROPOSED, effect="", started_at=None)
 
 
-def in_flight(thread: Thread) -> QuerySet[ToolCall]:
+def calls_in_flight(thread: Thread) -> QuerySet[ToolCall]:
     """The `once` calls that were started and have no result: their effect may have happened."""
     started = ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once")
     return started.order_by("pk")
 
 
-def doubt_in_flight(thread: Thread) -> None:
+def mark_in_doubt(thread: Thread) -> None:
     """A run that ends leaves no call started: nothing may call it again without being told."""
-    in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
+    calls_in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
 
 
-def lapse(ids: Collection[UUID]) -> None:
+def mark_lapsed(ids: Collection[UUID]) -> None:
     """Say of calls that were approved and have not started that their approval is used no more."""
     waiting = ToolCall.objects.filter(pk__in=ids, state=ToolCallState.PROPOSED)
     waiting.update(state=ToolCallState.LAPSED)
 
 
-def by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
+def calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
     """The thread's calls with these ids."""
     rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
     return {row.tool_call_id: row for row in rows}
@@ -154,8 +154,8 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
 def _record_beginnings(
     thread: Thread,
     run: Run,
-    wanted: Sequence[WantedCall],
-    answers: Sequence[Beginning],
+    wanted: Sequence[CallAttempt],
+    answers: Sequence[StartResult],
     begun: Mapping[str, Sequence[UUID]],
     now: datetime,
 ) -> None:
@@ -166,7 +166,7 @@ def _record_beginnings(
         if row and row.pk not in begun.get(call.effect, ()):
             continue  # it is settled, and told again what came of it; or the run ends
         drafts.append(
-            audit_trail.entry(
+            audit_trail.build_entry(
                 action="tool.started" if row else "tool.refused",
                 actor=agent_actor(thread.agent_id),
                 now=now,
@@ -177,18 +177,18 @@ def _record_beginnings(
                 tool=row.name if row else "",
                 tool_call_id=call.tool_call_id,
                 effect=call.effect,
-                args=audit_trail.kept(call.args),
+                args=audit_trail.inline_text(call.args),
                 refused="" if isinstance(answer, ToolCall) else str(answer),
             )
         )
     audit_trail.record_all(drafts)
 
 
-def record_difference(
+def record_argument_mismatch(
     *, thread: Thread, run: Run, found: errors.ArgumentsDiffer, now: datetime
 ) -> None:
     """Write down that an agent repeated a call with arguments that nobody approved."""
-    call = by_id(thread, [found.tool_call_id]).get(found.tool_call_id)
+    call = calls_by_id(thread, [found.tool_call_id]).get(found.tool_call_id)
     audit_trail.record(
         action="tool.refused",
         actor=agent_actor(thread.agent_id),
@@ -199,14 +199,14 @@ def record_difference(
         digests={"executed": digest(found.arguments)},
         tool=call.name if call else "",
         tool_call_id=found.tool_call_id,
-        args=audit_trail.kept(found.arguments),
+        args=audit_trail.inline_text(found.arguments),
         refused=str(found),
     )
 
 
-def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audit_trail.Draft:
+def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audit_trail.EntryDraft:
     result = call.result or ""
-    return audit_trail.entry(
+    return audit_trail.build_entry(
         action="tool.settled",
         actor=agent_actor(thread.agent_id),
         now=now,
@@ -216,7 +216,7 @@ def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audi
         digests={"result": digest(result)},
         tool=call.name,
         tool_call_id=call.tool_call_id,
-        result=audit_trail.kept(result),
+        result=audit_trail.inline_text(result),
     )
 
 
@@ -253,12 +253,12 @@ def _failures(
         except errors.RunFailure as failure:
             failures[pk] = failure
     lapsed = [pk for pk, why in failures.items() if isinstance(why, errors.ApprovalLapsed)]
-    lapse(lapsed)
+    mark_lapsed(lapsed)
     return failures
 
 
 def _refusal(
-    wanted: WantedCall, call: ToolCall | None, unapproved: Container[UUID]
+    wanted: CallAttempt, call: ToolCall | None, unapproved: Container[UUID]
 ) -> errors.RequestRejected | None:
     name = f"Tool call {wanted.tool_call_id!r}"
     if call is None:

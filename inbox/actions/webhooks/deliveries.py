@@ -181,7 +181,7 @@ def send_again(*, message_id: UUID, actor: Actor) -> Delivery:
         record(endpoint, "delivery.sent_again", actor, now, message=str(message_id))
     row.next_try_at = now
     row.save(update_fields=["by_hand", "status", "tries", "delivered_at", "next_try_at"])
-    wakeups.ring_couriers_on_commit(endpoint.pk)
+    wakeups.wake_webhook_workers_on_commit(endpoint.pk)
     return row
 
 
@@ -199,7 +199,7 @@ def replay(*, endpoint_id: UUID, actor: Actor) -> int:
     count = failed.update(status=DeliveryStatus.PENDING, tries=0, next_try_at=now)
     if count:
         record(endpoint, "webhook.replayed", actor, now, count=count)
-        wakeups.ring_couriers_on_commit(endpoint.pk)
+        wakeups.wake_webhook_workers_on_commit(endpoint.pk)
     return count
 
 
@@ -222,7 +222,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
         created_at=now,
     )
     record(endpoint, "webhook.tested", actor, now)
-    wakeups.ring_couriers_on_commit(endpoint.pk)
+    wakeups.wake_webhook_workers_on_commit(endpoint.pk)
     return row
 
 

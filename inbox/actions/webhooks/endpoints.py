@@ -13,7 +13,7 @@ from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
-from inbox.actions.idempotency import Once, made_before
+from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
@@ -40,13 +40,13 @@ def add_webhook(
     event_types: Sequence[str],
     actor: Actor,
     description: str = "",
-    once: Once | None = None,
+    idempotency: IdempotencyKey | None = None,
 ) -> tuple[WebhookEndpoint, str]:
     """
     Have a URL told what happens in a team from now on; return it with its secret.
 
-    The secret is shown this once, and kept encrypted. Safe to replay with `once`: the endpoint
-    that was made before is returned, as it is now, with "" for its secret.
+    The secret is shown this once, and kept encrypted. Safe to replay with `idempotency`: the
+    endpoint that was made before is returned, as it is now, with "" for its secret.
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
@@ -55,8 +55,8 @@ def add_webhook(
     # Two at once would both find room for one.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
     wanted = _check(url, event_types, description)
-    once, now = once or Once(), database_now()
-    if earlier := made_before(once, actor=actor, now=now):
+    idempotency, now = idempotency or IdempotencyKey(), database_now()
+    if earlier := existing_result(idempotency, actor=actor, now=now):
         return WebhookEndpoint.objects.get(pk=earlier), ""
     if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MOST_ENDPOINTS:
         text = TranslatableMessage(
@@ -65,7 +65,7 @@ def add_webhook(
         raise errors.InvalidValue(text, problems={"team": [text]})
     secret = _new_secret()
     endpoint = WebhookEndpoint.objects.create(
-        pk=once.made,
+        pk=idempotency.result_id,
         team_id=team_id,
         url=url,
         description=description,
@@ -194,7 +194,7 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     missed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     missed.update(tries=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)
-    wakeups.ring_couriers_on_commit(endpoint.pk)
+    wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 
 
 def _disable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:

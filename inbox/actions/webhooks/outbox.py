@@ -134,7 +134,7 @@ def _tell(
         for endpoint in listening
     )
     for endpoint in listening:
-        wakeups.ring_couriers_on_commit(endpoint)
+        wakeups.wake_webhook_workers_on_commit(endpoint)
 
 
 def _whose(thread: Thread) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from inbox.actions.idempotency import Once
+from inbox.actions.idempotency import IdempotencyKey
 from inbox.api.base.pagination import chosen
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, sees_secrets
@@ -48,10 +48,10 @@ class Caller(APIView):
         if is_change and "If-Match" in request.headers and not self.takes_if_match:
             raise PreconditionFailed("There is no version here that could match.")
 
-    def once(self, request: Request) -> Once:
-        """The request as an action makes it once. Raises InvalidInput."""
-        return Once(
-            key=idempotency_key(request), asked={"path": request.path, "body": request.data}
+    def idempotency(self, request: Request) -> IdempotencyKey:
+        """Return the request's idempotency key; raises InvalidInput."""
+        return IdempotencyKey(
+            key=idempotency_key(request), request={"path": request.path, "body": request.data}
         )
 
     def as_seen(self, request: Request) -> Callable[[], None]:

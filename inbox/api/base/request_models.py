@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from typing_extensions import TypedDict
 
-from inbox.actions.decisions.bulk import MOST_AT_ONCE
+from inbox.actions.decisions.bulk import MAX_ITEMS
 from inbox.actions.runs.start_run import RunRequest
 from inbox.agui_server.run_input import ID_CHARACTERS
 from inbox.api.base.fields import (
@@ -100,13 +100,13 @@ class ShownInput(serializers.Serializer[Any]):
 class BulkDecisionInput(AnswerInput):
     """The body of POST /api/interrupts/decide."""
 
-    items = serializers.ListField(child=ShownInput(), min_length=1, max_length=MOST_AT_ONCE)
+    items = serializers.ListField(child=ShownInput(), min_length=1, max_length=MAX_ITEMS)
 
 
 class BulkWithdrawalInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/withdraw."""
 
-    ids = serializers.ListField(child=Id(), min_length=1, max_length=MOST_AT_ONCE)
+    ids = serializers.ListField(child=Id(), min_length=1, max_length=MAX_ITEMS)
 
 
 class ClaimInput(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from agents.agui.conversation import is_from_client
-from inbox.actions.decisions.bulk import Result
+from inbox.actions.decisions.bulk import BulkResult
 from inbox.api.base import response_models
 from inbox.api.base.error_responses import body_of
 from inbox.queries.agents.agents import Place
@@ -189,7 +189,7 @@ def comment_json(comment: Any) -> response_models.Comment:
     }
 
 
-def result_json(result: Result) -> response_models.Result:
+def result_json(result: BulkResult) -> response_models.Result:
     """What became of one of many: a decision, or the error that one alone would have been."""
     return {
         "id": str(result.interrupt_id),

@@ -8,7 +8,7 @@ from rest_framework.views import APIView
 
 from inbox.actions.decisions import bulk
 from inbox.actions.decisions.claims import claim_interrupt, release_claim
-from inbox.actions.decisions.comments import comment_on
+from inbox.actions.decisions.comments import add_comment
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.api.base import serializers
 from inbox.api.base.base_view import Caller, made
@@ -120,11 +120,14 @@ class InterruptComments(Caller, APIView):
         only_people=True,
     )
     def post(self, request: Request, interrupt_id: UUID) -> Response:
-        given, once = checked(CommentInput, request), self.once(request)
-        comment = comment_on(
-            interrupt_id=interrupt_id, actor=self.actor(request), text=given["text"], once=once
+        given, idempotency = checked(CommentInput, request), self.idempotency(request)
+        comment = add_comment(
+            interrupt_id=interrupt_id,
+            actor=self.actor(request),
+            text=given["text"],
+            idempotency=idempotency,
         )
-        return made(serializers.comment_json(comment), replayed=once.is_replayed(comment))
+        return made(serializers.comment_json(comment), replayed=idempotency.is_replayed(comment))
 
 
 class InterruptsDecide(Caller, APIView):

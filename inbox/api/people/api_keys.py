@@ -124,7 +124,7 @@ class TeamKeys(Caller):
     def post(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
         team_id = team_for(actor, team).pk
-        body, once = KeyInput.from_request(request), self.once(request)
+        body, idempotency = KeyInput.from_request(request), self.idempotency(request)
         row, token = make_key(
             team_id=team_id,
             name=body.name,
@@ -132,9 +132,9 @@ class TeamKeys(Caller):
             agent=body.agent or "",
             days=body.expires_in_days,
             actor=actor,
-            once=once,
+            idempotency=idempotency,
         )
-        return made(MadeKey.represent(row, token=token), replayed=once.is_replayed(row))
+        return made(MadeKey.represent(row, token=token), replayed=idempotency.is_replayed(row))
 
 
 class KeyDetail(Caller):

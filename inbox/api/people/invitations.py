@@ -91,17 +91,17 @@ class TeamInvitations(Caller):
     def post(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
         team_id = team_for(actor, team).pk
-        body, once = InvitationInput.from_request(request), self.once(request)
+        body, idempotency = InvitationInput.from_request(request), self.idempotency(request)
         row, link = invite(
             team_id=team_id,
             email=body.email,
             role=body.role,
             actor=actor,
             site=request.build_absolute_uri("/"),
-            once=once,
+            idempotency=idempotency,
         )
         answer = InvitationWithLink.represent(row, link=link)
-        return made(answer, replayed=once.is_replayed(row))
+        return made(answer, replayed=idempotency.is_replayed(row))
 
 
 class InvitationDetail(Caller):

@@ -45,7 +45,7 @@ from inbox.api.base.response_models import (
     ThreadWithMessages,
 )
 from inbox.api.runs.long_poll import LONGEST_WAIT_SECONDS, check_wait
-from inbox.engine.agents import try_connection
+from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
 from inbox.queries.decisions import inbox_lists, interrupts
 from inbox.queries.runs import threads
@@ -149,7 +149,7 @@ class Runs(Caller, APIView):
         actor = self.actor(request)
         agent = agents.agent_for(actor, body.validated_data["agent"])
         wanted = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
-        accepted = engine.accept(agent=agent, request=wanted, actor=actor, idempotency_key=key)
+        accepted = engine.start_run(agent=agent, request=wanted, actor=actor, idempotency_key=key)
         answer = {**serializers.run_json(accepted.run), "replayed": accepted.replayed}
         return made(answer, replayed=accepted.replayed, status=202)
 
@@ -198,7 +198,7 @@ class RunRetry(Caller, APIView):
         more="With the same input and decisions; what may have happened is asked first.",
     )
     def post(self, request: Request, run_id: UUID) -> Response:
-        accepted = engine.retry(run_id, self.actor(request))
+        accepted = engine.retry_run(run_id, self.actor(request))
         answer = {**serializers.run_json(accepted.run), "replayed": accepted.replayed}
         return made(answer, replayed=accepted.replayed, status=202)
 
@@ -301,7 +301,7 @@ class AgentTest(Caller, APIView):
         more="Takes up to ten seconds.",
     )
     def post(self, request: Request, slug: str) -> Response:
-        return Response(serializers.test_json(try_connection(slug, self.actor(request))))
+        return Response(serializers.test_json(run_connection_test(slug, self.actor(request))))
 
 
 class Threads(Caller, APIView):

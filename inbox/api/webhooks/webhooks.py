@@ -114,11 +114,11 @@ class Webhooks(Caller, APIView):
     def post(self, request: Request) -> Response:
         body = WebhookInput(data=request.data)
         body.is_valid(raise_exception=True)
-        given, actor, once = _given(body), self.actor(request), self.once(request)
+        given, actor, idempotency = _given(body), self.actor(request), self.idempotency(request)
         team_id = endpoints.team_for_webhook(actor, given.pop("team"))
-        row, secret = add_webhook(team_id=team_id, actor=actor, once=once, **given)
+        row, secret = add_webhook(team_id=team_id, actor=actor, idempotency=idempotency, **given)
         answer = {**webhook_json(row), "secret": secret or None}
-        return made(answer, replayed=once.is_replayed(row))
+        return made(answer, replayed=idempotency.is_replayed(row))
 
 
 class WebhookDetail(Caller, APIView):

@@ -72,7 +72,7 @@ def check_resume(
     Return the entries that are new decisions, in the order asked, if they are a complete set.
 
     An entry that repeats a standing decision is no new one; one that contradicts it is refused.
-    Each answer is checked by itself afterwards (`inbox.actions.decisions.decide.record_answers`).
+    Each answer is checked by itself afterwards (`inbox.actions.decisions.decide.record_decisions`).
 
     Raises:
         DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume: the first that applies, in

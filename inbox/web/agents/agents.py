@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.engine.agents import try_connection
+from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
 from inbox.queries.agents.agents import Place
 from inbox.queries.people.access import permissions_in, teams_of
@@ -73,7 +73,7 @@ def agent(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Test the connection; what was found is kept, so the page of the agent shows it."""
     try:
-        try_connection(slug, actor)
+        run_connection_test(slug, actor)
     except errors.NotRemote as refusal:
         return show_agent(request, actor, slug, notice=say(refusal.message), status=409)
     except errors.TooManyTests as refusal:

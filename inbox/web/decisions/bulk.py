@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.decisions.bulk import Result, decide_many, withdraw_many
+from inbox.actions.decisions.bulk import BulkResult, decide_many, withdraw_many
 from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER, review_for, similar_for
 from inbox.queries.decisions.collaboration import withdrawable_by
 from inbox.rules.decisions.gate import Entrance
@@ -122,7 +122,7 @@ def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
     return ""
 
 
-def _refusals(results: Sequence[Result]) -> dict[UUID, str]:
+def _refusals(results: Sequence[BulkResult]) -> dict[UUID, str]:
     return {
         one.interrupt_id: say(one.refusal.message) for one in results if one.refusal is not None
     }

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_POST
 
 from inbox import engine
 from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
-from inbox.actions.decisions.comments import comment_on
-from inbox.actions.decisions.read_receipts import record_sighting
+from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.read_receipts import record_view
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.runs.start_run import cancel_run
 from inbox.queries.runs.threads import run_for
@@ -67,7 +67,7 @@ def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespons
 def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     """For the page of a request, once somebody has it before their eyes: nothing is shown."""
     try:
-        record_sighting(
+        record_view(
             interrupt_id=interrupt_id, view_digest=request.POST.get("view_digest", ""), actor=actor
         )
     except errors.ViewChanged as refusal:
@@ -86,13 +86,13 @@ def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResp
 def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     # Browsers send every newline of a text area as CRLF.
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return _answer(request, actor, interrupt_id, partial(comment_on, text=text), text)
+    return _answer(request, actor, interrupt_id, partial(add_comment, text=text), text)
 
 
 @require_POST
 @page
 def retry(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
-    return _answer_on_thread(request, actor, run_id, partial(engine.retry, run_id, actor))
+    return _answer_on_thread(request, actor, run_id, partial(engine.retry_run, run_id, actor))
 
 
 @require_POST

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox.actions.audit.rejections import refusals_written_down
+from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import decide
 from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
@@ -43,7 +43,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     if not detail.may_decide:
         # Before what is wrong with the answer: it would not be taken in any case.
         raise errors.Forbidden(NEEDS[Permission.DECIDE])
-    with refusals_written_down("decide", actor=actor, interrupt_id=interrupt_id):
+    with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
         _check_view(detail, posted)
     status, payload = read_answer(Sheet(detail, posted), posted)
     decide(

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox.actions.decisions.unmask import reveal_in_call, reveal_in_interrupt
+from inbox.actions.decisions.unmask import unmask_interrupt, unmask_tool_call
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.rules.people.access import Actor
@@ -20,7 +20,7 @@ from inbox.web.base.pages import page, show
 @page
 def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     what = request.POST.get("what", "")
-    text = reveal_in_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
+    text = unmask_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
     unseen = unseen_sets(interrupt_for(actor, interrupt_id), actor.user_id)
     back = reverse("interrupt", args=[interrupt_id])
     return _show(request, actor, what, text, back, is_all_seen=not unseen)
@@ -30,7 +30,7 @@ def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
 @page
 def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     what = request.POST.get("what", "")
-    text = reveal_in_call(call_id=call_id, what=what, actor=actor)
+    text = unmask_tool_call(call_id=call_id, what=what, actor=actor)
     return _show(request, actor, what, text, reverse("audit_call", args=[call_id]))
 
 

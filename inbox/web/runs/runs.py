@@ -137,7 +137,7 @@ def _start(
     # With what was written: who goes back, writes something else and sends it wants another run.
     said = [key, message, None if value is ABSENT else value, thread_id]
     seed = idempotency_digest(actor, canonical_json(said))
-    accepted = engine.accept(
+    accepted = engine.start_run(
         agent=agent,
         request=_request(seed, message, value, thread_id=thread_id),
         actor=actor,

@@ -24,7 +24,7 @@ Action = Callable[[Any, list[Any]], Any]
 
 
 @dataclass(frozen=True)
-class Wish:
+class Command:
     """
     Something the agent asked for that the driver does, in order with the events before it.
 
@@ -38,7 +38,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Settled:
+class ToolResult:
     """The result of a call that may be called again: it can wait for the next batch."""
 
     tool_call_id: str
@@ -46,20 +46,20 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Aside:
+class OutOfBandEvents:
     """What a tool at work says, beside the events that the agent yields."""
 
     events: Sequence[BaseEvent]
 
 
 @dataclass(frozen=True)
-class End:
+class EndOfStream:
     """The agent stopped yielding, by itself or by raising."""
 
     error: BaseException | None
 
 
-Item = BaseEvent | Wish | Settled | Aside | End
+Item = BaseEvent | Command | ToolResult | OutOfBandEvents | EndOfStream
 
 
 class _LastingThreads(ThreadPoolExecutor):
@@ -72,7 +72,7 @@ class _LastingThreads(ThreadPoolExecutor):
 _tool_threads = _LastingThreads(max_workers=32, thread_name_prefix="tool")
 
 
-class Turns:
+class AgentLoop:
     """
     Runs an agent in turns of at most a batch; between two turns its loop does not run.
 
@@ -98,19 +98,19 @@ class Turns:
         """Let the agent run until a batch is due; empty if it was silent for `patience` seconds."""
         return self._loop.run_until_complete(self._gather(patience))
 
-    def note(self, settled: Settled) -> None:
+    def note(self, settled: ToolResult) -> None:
         """Called by agent code: have a result kept with what comes next."""
         self._put(settled)
 
     def emit_out_of_band(self, events: Sequence[BaseEvent]) -> None:
         """Called by agent code, also from its threads: say something on the side."""
         with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
-            self._loop.call_soon_threadsafe(self._put, Aside(tuple(events)))
+            self._loop.call_soon_threadsafe(self._put, OutOfBandEvents(tuple(events)))
 
     def ask(self, action: Action, subject: Any) -> "asyncio.Future[Any]":
         """Called by agent code: have the driver do something, and wait for the result."""
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._put(Wish(action, subject, future), urgent=True)
+        self._put(Command(action, subject, future), urgent=True)
         return future
 
     def close(self) -> bool:
@@ -137,11 +137,11 @@ class Turns:
                     await self._room.wait()
         except BaseException as raised:
             error = raised
-        self._put(End(error), urgent=True)
+        self._put(EndOfStream(error), urgent=True)
 
     def _put(self, item: Item, *, urgent: bool = False) -> None:
         self._items.append(item)
-        if not isinstance(item, TextMessageContentEvent | ToolCallArgsEvent | Settled):
+        if not isinstance(item, TextMessageContentEvent | ToolCallArgsEvent | ToolResult):
             self._plain += 1
         if urgent or self._plain >= BATCH_EVENTS or len(self._items) >= _MOST_WAITING:
             self._urgent = True

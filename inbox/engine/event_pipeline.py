@@ -13,8 +13,8 @@ from agents.agui.content import content_text
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
 from agents.sdk.expiry import expiry_after
-from inbox.actions.runs.event_log import Frame, frame
-from inbox.actions.runs.run_lease import Batch
+from inbox.actions.runs.event_log import Frame, encode_frame
+from inbox.actions.runs.run_lease import EventBatch
 from inbox.actions.runs.tool_calls import ProposedCall
 from inbox.queries.runs.run_assignment import Assignment
 from inbox.rules.decisions.consent import canonical_json, original_text
@@ -37,7 +37,7 @@ _ASIDES = (
 )
 
 
-class Outgoing:
+class EventPipeline:
     """Everything one run sends, in order; raises before anything illegal gets out."""
 
     def __init__(self, assignment: Assignment) -> None:
@@ -55,10 +55,10 @@ class Outgoing:
         }
         self._events = 0
         self._characters = 0
-        self._checked = Batch()
+        self._checked = EventBatch()
         self._take_up()
 
-    def opening(self) -> Batch:
+    def opening(self) -> EventBatch:
         """
         What a run begins with after its RUN_STARTED.
 
@@ -66,11 +66,11 @@ class Outgoing:
         continues a run in doubt opens again what was closed when that one was interrupted.
         """
         if not self._assignment.is_resume or len(self._assignment.own_events) > 1:
-            return Batch()
+            return EventBatch()
         snapshot = self._conversation.messages_snapshot()
         return self._batch([snapshot, *_left_open(self._assignment.replayed)], from_agent=False)
 
-    def batch(self, events: Iterable[BaseEvent]) -> Batch:
+    def batch(self, events: Iterable[BaseEvent]) -> EventBatch:
         """
         Check and encode what the agent yielded next.
 
@@ -92,7 +92,7 @@ class Outgoing:
                 fresh.append(rest)
         return self._batch(fresh, from_agent=True)
 
-    def aside(self, events: Several[BaseEvent]) -> Batch:
+    def aside(self, events: Several[BaseEvent]) -> EventBatch:
         """
         Check and encode what a tool at work said; nothing, if it said that before its worker died.
 
@@ -105,14 +105,14 @@ class Outgoing:
         if isinstance(opening, agui.TextMessageStartEvent) and self._conversation.has_message(
             opening.message_id
         ):
-            return Batch()
+            return EventBatch()
         return self._batch(events, from_agent=False, is_bounded=True)
 
-    def last_of_chunks(self) -> Batch:
+    def last_of_chunks(self) -> EventBatch:
         """Close what the agent's chunks left open: a message of chunks has no end of its own."""
         return self._batch(self._expander.flush(), from_agent=True)
 
-    def finish(self, finished: agui.RunFinishedEvent) -> tuple[Batch, agui.RunFinishedEvent]:
+    def finish(self, finished: agui.RunFinishedEvent) -> tuple[EventBatch, agui.RunFinishedEvent]:
         """Check the terminal event and put the snapshots before an interrupt outcome."""
         # Who is told to stop does not say again what it said before.
         if not (self._cursor.exhausted or self._assignment.stopped):
@@ -146,14 +146,14 @@ class Outgoing:
             for item in interrupts
         ]
 
-    def pending(self) -> Batch:
+    def pending(self) -> EventBatch:
         """What was in order before a failure."""
         return self._batch([], from_agent=True)
 
-    def fail(self, *, code: str, message: str) -> Batch:
+    def fail(self, *, code: str, message: str) -> EventBatch:
         """What was in order before the failure, and a RUN_ERROR, which may come at any moment."""
         error = agui.RunErrorEvent(message=message, code=code)
-        return joined(self._checked, Batch(frames=[frame(error)]))
+        return merge(self._checked, EventBatch(frames=[encode_frame(error)]))
 
     def conversation(self) -> dict[str, object]:
         return self._conversation.to_json()
@@ -169,17 +169,17 @@ class Outgoing:
 
     def _batch(
         self, events: Iterable[BaseEvent], *, from_agent: bool, is_bounded: bool | None = None
-    ) -> Batch:
+    ) -> EventBatch:
         """`from_agent` events are yielded once more by whoever drives the run again."""
         for event in events:
             self._add(event, from_agent, from_agent if is_bounded is None else is_bounded)
-        batch, self._checked = self._checked, Batch()
+        batch, self._checked = self._checked, EventBatch()
         return batch
 
     def _add(self, event: BaseEvent, from_agent: bool, is_bounded: bool) -> None:
         """Check one event and keep it for the batch; an illegal one leaves nothing behind."""
         self._sequence.check(event)
-        item = self._within_limits(frame(event, from_agent=from_agent), is_bounded)
+        item = self._within_limits(encode_frame(event, from_agent=from_agent), is_bounded)
         call = self._note_tool_call(event)
         self._conversation.apply(event)
         self._checked.frames.append(item)
@@ -227,9 +227,9 @@ class Outgoing:
         return None
 
 
-def joined(first: Batch, last: Batch) -> Batch:
+def merge(first: EventBatch, last: EventBatch) -> EventBatch:
     """Two batches as one."""
-    return Batch(
+    return EventBatch(
         [*first.frames, *last.frames],
         [*first.proposed, *last.proposed],
         {**first.results, **last.results},
