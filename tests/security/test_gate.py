@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from inbox.actions.decisions.decide import (
-    InterruptAnswer,
+    DecisionDraft,
     authorize,
     decide,
     record_decisions,
@@ -105,7 +105,7 @@ def test_the_gate_refuses_an_answer_of_the_page_without_a_digest(approve):
 def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol):
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)
-    answer = InterruptAnswer(interrupt, question(interrupt, None), entry(interrupt, cancelled=True))
+    answer = DecisionDraft(interrupt, question(interrupt, None), entry(interrupt, cancelled=True))
     thread, now = lock_thread(run.thread_id)
     as_requester = partial(authorize, thread=thread, now=now, entrance=Entrance.REQUESTER)
 

@@ -69,7 +69,7 @@ class Authorization:
 
 
 @dataclass(frozen=True)
-class InterruptAnswer:
+class DecisionDraft:
     """An answer to one open interrupt, with the digest of what its sender was shown."""
 
     interrupt: Interrupt
@@ -133,7 +133,7 @@ def _decide(
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
     asked = question(interrupt, None)
-    answer = InterruptAnswer(interrupt, asked, entry, view_digest, unseen, client_run_id)
+    answer = DecisionDraft(interrupt, asked, entry, view_digest, unseen, client_run_id)
     (decision,) = record_decisions(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
@@ -163,7 +163,7 @@ def record_decisions(
     admission: Authorization,
     *,
     run: Run,
-    answers: Sequence[InterruptAnswer],
+    answers: Sequence[DecisionDraft],
     closed_as: InterruptStatus | None = None,
 ) -> list[Decision]:
     """
@@ -178,7 +178,7 @@ def record_decisions(
     return _store(admission, run, answers, closed_as)
 
 
-def _check_answers(admission: Authorization, answers: Sequence[InterruptAnswer]) -> None:
+def _check_answers(admission: Authorization, answers: Sequence[DecisionDraft]) -> None:
     """Make each check for all answers before the next one: the first that fails is reported."""
     checks = CHECKS[admission.entrance]
     for check, function in _ANSWER_CHECKS:
@@ -187,24 +187,24 @@ def _check_answers(admission: Authorization, answers: Sequence[InterruptAnswer])
                 function(admission, answer)
 
 
-def _check_requester(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_requester(admission: Authorization, answer: DecisionDraft) -> None:
     if not answer.interrupt.run.is_requested_by(admission.actor):
         raise errors.Forbidden(
             TranslatableMessage("Only whoever started the run may take its requests back.")
         )
 
 
-def _check_claim(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_claim(admission: Authorization, answer: DecisionDraft) -> None:
     claim: Claim | None = getattr(answer.interrupt, "claim", None)
     holder = claim.holder if claim else None
     check_not_claimed(holder=holder, actor=admission.actor, now=admission.now)
 
 
-def _check_time(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_time(admission: Authorization, answer: DecisionDraft) -> None:
     check_in_time(answer.question, answer.entry, admission.now)
 
 
-def _check_view(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_view(admission: Authorization, answer: DecisionDraft) -> None:
     is_required = Check.VIEW_REQUIRED in CHECKS[admission.entrance]
     check_view(
         sent=answer.view_digest,
@@ -213,26 +213,26 @@ def _check_view(admission: Authorization, answer: InterruptAnswer) -> None:
     )
 
 
-def _check_payload(_: Authorization, answer: InterruptAnswer) -> None:
+def _check_payload(_: Authorization, answer: DecisionDraft) -> None:
     check_payload(answer.question, answer.entry)
 
 
-def _check_masks(_: Authorization, answer: InterruptAnswer) -> None:
+def _check_masks(_: Authorization, answer: DecisionDraft) -> None:
     check_no_masks(answer.entry.payload, _texts_of(answer.interrupt.tool_call))
 
 
-def _check_seen(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_seen(admission: Authorization, answer: DecisionDraft) -> None:
     check_seen(_unseen(admission, answer), unseen=answer.unseen)
 
 
-def _unseen(admission: Authorization, answer: InterruptAnswer) -> Sequence[str]:
+def _unseen(admission: Authorization, answer: DecisionDraft) -> Sequence[str]:
     """Return what is masked for the actor, is approved by the answer, and was not revealed."""
     if sees_secrets(admission.actor) or not needs_sight(answer.entry):
         return ()
     return unseen_sets(answer.interrupt, admission.actor.user_id)
 
 
-def _check_bulk(admission: Authorization, answer: InterruptAnswer) -> None:
+def _check_bulk(admission: Authorization, answer: DecisionDraft) -> None:
     if answer.entry.status is EntryStatus.RESOLVED:
         candidate = answer.interrupt.bulk_candidate()
         check_bulk(candidate, sees_secrets=sees_secrets(admission.actor))
@@ -259,7 +259,7 @@ def _texts_of(call: ToolCall | None) -> Iterator[str]:
 def _store(
     admission: Authorization,
     run: Run,
-    answers: Sequence[InterruptAnswer],
+    answers: Sequence[DecisionDraft],
     closed_as: InterruptStatus | None,
 ) -> list[Decision]:
     thread, actor, now = admission.thread, admission.actor, admission.now
@@ -322,7 +322,7 @@ def _store(
     return decisions
 
 
-def _is_unseen(admission: Authorization, answer: InterruptAnswer) -> bool:
+def _is_unseen(admission: Authorization, answer: DecisionDraft) -> bool:
     return answer.unseen and bool(_unseen(admission, answer))
 
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from inbox.actions.decisions.decide import InterruptAnswer, authorize, record_decisions
+from inbox.actions.decisions.decide import DecisionDraft, authorize, record_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.models import Interrupt
 from inbox.models.locks import lock_thread
@@ -32,7 +32,7 @@ def expire_interrupts(*, thread_id: UUID) -> int:
     admission = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
     for run in {interrupt.run for interrupt in late}:
         answers = [
-            InterruptAnswer(
+            DecisionDraft(
                 interrupt,
                 question(interrupt, None),
                 ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),

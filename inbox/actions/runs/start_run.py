@@ -21,7 +21,7 @@ from inbox.actions.audit.rejections import (
 )
 from inbox.actions.decisions.decide import (
     Authorization,
-    InterruptAnswer,
+    DecisionDraft,
     authorize,
     record_decisions,
 )
@@ -164,7 +164,7 @@ def _resume(admission: Authorization, request: RunRequest) -> StartedRun:
         admission,
         run=asked,
         answers=[
-            InterruptAnswer(
+            DecisionDraft(
                 item.row,
                 item.question,
                 answered[item.row.interrupt_id],
@@ -370,7 +370,7 @@ def _cancel_interrupts(
         if item.question.is_open:
             item.row.run = run
             entry = ResumeEntry(item.row.interrupt_id, EntryStatus.CANCELLED)
-            answers.append(InterruptAnswer(item.row, item.question, entry))
+            answers.append(DecisionDraft(item.row, item.question, entry))
     if not answers and _is_cancelled(rows):
         return run
     if run.is_requested_by(actor):
