@@ -22,12 +22,12 @@ demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
 test: lint ## Run every check and every test, as CI does
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) --ignore tests/races --ignore tests/servers
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) --ignore tests/races --ignore tests/e2e/frameworks
 	$(BIN)/python -m tests.support.on_postgres \
-		$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/inbox tests/races tests/audit
+		$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/integration tests/races
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/servers
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks
 
 lint: dev ## Run the checks that need no test
 	$(BIN)/ruff check .
@@ -49,7 +49,7 @@ bench: dev ## Measure the trips and streams of both shapes
 
 campaign: dev ## Run the long fault campaigns
 	$(BIN)/python -m tests.campaigns
-	$(BIN)/python -m tests.mutations
+	$(BIN)/python -m tests.campaigns.mutations
 
 lock: dev ## Pin requirements/*.in anew, with hashes; UPGRADE=1 takes new versions
 	cd requirements && compile() { \

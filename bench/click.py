@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from bench.figures import spread
-from tests.web.site import Site, open_site
+from tests.support.browser.site import Site, open_site
 
 _NOTE_CLICK = """() => document.querySelector("button[value=approve]").addEventListener(
   "click", () => sessionStorage.setItem("clicked", Date.now()), { capture: true })"""

@@ -133,7 +133,7 @@ class _Stage:
             audit_trail.record_all(drafts)
 
     def _ask(self) -> list[Any]:
-        from tests import steps  # noqa: PLC0415
+        from tests.support import steps  # noqa: PLC0415
 
         run = steps.start(self._world, f"rehearse:parallel:{self._decisions}")
         return list(steps.open_interrupts(run))
@@ -141,7 +141,7 @@ class _Stage:
     def _answer(self, interrupts: list[Any]) -> None:
         from django.db import connection  # noqa: PLC0415
 
-        from tests import steps  # noqa: PLC0415
+        from tests.support import steps  # noqa: PLC0415
 
         bob = self._world.actor(self._world.bob)
         for interrupt in interrupts:

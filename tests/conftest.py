@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from tests import agents_for_tests
+from tests.support.agents import scripted_agents
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def as_agent(world: World) -> Callable[..., Any]:
     from inbox.rules.people.access import SEED
 
     def install(play: Any, *, restartable: bool = True) -> Any:
-        name = agents_for_tests.register(play, restartable=restartable)
+        name = scripted_agents.register(play, restartable=restartable)
         return ensure_agent(
             team=world.team, slug=name, implementation=name, description="", actor=SEED
         )

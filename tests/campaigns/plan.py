@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tests.campaigns import meetings, outages
-from tests.campaigns.house import DATABASES
-from tests.campaigns.kills import kills
-from tests.campaigns.named_kills import named_kills
-from tests.campaigns.pauses import pauses
-from tests.campaigns.races import long_races
+from tests.campaigns.faults import barriers, outages
+from tests.campaigns.faults.deployment import DATABASES
+from tests.campaigns.faults.kills import kills
+from tests.campaigns.faults.long_races import long_races
+from tests.campaigns.faults.named_kills import named_kills
+from tests.campaigns.faults.pauses import pauses
+from tests.campaigns.faults.setup import Stage, stage
 from tests.campaigns.report import Report
-from tests.campaigns.stage import Stage, stage
 
 #: These take turns on one product.
 _ON_ONE_STAGE: Final[dict[str, Callable[..., Report]]] = {
-    "same-resume": meetings.same_resume,
-    "last-two": meetings.last_two,
+    "same-resume": barriers.same_resume,
+    "last-two": barriers.last_two,
     "rings": outages.lost_rings,
     "database": outages.lost_database,
 }

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from typing import Any
 from uuid import UUID
 
-from tests.campaigns.desk import ONCE
-from tests.campaigns.house import DOUBT, House
+from tests.campaigns.faults.deployment import DOUBT, House
+from tests.campaigns.faults.desk import ONCE
 from tests.campaigns.report import Report
 
 Call = tuple[str, str]  #: thread and tool call, by their names outside

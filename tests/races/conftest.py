@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from inbox.actions.audit import audit_trail
 from tests.conftest import World, make_world
-from tests.races.together import CallLog
+from tests.support.races.concurrently import CallLog
 
 
 @pytest.fixture(autouse=True)

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from tests.steps import open_interrupts, start
-from tests.web.pages import Reader
+from tests.support.steps import open_interrupts, start
+from tests.support.web.pages import Reader
 
 
 def _signed_in(user: Any) -> Reader:

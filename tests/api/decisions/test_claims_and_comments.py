@@ -1,0 +1,149 @@
+"""REST for reviewers and their machines: take back, claim, comment, and many at once."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from inbox.models import Comment, Run
+from tests.api.runs.test_runs_and_decisions import Caller, decision
+from tests.support import steps
+from tests.support.steps import APPROVE, open_interrupts, start
+
+
+class Person:
+    """Somebody who is signed in on a page of the same origin."""
+
+    def __init__(self, user):
+        self._client = Client(raise_request_exception=False)
+        self._client.force_login(user)
+
+    def get(self, path):
+        return self._client.get(path)
+
+    def post(self, path, body=None):
+        return self._client.post(path, json.dumps(body or {}), content_type="application/json")
+
+    def delete(self, path):
+        return self._client.delete(path)
+
+
+@pytest.fixture
+def api(world):
+    return Caller(world.key)
+
+
+@pytest.fixture
+def person(world):
+    return Person(world.bob)
+
+
+def shown(*interrupts):
+    return [{"id": str(one.pk), "view_digest": one.view_digest} for one in interrupts]
+
+
+def test_a_machine_takes_its_answer_back_while_others_are_missing(api, world):
+    run = start(world, "rehearse:parallel3")
+    first, *_ = open_interrupts(run)
+    api.post(f"/api/interrupts/{first.pk}/decide", decision(first, APPROVE))
+
+    answer = api.post(f"/api/interrupts/{first.pk}/withdraw")
+
+    assert answer.status_code == 200
+    assert answer.json()["withdrawn_at"]
+    assert api.get(f"/api/interrupts/{first.pk}").json()["status"] == "open"
+
+
+def test_nobody_takes_back_what_another_has_answered(api, world, bob):
+    run = start(world, "rehearse:parallel3")
+    first, *_ = open_interrupts(run)
+    steps.approve(first, bob)
+
+    answer = api.post(f"/api/interrupts/{first.pk}/withdraw")
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "FORBIDDEN")
+
+
+def test_one_answer_is_given_to_many_and_each_says_what_became_of_it(api, world, bob):
+    (one,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (taken,) = open_interrupts(start(world, "rehearse:tool_call"))
+    (unread,) = open_interrupts(start(world, "rehearse:tool_call"))
+    steps.deny(taken, bob)
+    items = [*shown(one, taken), {"id": str(unread.pk), "view_digest": "0" * 64}]
+
+    answer = api.post(
+        "/api/interrupts/decide", {"status": "resolved", "payload": APPROVE, "items": items}
+    )
+
+    assert answer.status_code == 200
+    results = answer.json()["results"]
+    assert [result["id"] for result in results] == [item["id"] for item in items]
+    assert results[0]["decision"]["payload"] == APPROVE
+    codes = [result["error"] and result["error"]["code"] for result in results]
+    assert codes == [None, "INTERRUPT_ALREADY_RESOLVED", "VIEW_CHANGED"]
+    assert results[1]["error"]["by"] == "Bob"
+    assert Run.objects.filter(resumes=one.run).count() == 1
+
+
+def test_many_are_taken_back_at_once(api, world):
+    run = start(world, "rehearse:parallel3")
+    first, second, *_ = open_interrupts(run)
+    api.post(
+        "/api/interrupts/decide",
+        {"status": "resolved", "payload": APPROVE, "items": shown(first, second)},
+    )
+
+    answer = api.post("/api/interrupts/withdraw", {"ids": [str(first.pk), str(second.pk)]})
+
+    assert [result["error"] for result in answer.json()["results"]] == [None, None]
+    assert {first.pk, second.pk} <= {one.pk for one in open_interrupts(run)}
+
+
+@pytest.mark.parametrize("number", [0, 101])
+def test_none_or_too_many_at_once_are_refused(api, number):
+    item = {"id": "01a1fb6c-7655-7927-b47c-ea3a19558245", "view_digest": "0" * 64}
+    body = {"status": "cancelled", "items": [item] * number}
+
+    answer = api.post("/api/interrupts/decide", body)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "INVALID_INPUT")
+
+
+def test_a_person_claims_renews_and_gives_back(person, world, dora):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    claim = f"/api/interrupts/{interrupt.pk}/claim"
+
+    first, again = person.post(claim), person.post(claim)
+
+    assert (first.json()["by"], first.status_code) == ("Bob", 200)
+    assert again.json()["until"] >= first.json()["until"]
+    assert person.delete(claim).status_code == 204
+    assert person.delete(claim).status_code == 204
+
+
+def test_what_another_has_claimed_is_taken_over_by_saying_so_only(person, world, dora):
+    from inbox.actions.decisions.claims import claim_interrupt
+
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    claim_interrupt(interrupt_id=interrupt.pk, actor=dora)
+    claim = f"/api/interrupts/{interrupt.pk}/claim"
+
+    refused = person.post(claim)
+    taken = person.post(claim, {"take_over": True})
+
+    assert (refused.status_code, refused.json()["by"]) == (409, "Dora")
+    assert taken.json()["by"] == "Bob"
+
+
+def test_a_comment_is_kept_as_it_was_written(person, api, world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    comments = f"/api/interrupts/{interrupt.pk}/comments"
+
+    said = person.post(comments, {"text": "  <b>sure?</b>\n"})
+    empty = person.post(comments, {"text": " "})
+
+    assert (said.status_code, said.json()["by"]) == (201, "Bob")
+    assert empty.status_code == 400
+    (read,) = api.get(comments).json()["results"]
+    assert read == said.json()
+    assert Comment.objects.get().text == "  <b>sure?</b>\n"

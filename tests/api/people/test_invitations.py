@@ -1,0 +1,103 @@
+"""REST: invitations to a team."""
+
+from urllib.parse import urlsplit
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from tests.api.runs.test_runs_and_decisions import key_with
+
+__all__ = ["key_with"]
+
+PATH = "/api/teams/tests/invitations"
+NORA = {"email": "nora@example.com", "role": "reviewer"}
+
+
+@pytest.fixture
+def admin(key_with):
+    """A machine that may do everything in the team."""
+    return key_with("read", "run", "decide", "admin")
+
+
+def test_somebody_is_invited_and_listed(admin, world, settings):
+    settings.SENDS_MAIL = True
+
+    made = admin.post(PATH, NORA)
+
+    answer = made.json()
+    assert (made.status_code, answer["mail"], answer.pop("link")) == (201, "sent", None)
+    assert mail.outbox[0].to == ["nora@example.com"]
+    assert admin.get(PATH).json()["results"] == [answer]
+
+
+def test_where_no_mail_is_sent_the_link_is_in_this_answer_only(admin, world):
+    link = admin.post(PATH, NORA).json()["link"]
+
+    assert Client().get(urlsplit(link).path).status_code == 200
+    assert link.split("/")[-2] not in admin.get(PATH).content.decode()
+
+
+def test_a_mail_that_could_not_be_sent_is_said(admin, world, settings):
+    settings.SENDS_MAIL = True
+    settings.EMAIL_BACKEND = "tests.integration.people.test_invitations.Broken"
+
+    made = admin.post(PATH, NORA)
+
+    assert (made.status_code, made.json()["mail"]) == (201, "failed")
+
+
+def test_an_invitation_is_sent_again_and_withdrawn(admin, world):
+    made = admin.post(PATH, NORA).json()
+    one = f"/api/invitations/{made['id']}"
+    again = admin.post(f"{one}/resend", {})
+
+    assert (again.status_code, again.json()["id"]) == (200, made["id"])
+    assert Client().get(urlsplit(made["link"]).path).status_code == 404
+    assert [admin.delete(one).status_code for _ in range(2)] == [204, 204]
+    refused = admin.post(f"{one}/resend", {})
+    assert (refused.status_code, refused.json()["code"]) == (409, "INVITATION_ENDED")
+    assert admin.get(PATH).json()["results"] == []
+
+
+def test_an_invitation_is_sent_again_five_times_an_hour(admin, world):
+    one = f"/api/invitations/{admin.post(PATH, NORA).json()['id']}/resend"
+
+    answers = [admin.post(one, {}) for _ in range(6)]
+
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429]
+    assert answers[-1].json()["code"] == "RATE_LIMITED"
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"email": "nora"}, 422),
+        ({"email": "nora@example.com\nBcc: a@b.com"}, 422),
+        ({"email": f"{'n' * 250}@example.com"}, 400),
+        ({"email": " "}, 400),
+        ({"email": 1}, 400),
+        ({"role": "king"}, 400),
+    ],
+)
+def test_what_cannot_be_invited_is_refused(admin, world, wrong, status):
+    assert admin.post(PATH, NORA | wrong).status_code == status
+
+
+def test_a_machine_gives_no_role_that_may_do_more_than_itself(key_with):
+    refused = key_with("read", "admin").post(PATH, NORA)
+
+    assert (refused.status_code, refused.json()["code"]) == (403, "MORE_THAN_OWN")
+
+
+def test_the_list_is_read_a_page_at_a_time(admin, world):
+    names = [f"{number}@example.com" for number in range(3)]
+    for name in names:
+        admin.post(PATH, NORA | {"email": name})
+
+    first = admin.get(f"{PATH}?limit=2").json()
+    second = admin.get(f"{PATH}?limit=2&after={first['next_after']}").json()
+
+    assert [one["email"] for one in first["results"] + second["results"]] == names[::-1]
+    assert second["next_after"] is None

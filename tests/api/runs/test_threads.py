@@ -1,0 +1,103 @@
+"""What belongs to one thread: messages, state, tool calls, runs, and who did what."""
+
+import pytest
+
+from inbox.actions.audit.erasure import erase_thread
+from inbox.rules.people.access import SEED
+from tests.api.base.test_pagination import pages, read
+from tests.api.runs.test_runs_and_decisions import Caller
+from tests.support import steps
+from tests.support.steps import open_interrupts, resumed_run, start
+
+ARGS = {"to": "kim@example.com", "subject": "Hello", "body": "Hi Kim"}
+
+
+@pytest.fixture
+def api(world):
+    return Caller(world.key)
+
+
+@pytest.fixture
+def calls(api, world, bob):
+    """What the API says of the calls of a run that asks once, after an answer."""
+
+    def after(answer, *args, **more):
+        run = start(world, "rehearse:tool_call")
+        (asked,) = open_interrupts(run)
+        if answer is not None:
+            answer(asked, bob, *args, **more)
+            resumed_run(run)
+        (call,) = read(api, f"/api/threads/{run.thread_id}/tool-calls")["results"]
+        return call
+
+    return after
+
+
+def test_a_call_that_waits_is_only_proposed(calls):
+    call = calls(None)
+
+    assert (call["state"], call["decisions"], call["result"]) == ("proposed", [], None)
+    assert call["proposed_args"]["to"]
+    assert call["approved_args"] is call["executed_args"] is None
+
+
+def test_what_was_edited_is_what_was_approved_and_executed(calls):
+    call = calls(steps.approve, editedArgs=ARGS)
+
+    assert call["proposed_args"] != ARGS
+    assert call["approved_args"] == call["executed_args"] == ARGS
+    assert call["state"] == "settled"
+    assert "kim@example.com" in call["result"]
+    assert [one["by"] for one in call["decisions"]] == ["Bob"]
+    assert call["proposed_at"] < call["started_at"] < call["settled_at"]
+
+
+def test_what_was_denied_was_neither_approved_nor_executed(calls):
+    call = calls(steps.deny)
+
+    assert call["state"] == "not_run"
+    assert call["approved_args"] is call["executed_args"] is None
+    assert [one["payload"]["approved"] for one in call["decisions"]] == [False]
+
+
+def test_the_parts_of_a_thread_are_those_of_the_whole(api, world):
+    run = start(world, "rehearse:echo")
+    start(world, "rehearse:echo", thread_id=run.thread.external_id)
+    path = f"/api/threads/{run.thread_id}"
+
+    whole = read(api, path)
+    messages = pages(api, f"{path}/messages", limit=1)
+
+    assert [one for part in messages for one in part] == whole["messages"]
+    assert len(whole["messages"]) > 2
+    assert read(api, f"{path}/state")["state"] == whole["state"]
+    assert read(api, f"{path}/runs") == read(api, "/api/runs", thread=run.thread_id)
+    assert len(read(api, f"{path}/runs")["results"]) == 2
+
+
+def test_who_did_what_is_told_in_the_order_done(api, world, bob):
+    run = start(world, "rehearse:tool_call")
+    (asked,) = open_interrupts(run)
+    steps.approve(asked, bob)
+    start(world, "rehearse:echo")
+    path = f"/api/threads/{run.thread_id}/audit"
+
+    parts = pages(api, path, limit=2)
+
+    entries = [one for part in parts for one in part]
+    assert [one["action"] for one in entries] == steps.audit_actions(run.thread)
+    assert len(entries) > 2
+    assert "Bob" in [one["actor"]["name"] for one in entries]
+    assert read(api, path, fields="seq,action")["results"][0].keys() == {"seq", "action"}
+    assert [one["seq"] for one in entries] == list(range(1, len(entries) + 1))
+
+
+def test_what_was_erased_is_told_as_gone(api, world):
+    run = start(world, "rehearse:echo")
+    erase_thread(thread_id=run.thread_id, reason="they asked", actor=SEED)
+
+    entries = read(api, f"/api/threads/{run.thread_id}/audit")["results"]
+
+    assert [one["action"] for one in entries] == steps.audit_actions(run.thread)
+    assert entries[0]["actor"]["name"] is entries[0]["detail"] is None
+    assert entries[-1]["actor"]["name"] == SEED.label

@@ -1,0 +1,284 @@
+"""A request of every kind, in every state: nothing is found wrong with its page."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.accessibility_checks import Screens, find_faults, find_violations
+from tests.support.browser.site import Site, open_site, wait_for
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("access"), staged=True) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def page(site: Site) -> Iterator[Page]:
+    """Marco's browser, the same for every page: starting one costs more than a page."""
+    with site.open_as("marco", reduced_motion="reduce") as page:
+        yield page
+
+
+SCREENS = Screens()
+screen = SCREENS.add
+
+
+def _ask(site: Site, page: Page, ask: dict[str, Any]) -> Any:
+    """Let an agent ask, and open the request."""
+    (asked,) = site.play(ask)
+    site.open(page, asked)
+    return asked
+
+
+@screen
+def an_approval(site, page):
+    _ask(site, page, staged_interrupts.REFUND)
+
+
+@screen
+def an_approval_with_changes(site, page):
+    _ask(site, page, staged_interrupts.MAIL)
+    page.fill("#f-args-subject", "Your order 4417 is on its way")
+    expect(page.locator("#changes ins").first).to_be_visible()
+
+
+@screen
+def an_approval_as_json(site, page):
+    _ask(site, page, staged_interrupts.REFUND)
+    page.click("#answer .seg-opt >> nth=1")
+    expect(page.locator("#answer textarea.code")).to_be_visible()
+
+
+@screen
+def an_approval_with_errors(site, page):
+    _ask(site, page, staged_interrupts.REFUND)
+    page.fill("#f-args-amount", "9000")
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def an_approval_with_more_to_answer(site, page):
+    _ask(site, page, staged_interrupts.BESIDE)
+
+
+@screen
+def an_approval_of_what_cannot_be_edited(site, page):
+    _ask(site, page, staged_interrupts.FIXED)
+
+
+@screen
+def masked_values(site, page):
+    _ask(site, page, staged_interrupts.LOGIN)
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def masked_values_revealed(site, page):
+    """What was revealed can be approved: the page no longer offers to approve it unseen."""
+    _ask(site, page, staged_interrupts.LOGIN)
+    expect(page.locator("#f-unseen")).to_be_visible()
+    page.get_by_role("button", name="Reveal").click()
+    expect(page.locator("#revealed")).to_contain_text("correct horse")
+    expect(page.locator("#f-unseen")).to_have_count(0)
+
+
+@screen
+def a_long_value(site, page):
+    _ask(site, page, staged_interrupts.LONG)
+
+
+@screen
+def a_long_value_opened(site, page):
+    _ask(site, page, staged_interrupts.LONG)
+    page.locator("#answer summary").first.click()
+
+
+@screen
+def hidden_characters(site, page):
+    _ask(site, page, staged_interrupts.HIDDEN)
+
+
+@screen
+def a_free_answer(site, page):
+    _ask(site, page, staged_interrupts.FREE)
+
+
+@screen
+def a_text_to_answer(site, page):
+    _ask(site, page, staged_interrupts.TEXT_ANSWER)
+
+
+@screen
+def yes_or_no(site, page):
+    _ask(site, page, staged_interrupts.YES_NO)
+
+
+@screen
+def a_request_with_metadata_only(site, page):
+    _ask(site, page, staged_interrupts.BARE)
+
+
+@screen
+def a_form(site, page):
+    _ask(site, page, staged_interrupts.FORM)
+
+
+@screen
+def a_form_with_errors(site, page):
+    _ask(site, page, staged_interrupts.FORM)
+    page.click("#answer button[value^='branch:0']")
+    expect(page.locator("#answer button[value^='branch:0']")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    page.click("#answer button[value='add:answer/contacts']")
+    expect(page.locator("#answer .item")).to_have_count(1)
+    page.click("#answer button[value='add:answer/labels']")
+    expect(page.locator("#answer .items-map .item")).to_have_count(1)
+    page.click("button[value=answer]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def several_asked_together(site, page):
+    asked = site.play(
+        staged_interrupts.REFUND,
+        staged_interrupts.MAIL,
+        staged_interrupts.FIXED,
+        message="Sort out order 4417",
+    )
+    site.decide(asked[1], {"approved": True})
+    site.open(page, asked[0])
+    page.locator("#conversation summary").click()
+
+
+@screen
+def a_request_of_mine(site, page):
+    _ask(site, page, staged_interrupts.REFUND)
+    page.click("#claim button")
+    expect(page.locator("#claim .tag-me")).to_be_visible()
+
+
+@screen
+def a_request_that_another_has_claimed(site, page):
+    asked = _ask(site, page, staged_interrupts.REFUND)
+    with site.open_as("priya") as other:
+        site.open(other, asked)
+        other.click("#claim button")
+        expect(page.locator("#bar button[name=take_over]")).to_be_visible()
+        other.fill("#f-comment", "I know this customer: give me a minute.")
+        other.click("#comment-field button")
+        expect(page.locator("#comments li")).to_have_count(1)
+        expect(page.locator("#presence > *").first).to_be_visible()
+
+
+@screen
+def news_of_a_decision(site, page):
+    asked = _ask(site, page, staged_interrupts.REFUND)
+    page.fill("#f-args-amount", "14")
+    page.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
+    site.decide(asked, {"approved": False, "reason": "not today"})
+    expect(page.locator("#banner")).to_contain_text("has just decided this")
+
+
+@screen
+def a_conflict(site, page):
+    news_of_a_decision(site, page)
+    # As if the answer was on its way before the news came.
+    page.eval_on_selector("button[value=approve]", "button => { button.disabled = false }")
+    page.click("button[value=approve]")
+    expect(page.locator("#banner [role=alert]")).to_be_focused()
+
+
+@screen
+def expired(site, page):
+    asked = site.ask("expires_soon")
+    wait_for(lambda: site.call(f"/api/interrupts/{asked['id']}")["status"] == "expired")
+    page.goto(f"{site.url}/decided/{asked['id']}/")
+
+
+@screen
+def a_decided_request(site, page):
+    asked = _ask(site, page, staged_interrupts.MAIL)
+    changed = {**staged_interrupts.MAIL["args"], "subject": "On its way"}
+    site.decide(asked, {"approved": True, "editedArgs": changed})
+    expect(page.locator("#outcome pre")).to_have_count(4)
+
+
+@screen
+def the_toast(site, page):
+    (asked, _) = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL)
+    site.open(page, asked)
+    page.click("button[value=approve]")
+    expect(page.locator("#toast [data-key=u]")).to_be_visible()
+
+
+@screen
+def a_doubt(site, page):
+    (asked,) = site.play(staged_interrupts.CHARGE)
+    site.decide(asked, {"approved": True})
+    site.open(page, site.asked_after(asked))
+
+
+@screen
+def a_request_that_one_only_looks_at(site, page):
+    (asked,) = site.play(staged_interrupts.REFUND)
+    with site.open_as("dana", reduced_motion="reduce") as other:
+        site.open(other, asked)
+        assert find_faults(other) == []
+    site.open(page, asked)
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_page_has_no_fault(site, page, name):
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+    SCREENS[name](site, page)
+
+    assert find_faults(page) == []
+
+
+def test_faults_do_not_depend_on_where_a_page_is_scrolled_to(site, page):
+    """Below the sticky header half of a radio button is in sight, which is no small target."""
+    an_approval_with_errors(site, page)
+    page.set_viewport_size({"width": 320, "height": 900})
+    page.eval_on_selector(
+        "#f-args-currency_3",
+        "one => scrollBy({ top: one.getBoundingClientRect().top + 1.5, behavior: 'instant' })",
+    )
+
+    assert find_violations(page, "rule", ("target-size",)) != []
+    assert find_faults(page) == []
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_where_motion_is_not_wanted(site, motion):
+    run = site.start("rehearse:sleep:600")
+    with site.open_as("marco", reduced_motion=motion) as page:
+        page.goto(f"{site.url}/threads/{run['thread']}/")
+        expect(page.locator("#now .now")).to_be_visible()
+        page.locator(".row-title").first.hover()
+
+        moving = page.evaluate("document.getAnimations().length")
+
+        assert moving == 0 if motion == "reduce" else moving > 0
+    site.call(f"/api/runs/{run['id']}/cancel", {})
+
+
+def test_what_is_chosen_shows_in_forced_colours(site):
+    """A border has to say what backgrounds cannot."""
+    (asked,) = site.play(staged_interrupts.REFUND)
+    with site.open_as("marco", forced_colors="active") as page:
+        site.open(page, asked)
+
+        for chosen in (".seg-opt[aria-pressed=true]", ".rail-link[aria-current]"):
+            width = page.locator(chosen).first.evaluate("one => getComputedStyle(one).borderWidth")
+            assert width != "0px"

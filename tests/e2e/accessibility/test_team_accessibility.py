@@ -1,0 +1,110 @@
+"""The pages of teams: axe-core finds nothing, no width needs scrolling, and none is heavy."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser.test_page_weight import MOST_BYTES, weigh
+from tests.support.browser.accessibility_checks import Screens, find_faults
+from tests.support.browser.site import Site, open_site
+
+pytestmark = pytest.mark.browser
+
+SCREENS = Screens()
+screen = SCREENS.add
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("teams")) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def page(site: Site) -> Iterator[Page]:
+    """The browser of an administrator."""
+    with site.open_as("admin", reduced_motion="reduce") as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def key(site: Site, page: Page) -> str:
+    """The address of a key that an agent has."""
+    page.goto(f"{site.url}/teams/demo/keys/new/")
+    page.fill("#f-name", "The key of the refund desk, for its own worker")
+    page.select_option("#f-agent", "refund-desk")
+    page.select_option("#f-expires_in_days", "7")
+    page.click(".decide .btn-primary")
+    expect(page.locator("#token")).to_be_visible()
+    assert find_faults(page) == []
+    page.goto(f"{site.url}/teams/demo/keys/")
+    return page.get_by_role("link", name="The key of").get_attribute("href") or ""
+
+
+@screen
+def members(site, page, key):
+    page.goto(f"{site.url}/teams/")
+    page.click("summary")
+
+
+@screen
+def the_last_administrator_who_stays(site, page, key):
+    page.goto(f"{site.url}/teams/demo/")
+    page.get_by_role("button", name="Leave").click()
+    expect(page.locator(".banner-warn")).to_be_visible()
+
+
+@screen
+def who_can_do_what(site, page, key):
+    page.goto(f"{site.url}/teams/demo/who/")
+
+
+@screen
+def keys(site, page, key):
+    page.goto(f"{site.url}/teams/demo/keys/")
+
+
+@screen
+def a_key(site, page, key):
+    page.goto(f"{site.url}{key}")
+    page.click("summary")
+
+
+@screen
+def a_key_that_was_not_made(site, page, key):
+    page.goto(f"{site.url}/teams/demo/keys/new/")
+    for box in page.locator("#f-scopes input").all():
+        box.uncheck()
+    page.click(".decide .btn-primary")
+    expect(page.locator(".errsum")).to_be_visible()
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_page_has_no_fault(site, page, key, name):
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+    SCREENS[name](site, page, key)
+
+    assert find_faults(page) == []
+
+
+@pytest.mark.parametrize("path", ["/teams/", "/teams/demo/who/", "/teams/demo/keys/", "{key}"])
+def test_a_page_weighs_at_most_40_kilobytes(site, key, path):
+    with site.browse(storage_state=site.state_of("admin")) as page:
+        weights = weigh(page, f"{site.url}{path.format(key=key)}")
+
+    print(f"\n{sum(weights.values())} bytes: {weights}")
+    assert sum(weights.values()) <= MOST_BYTES
+
+
+def test_a_token_is_copied_by_a_button(site):
+    with site.open_as("admin", permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.goto(f"{site.url}/teams/demo/keys/new/")
+        page.fill("#f-name", "copied")
+        page.click(".decide .btn-primary")
+        page.get_by_role("button", name="Copy").click()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+
+        token = page.locator("#token").text_content()
+        assert page.evaluate("navigator.clipboard.readText()") == token

@@ -1,0 +1,128 @@
+"""Answers without an interrupt id that arrive twice, because a network or a client repeats them."""
+
+import httpx
+import pytest
+
+from tests.e2e.agui_server.test_legacy_clients import Older, asked_by, command
+from tests.support.http.agui_client import run_input, types
+
+
+@pytest.fixture(params=["draft", "langgraph"])
+def client(request, product, key):
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+        older = Older(http, key)
+        older.dialect = request.param
+        yield older
+
+
+def answer_to(asked, *, approved=True):
+    """A request that answers what was asked last, without its id."""
+    payload = {"approved": approved}
+    is_draft = "interrupt" in asked[-1]
+    told = {"resume": {"payload": payload}} if is_draft else command(payload)
+    return run_input(threadId=asked[-1]["threadId"], **told)
+
+
+def tools_asked(events):
+    """The tools that the client is asked to approve."""
+    if "interrupt" in events[-1]:
+        return [events[-1]["interrupt"]["payload"]["functionName"]]
+    return [value["toolName"] for value in asked_by(events)]
+
+
+def waiting(client, thread_id):
+    found = client.get("/api/interrupts?state=open")["results"]
+    return [one for one in found if one["thread_id"] == thread_id]
+
+
+def tools_waiting(client, thread_id):
+    return [one["tool"] for one in waiting(client, thread_id)]
+
+
+def test_a_repeated_last_answer_runs_nothing_again(client):
+    asked = client.run(run_input("rehearse:tool_call"))
+    answer = answer_to(asked)
+    done = client.run(answer)
+
+    again = client.run(answer)
+    other = client.run({**answer_to(asked, approved=False), "runId": answer["runId"]})
+
+    assert "TOOL_CALL_RESULT" in types(done)
+    assert types(again)[-1] == "RUN_FINISHED"
+    assert "TOOL_CALL_RESULT" not in types(again)
+    assert tools_asked(again) == []
+    assert other[-1]["code"] == "INTERRUPT_ALREADY_RESOLVED"
+
+
+def test_a_repeated_answer_is_followed_by_the_next_interrupt_again(client):
+    asked = client.run(run_input("rehearse:multi_step"))
+    answer = answer_to(asked)
+    assert tools_asked(client.run(answer)) == ["deploy"]
+
+    again = client.run(answer)
+
+    assert tools_asked(again) == ["deploy"]
+    assert tools_waiting(client, asked[-1]["threadId"]) == ["deploy"]
+    assert tools_asked(client.run(answer_to(again))) == []
+    assert tools_waiting(client, asked[-1]["threadId"]) == []
+
+
+def test_another_answer_in_a_repeated_request_is_refused(client):
+    asked = client.run(run_input("rehearse:multi_step"))
+    answer = answer_to(asked)
+    client.run(answer)
+
+    other = client.run({**answer_to(asked, approved=False), "runId": answer["runId"]})
+
+    assert other[-1]["code"] == "INTERRUPT_ALREADY_RESOLVED"
+    assert tools_waiting(client, asked[-1]["threadId"]) == ["deploy"]
+
+
+def test_a_repeated_request_answers_nothing_after_a_reload(client):
+    asked = client.run(run_input("rehearse:multi_step"))
+    answer = answer_to(asked)
+    client.run(answer)
+    client.reload(asked[-1]["threadId"])
+
+    again = client.run(answer)
+
+    assert tools_asked(again) == ["deploy"]
+    assert tools_waiting(client, asked[-1]["threadId"]) == ["deploy"]
+
+
+@pytest.mark.parametrize("client", ["draft"], indirect=True)
+def test_a_request_repeated_after_a_later_one_answers_nothing(client):
+    """Clients of the draft are asked one thing after the other."""
+    asked = client.run(run_input("rehearse:parallel3"))
+    first = answer_to(asked)
+    client.run(answer_to(client.run(first)))
+
+    again = client.run(first)
+
+    assert tools_asked(again) == ["send_email"]
+    assert len(tools_waiting(client, asked[-1]["threadId"])) == 1
+
+
+def test_a_client_may_answer_under_the_run_id_that_it_was_asked_in(client):
+    asked = client.run(run_input("rehearse:tool_call"))
+
+    done = client.run({**answer_to(asked), "runId": asked[-1]["runId"]})
+
+    assert "TOOL_CALL_RESULT" in types(done)
+
+
+@pytest.mark.parametrize("client", ["draft"], indirect=True)
+def test_a_repeated_answer_that_was_withdrawn_decides_nothing(client):
+    asked = client.run(run_input("rehearse:parallel3"))
+    answer = answer_to(asked)
+    thread_id = asked[-1]["threadId"]
+    before = {one["id"] for one in waiting(client, thread_id)}
+    client.run(answer)
+    (decided,) = before - {one["id"] for one in waiting(client, thread_id)}
+    withdrawn = client.http.post(f"/api/interrupts/{decided}/withdraw", headers=client.headers)
+    assert withdrawn.status_code == 200, withdrawn.text
+
+    again = client.run(answer)
+
+    assert again[-1]["code"] == "VIEW_CHANGED"
+    assert {one["id"] for one in waiting(client, thread_id)} == before

@@ -1,0 +1,185 @@
+"""One's own account in a browser: passwords, codes, passkeys, and where one is signed in."""
+
+import base64
+import hashlib
+import hmac
+import struct
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser.site import Site, open_site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("account")) as site:
+        # Browsers keep passkeys for names only, and this one without TLS.
+        site.url = site.url.replace("127.0.0.1", "localhost")
+        yield site
+
+
+def code_of(secret: str, *, steps_ahead: int = 0) -> str:
+    """The code of an authenticator app (RFC 6238)."""
+    counter = int(time.time()) // 30 + steps_ahead
+    digest = hmac.new(base64.b32decode(secret), struct.pack(">Q", counter), hashlib.sha1).digest()
+    place = digest[-1] & 0xF
+    number = struct.unpack(">I", digest[place : place + 4])[0] & 0x7FFFFFFF
+    return f"{number % 1_000_000:06}"
+
+
+def sign_in(site: Site, page: Page, username: str) -> None:
+    page.goto(f"{site.url}/login/")
+    site.sign_in(page, username)
+
+
+def confirm_password(site: Site, page: Page, username: str) -> None:
+    """Prove who it is, before the account is changed."""
+    page.fill("#id_password", site.password(username))
+    page.get_by_role("button", name="Go on").click()
+
+
+def keep_passkeys(page: Page) -> Any:
+    """Give the browser a virtual authenticator, as a phone or a laptop is one."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    options = {
+        "protocol": "ctap2",
+        "transport": "internal",
+        "hasResidentKey": True,
+        "hasUserVerification": True,
+        "isUserVerified": True,
+        "automaticPresenceSimulation": True,
+    }
+    session.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+    return session
+
+
+def test_an_authenticator_app_is_asked_for_beside_the_password(site):
+    with site.browse() as page:
+        sign_in(site, page, "dana")
+        page.click(".me")
+        page.get_by_role("link", name="Add an authenticator app").click()
+        confirm_password(site, page, "dana")
+        secret = page.inner_text("#totp-secret")
+        page.fill("#id_code", code_of(secret))
+        page.get_by_role("button", name="Add").click()
+        codes = page.inner_text("#codes").split()
+        assert len(codes) == 10
+
+        page.goto(f"{site.url}/account/")
+        page.get_by_role("button", name="Sign out").click()
+        sign_in(site, page, "dana")
+        expect(page.get_by_role("heading", name="Second factor")).to_be_visible()
+        page.goto(f"{site.url}/account/")  # a password alone opens nothing
+        expect(page.get_by_role("heading", name="Second factor")).to_be_visible()
+        page.fill("#id_code", "000000")
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.get_by_text("no code that counts now")).to_be_visible()
+        page.fill("#id_code", code_of(secret, steps_ahead=1))
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        expect(page.locator("#live")).to_be_attached()
+
+        page.goto(f"{site.url}/account/")
+        page.get_by_role("button", name="Sign out").click()
+        sign_in(site, page, "dana")
+        page.fill("#id_code", codes[0])
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.goto(f"{site.url}/account/")
+        expect(page.get_by_text("9 are left")).to_be_visible()
+
+
+def test_a_passkey_signs_in_without_a_password(site):
+    with site.browse() as page:
+        keep_passkeys(page)
+        sign_in(site, page, "priya")
+        page.goto(f"{site.url}/account/passkeys/add/")
+        confirm_password(site, page, "priya")
+        page.fill("#id_name", "My laptop")
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
+        page.goto(f"{site.url}/account/")
+        expect(page.get_by_role("link", name="My laptop")).to_be_visible()
+
+        page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("button", name="Sign in with a passkey").click()
+        expect(page.locator(".me-name")).to_have_text("Priya Shah")
+        page.goto(f"{site.url}/account/")
+        expect(page.get_by_text("Used")).to_be_visible()
+
+        page.get_by_role("button", name="Sign out").click()
+        sign_in(site, page, "priya")
+        page.get_by_role("button", name="Use a passkey").click()
+        expect(page.locator(".me-name")).to_have_text("Priya Shah")
+
+        page.goto(f"{site.url}/account/")
+        page.get_by_role("link", name="My laptop").click()
+        page.get_by_role("link", name="Use a passkey").click()
+        page.get_by_role("button", name="Use a passkey").click()
+        page.get_by_role("link", name="Remove").click()
+        page.get_by_role("button", name="Remove").click()
+        expect(page.get_by_text("The passkey was removed.")).to_be_visible()
+        expect(page.get_by_role("link", name="My laptop")).to_have_count(0)
+
+
+def test_ending_a_session_closes_its_pages(site):
+    with site.browse() as laptop, site.browse(user_agent="Mozilla (iPhone) Safari") as phone:
+        for page in (laptop, phone):
+            sign_in(site, page, "marco")
+            site.wait_until_live(page)
+
+        laptop.goto(f"{site.url}/account/")
+        expect(laptop.get_by_text("Safari on iPhone")).to_be_visible()
+        laptop.get_by_role("button", name="End all others").click()
+        expect(laptop.get_by_text("Safari on iPhone")).to_have_count(0)
+
+        expect(phone.locator("#live")).to_have_text("Signed out")
+        phone.reload()
+        expect(phone.locator("#id_username")).to_be_visible()
+        laptop.reload()
+        expect(laptop.locator(".me-name")).to_have_text("Marco Ruiz")
+
+
+def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
+    with site.browse() as laptop, site.browse() as phone:
+        for page in (laptop, phone):
+            sign_in(site, page, "marco")
+            site.wait_until_live(page)
+        laptop.goto(f"{site.url}/account/")
+        laptop.get_by_role("button", name="End all others").click()
+        expect(phone.locator("#live")).to_have_text("Signed out")
+        attempts = []
+        phone.on("websocket", lambda socket: attempts.append(socket.url))
+
+        other_tab = phone.context.new_page()
+        sign_in(site, other_tab, "marco")
+        site.wait_until_live(other_tab)
+        phone.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+        site.wait_until_live(phone)
+        assert len(attempts) == 1
+
+
+def test_changing_the_password_signs_out_everywhere_else(site):
+    with site.browse() as laptop, site.browse() as phone:
+        for page in (laptop, phone):
+            sign_in(site, page, "admin")
+            expect(page.locator(".me-name")).to_be_visible()
+
+        laptop.goto(f"{site.url}/account/password/")
+        laptop.fill("#id_oldpassword", site.password("admin"))
+        laptop.fill("#id_password1", "correct horse battery")
+        laptop.fill("#id_password2", "correct horse battery")
+        laptop.get_by_role("button", name="Change the password").click()
+        expect(laptop.get_by_text("Everywhere else you are signed out.")).to_be_visible()
+
+        phone.reload()
+        phone.fill("#id_username", "admin")
+        phone.fill("#id_password", "correct horse battery")
+        phone.click("button[type=submit]")
+        expect(phone.locator(".me-name")).to_be_visible()

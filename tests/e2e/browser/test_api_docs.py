@@ -1,0 +1,95 @@
+"""The page of the API, in a real browser: readable, without other hosts, and good for trying."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser.site import PHONE, Site, open_site
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("docs")) as site:
+        yield site
+
+
+def read(site: Site, page: Page) -> None:
+    page.goto(f"{site.url}/api/docs/")
+    expect(page.locator("#operations-runs-startRun")).to_be_visible()
+
+
+def open_operation(page: Page, name: str) -> None:
+    page.locator(f"{name} .opblock-summary-control").click()
+    expect(page.locator(f"{name} .responses-wrapper")).to_be_visible()
+
+
+def answered(page: Page, name: str) -> str:
+    """The status of what an operation has answered."""
+    status = page.locator(f"{name} .live-responses-table .response-col_status").nth(1)
+    expect(status).to_be_visible()
+    return status.inner_text().split()[0]
+
+
+def test_it_lists_every_operation_and_webhook_to_whoever_asks_and_needs_nothing_from_elsewhere(
+    site,
+):
+    with site.browse() as page:  # which fails on reports of the policy and on other hosts
+        read(site, page)
+        open_operation(page, "#operations-interrupts-decideInterrupt")
+
+        expect(page.locator(".opblock-summary")).to_have_count(
+            page.evaluate(
+                "fetch('/api/schema/').then((answer) => answer.json()).then("
+                "({ paths, webhooks }) => Object.values({ ...paths, ...webhooks })"
+                ".flatMap((one) => Object.keys(one)).length)"
+            )
+        )
+
+
+def test_who_is_signed_in_tries_a_call_that_changes_something(site):
+    with site.browse(storage_state=site.state_of("marco")) as page:
+        read(site, page)
+        open_operation(page, "#operations-runs-startRun")
+        page.locator("#operations-runs-startRun .try-out__btn").click()
+        page.locator("#operations-runs-startRun textarea").fill(
+            '{"agent": "rehearsal", "message": "rehearse:echo"}'
+        )
+        page.locator("#operations-runs-startRun .execute").click()
+
+        assert answered(page, "#operations-runs-startRun") == "202"
+
+
+def test_others_give_a_key(site):
+    with site.browse() as page:
+        read(site, page)
+        page.locator(".auth-wrapper > .authorize").click()
+        page.locator("#auth-bearer-value").fill(site.key)
+        page.locator(".auth-btn-wrapper .authorize").first.click()
+        page.locator(".auth-btn-wrapper .btn-done").first.click()
+        open_operation(page, "#operations-agents-listAgents")
+
+        page.locator("#operations-agents-listAgents .try-out__btn").click()
+        page.locator("#operations-agents-listAgents .execute").click()
+
+        assert answered(page, "#operations-agents-listAgents") == "200"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone_in_either_theme(site, scheme):
+    with site.browse(**PHONE, color_scheme=scheme) as page:
+        read(site, page)
+        open_operation(page, "#operations-runs-startRun")
+
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= PHONE["viewport"]["width"]
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        light = page.evaluate(
+            "(color) => { const c = document.createElement('canvas').getContext('2d');"
+            " c.fillStyle = color; c.fillRect(0, 0, 1, 1);"
+            " return c.getImageData(0, 0, 1, 1).data[0] > 127; }",
+            background,
+        )
+        assert light is (scheme == "light")

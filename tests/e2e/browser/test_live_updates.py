@@ -1,0 +1,348 @@
+"""Two people and two real browsers: what one does, the other sees without a reload."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.browser.site import (
+    Connection,
+    Site,
+    hold_reading,
+    open_site,
+    wait_for,
+)
+
+pytestmark = pytest.mark.browser
+
+_EDITED = "I was still writing"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("live")) as site:
+        yield site
+
+
+def answers_of(page: Page) -> list[str]:
+    """The addresses to which the page sends answers from now on."""
+    sent: list[str] = []
+    page.on("request", lambda request: "/decide" in request.url and sent.append(request.url))
+    return sent
+
+
+def test_a_new_request_appears_in_an_open_list(site):
+    with site.open_as("marco") as page:
+        before = page.locator("#rows > li").count()
+
+        site.ask("tool_call")
+
+        expect(page.locator("#rows > li")).to_have_count(before + 1)
+
+
+def test_page_says_that_it_reads_itself_again(site):
+    """No such request keeps an idle session."""
+    with site.open_as("marco") as page:
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        before = page.locator("#rows > li").count()
+        sent: list[str | None] = []
+        page.on("request", lambda request: sent.append(request.headers.get("x-signoff-refresh")))
+
+        site.ask("tool_call")
+
+        expect(page.locator("#rows > li")).to_have_count(before + 1)
+        assert set(sent) == {"1"}
+
+
+def test_the_other_reviewer_sees_the_decision_and_keeps_what_was_typed(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            page.goto(f"{site.url}/interrupts/{asked['id']}/")
+            expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        priya.fill("#f-args-subject", _EDITED)
+        priya.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
+        priya.evaluate("window.isSamePage = true")
+
+        marco.click("button[value=approve]")
+        clicked = time.monotonic()
+        expect(priya.locator("#banner [role=alert]")).to_contain_text("Marco Ruiz approved this")
+        print(f"\nthe other browser knew after {(time.monotonic() - clicked) * 1000:.0f} ms")
+
+        expect(priya.locator("#banner")).to_contain_text("Your edits were not sent.")
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        expect(priya.locator("#f-args-subject")).to_be_focused()
+        assert priya.evaluate("document.activeElement.selectionStart") == 3
+        expect(priya.locator("#f-args-subject")).not_to_be_editable()
+        for button in priya.locator("#decide-buttons button").all():
+            expect(button).to_be_disabled()
+        expect(priya.locator("#outcome")).to_contain_text("executionCount")
+        assert priya.evaluate("window.isSamePage")
+        marco.click("#toast a")
+        expect(marco.locator("#banner")).to_contain_text("You approved this")
+        expect(marco.locator("#outcome")).to_contain_text("executionCount")
+
+
+def test_text_focus_and_caret_survive_other_news(site):
+    asked = site.ask("tool_call")
+    with site.open_as("priya") as page:
+        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        page.fill("#f-args-subject", _EDITED)
+        page.locator("#f-args-subject").evaluate("field => field.setSelectionRange(3, 7)")
+        count = page.locator("#rows > li").count()
+
+        site.ask("confirmation")
+
+        expect(page.locator("#rows > li")).to_have_count(count + 1)
+        expect(page.locator("#f-args-subject")).to_have_value(_EDITED)
+        expect(page.locator("#f-args-subject")).to_be_focused()
+        assert page.evaluate(
+            "[document.activeElement.selectionStart, document.activeElement.selectionEnd]"
+        ) == [3, 7]
+        expect(page.locator("button[value=approve]")).to_contain_text("Approve with 1 change")
+
+
+def test_deciding_at_the_same_time_shows_who_was_faster(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        # Without her socket Priya only learns from the answer to her own decision.
+        priya.route_web_socket("**/ws/live/**", lambda socket: socket.close())
+        for page in (marco, priya):
+            page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        priya.evaluate("void (htmx.ajax = () => new Promise(() => {}))")
+        priya.fill("#f-args-subject", _EDITED)
+        marco.click("button[value=reject]")
+        expect(marco.locator("#toast")).to_contain_text("Rejected")
+
+        priya.click("button[value=approve]")
+
+        alert = priya.locator("#banner [role=alert]")
+        expect(alert).to_contain_text("Marco Ruiz rejected this")
+        expect(alert).to_be_focused()
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        expect(priya.locator("#f-args-subject")).not_to_be_editable()
+
+
+def test_a_mistake_is_pointed_at_and_can_be_corrected(site):
+    asked = site.ask("input_required")
+    with site.open_as("marco") as page:
+        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        page.get_by_label("Q3").check()
+        page.fill("#f-answer-revenue", "1.5")
+        page.fill("#f-answer-year", "1999")
+
+        page.click("button[value=answer]")
+
+        expect(page.locator("#banner [role=alert]")).to_be_focused()
+        page.click("#banner a")
+        expect(page.locator("#f-answer-year")).to_be_focused()
+        page.fill("#f-answer-year", "2025")
+        page.click("button[value=answer]")
+        expect(page.locator("#toast")).to_contain_text("Answered")
+
+
+def test_the_page_of_who_decides_is_not_read_again_before_it_is_left(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+            page.wait_for_load_state("networkidle")
+        held: list[Any] = []
+
+        def hold(route: Any) -> None:
+            held.append(route)
+
+        marco.route("**/decide*", hold)
+        with marco.expect_request("**/decide*"):
+            marco.click("button[value=approve]")
+        read: list[str] = []
+        marco.on("request", lambda request: read.append(request.url))
+
+        answer = held[0].fetch()
+        expect(priya.locator("#banner [role=alert]")).to_be_visible()
+        expect(priya.locator("#outcome")).to_contain_text("executionCount")
+        assert not read
+
+        held[0].fulfill(response=answer)
+        expect(marco.locator("#toast")).to_contain_text("Approved")
+
+
+def test_who_was_slower_is_told_before_the_page_has_been_read_again(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        # Before the page is there: a new one reads itself once more after a second.
+        let_it_read = hold_reading(priya)
+        for page in (marco, priya):
+            site.open(page, asked)
+        expect(priya.locator("#live")).to_have_attribute("data-state", "on")
+        priya.fill("#f-args-subject", _EDITED)
+
+        marco.click("button[value=approve]")
+
+        expect(priya.locator("#banner")).to_have_text("Marco Ruiz has just decided this.")
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        for button in priya.locator("#decide-buttons button").all():
+            expect(button).to_be_disabled()
+        expect(priya.locator(f"#row-{asked['id']}")).to_have_class("row is-done")
+        let_it_read()
+        expect(priya.locator("#banner [role=alert]")).to_contain_text("Marco Ruiz approved this")
+
+
+def test_after_a_mistake_the_page_goes_on_showing_what_others_do(site):
+    asked = site.ask("input_required")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+        priya.fill("#f-answer-year", "1999")
+        priya.click("button[value=answer]")
+        expect(priya.locator("#banner [role=alert]")).to_be_focused()
+
+        marco.click("button[value=cancel]")
+
+        expect(priya.locator("#banner")).to_contain_text("Marco Ruiz")
+
+
+def test_enter_in_the_note_decides_nothing(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as page:
+        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        sent = answers_of(page)
+
+        page.fill("#f-reason", "not yet sure")
+        page.press("#f-reason", "Enter")
+        page.wait_for_timeout(300)
+
+        assert not sent
+        expect(page.locator("button[value=approve]")).to_be_enabled()
+
+
+def test_a_lost_connection_is_shown_and_healed(site):
+    with site.open_as("marco") as page:
+        connection = Connection(page)
+        page.reload()
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        count = page.locator("#rows > li").count()
+
+        connection.cut()
+        expect(page.locator("#live")).to_have_text("Reconnecting")
+        site.ask("tool_call")
+        assert page.locator("#rows > li").count() == count
+        connection.mend()
+
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        expect(page.locator("#rows > li")).to_have_count(count + 1)
+
+
+def test_a_thread_grows_while_its_run_streams(site):
+    with site.open_as("marco") as page:
+        run = site.start("rehearse:stream:30:50")
+        page.goto(f"{site.url}/threads/{run['thread']}/")
+        page.evaluate("window.isSamePage = true")
+        lengths: set[int] = set()
+
+        def is_complete() -> bool:
+            text = page.locator("#story").inner_text()
+            lengths.add(len(text))
+            return "word 30" in text
+
+        wait_for(is_complete)
+
+        print(f"\nthe streamed message was seen at {len(lengths)} lengths")
+        assert len(lengths) >= 4
+        expect(page.locator("#head")).to_contain_text("Finished")
+        expect(page.locator("#now")).to_be_empty()
+        assert page.evaluate("window.isSamePage")
+
+
+def test_without_javascript_the_whole_way_works(site):
+    asked = site.ask("tool_call")
+    with site.browse(java_script_enabled=False) as page:
+        page.goto(f"{site.url}/interrupts/{asked['id']}/")
+        site.sign_in(page, "marco")
+
+        page.fill("#f-args-to", "no-script@example.com")
+        page.click("button[value=approve]")
+        page.click("#toast a")
+
+        expect(page.locator("#banner")).to_contain_text("You approved this with changes")
+        expect(page.locator("#changes")).to_contain_text("no-script@example.com")
+
+
+def test_sending_from_the_field_of_a_comment_sends_the_comment(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        page.fill("#f-comment", "wait for me")
+
+        page.press("#f-comment", "Control+Enter")
+
+        expect(page.locator("#comments")).to_contain_text("wait for me")
+        expect(page.locator("button[value=approve]")).to_be_enabled()
+        expect(page.locator("#toast")).to_have_count(0)
+
+
+def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
+    asked, _ = site.ask("tool_call"), site.ask("tool_call")
+    with site.open_as("marco") as page:
+        site.open(page, asked)
+        sent = answers_of(page)
+
+        page.keyboard.press("a")
+        page.keyboard.down("Enter")
+        page.wait_for_url("**done=**")
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+        page.keyboard.down("Enter")
+        page.wait_for_timeout(300)
+
+        assert len(sent) == 1
+
+
+def test_what_another_claims_while_i_write_can_be_taken_over_with_all_that_i_wrote(site):
+    asked = site.ask("tool_call")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+        priya.fill("#f-args-subject", _EDITED)
+        priya.fill("#f-reason", "my note")
+
+        marco.click("#claim button")
+        expect(priya.locator("#bar")).to_contain_text("Marco Ruiz works on this")
+        expect(priya.locator("#f-args-subject")).to_be_editable()
+        priya.click("#bar button")
+        expect(priya.locator("#claim")).to_contain_text("Claimed by you")
+
+        expect(priya.locator("#f-args-subject")).to_have_value(_EDITED)
+        expect(priya.locator("#f-reason")).to_have_value("my note")
+        priya.click("button[value=approve]")
+        expect(priya.locator("#toast")).to_contain_text("Approved")
+
+
+def test_starting_a_run_is_not_taken_for_leaving_it(site):
+    with site.open_as("marco") as page:
+        asked: list[str] = []
+        page.on("dialog", lambda dialog: asked.append(dialog.type) or dialog.accept())
+        page.goto(f"{site.url}/runs/new/?agent=rehearsal")
+        page.locator("#answer select").first.select_option(index=1)
+
+        page.click("#decide-buttons button")
+
+        page.wait_for_url("**/threads/**")
+        assert asked == []
+
+
+def test_half_an_answer_can_be_copied_when_somebody_else_was_faster(site):
+    asked = site.ask("input_required")
+    with site.open_as("marco") as marco, site.open_as("priya") as priya:
+        for page in (marco, priya):
+            site.open(page, asked)
+        priya.fill("#f-answer-year", "2025")
+        expect(priya.locator("#edits")).to_have_count(1)
+
+        marco.click("button[value=cancel]")
+
+        expect(priya.get_by_role("button", name="Copy my edits")).to_be_visible()
+        assert json.loads(priya.locator("#edits").text_content() or "") == {"year": 2025}

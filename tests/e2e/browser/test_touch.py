@@ -1,0 +1,193 @@
+"""On a phone, by touch: one pane at a time, targets for fingers, and the decision in reach."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.support.browser import staged_interrupts
+from tests.support.browser.site import PHONE, Site, open_site
+
+pytestmark = pytest.mark.browser
+
+#: Controls smaller than a finger. What covers a control counts for it: its label, or its row.
+_TOO_SMALL = """() => {
+  const wanted = "a, button, summary, select, textarea, input:not([type=hidden])";
+  return [...document.querySelectorAll(wanted)]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .filter((one) => !one.closest(".vh, .skip"))
+    .filter((one) => !one.closest("p, .meta, .errsum, .siblings, .outcomes, .compared-title"))
+    .map((one) => [one, one.closest("label, .row:has(> .row-title)") ?? one])
+    .map(([one, area]) => [one, one.matches(".row-similar") ? one : area])
+    .map(([one, area]) => [one.outerHTML.slice(0, 160), area.getBoundingClientRect()])
+    .filter(([, box]) => box.width && (box.height < 43.9 || box.width < 43.9))
+    .map(([html, box]) => `${Math.round(box.width)} x ${Math.round(box.height)}: ${html}`);
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    with open_site(tmp_path_factory.mktemp("touch"), staged=True) as site:
+        yield site
+
+
+@pytest.fixture
+def mine(site: Site) -> Any:
+    """Let an agent ask; nothing else waits then."""
+    site.call_everything_off()
+    return site.play
+
+
+def is_in_reach(page: Page, selector: str) -> bool:
+    """Whether something is on the screen without scrolling."""
+    box = page.locator(selector).bounding_box()
+    return box is not None and box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
+def is_covered(page: Page, link: Locator) -> bool:
+    """Whether a part of a link lies under a bar, or not on the screen."""
+    box = link.bounding_box()
+    bars = page.locator(".topbar, .selection").all()
+    (_, top), (bottom, _) = (
+        (one["y"], one["y"] + one["height"]) for bar in bars if (one := bar.bounding_box())
+    )
+    return box is None or box["y"] < top or box["y"] + box["height"] > bottom
+
+
+def decided(site: Site, asked: Any) -> Any:
+    return site.call(f"/api/interrupts/{asked['id']}")["decision"]["payload"]
+
+
+def test_three_decisions_are_taken_by_taps(site, mine):
+    first, second = mine(staged_interrupts.MAIL), mine(staged_interrupts.REFUND | {"minutes": 60})
+    third = mine(staged_interrupts.SHORT_FORM)
+    with site.browse(**PHONE) as page:
+        page.goto(f"{site.url}/")
+        page.tap("#id_username")
+        page.keyboard.type("marco")
+        page.tap("#id_password")
+        page.keyboard.type(site.password("marco"))
+        page.tap("button[type=submit]")
+        site.wait_until_live(page)
+        expect(page.locator("#detail")).to_be_hidden()
+
+        page.tap(f"#row-{first[0]['id']} .row-title")
+        page.wait_for_url(f"**/interrupts/{first[0]['id']}/**")
+        site.wait_until_live(page)
+        expect(page.locator("#list")).to_be_hidden()
+        assert is_in_reach(page, "button[value=approve]")
+        page.tap("button[value=approve]")
+
+        page.wait_for_url(f"**/interrupts/{second[0]['id']}/**")
+        site.wait_until_live(page)
+        page.tap("#f-args-note")
+        page.keyboard.press("Control+End")
+        page.keyboard.type(" Thank you.")
+        assert is_in_reach(page, "button[value=approve]")
+        expect(page.locator("#changes ins")).to_contain_text("Thank")
+        page.tap("button[value=approve]")
+
+        page.wait_for_url(f"**/interrupts/{third[0]['id']}/**")
+        site.wait_until_live(page)
+        page.tap("#f-answer-days")
+        page.keyboard.type("3")
+        page.locator("#answer label.check").first.tap()
+        page.tap("button[value=answer]")
+        page.wait_for_url("**/?done=**")
+
+    assert decided(site, first[0]) == {"approved": True}
+    assert decided(site, second[0])["editedArgs"]["note"].endswith("third. Thank you.")
+    assert decided(site, third[0]) == {"days": 3, "urgent": True}
+
+
+def test_there_is_one_pane_at_a_time_and_a_way_back(site, mine):
+    (asked,) = mine(staged_interrupts.REFUND)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, asked)
+        expect(page.locator("#list")).to_be_hidden()
+
+        page.tap(".topbar [data-key=Escape]")
+
+        page.wait_for_url(f"{site.url}/")
+        expect(page.locator("#list")).to_be_visible()
+        page.tap(".topbar-menu")
+        page.locator("#rail .rail-link").nth(3).tap()
+        page.wait_for_url("**/decided/")
+
+
+def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
+    (asked,) = mine(staged_interrupts.FORM)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, asked)
+
+        for where in ("0", "document.body.scrollHeight / 2", "document.body.scrollHeight"):
+            page.evaluate(f"scrollTo(0, {where})")
+            assert is_in_reach(page, "button[value=answer]")
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
+
+
+def test_the_bar_of_the_selected_hides_neither_the_last_row_nor_what_has_the_focus(site, mine):
+    mine(*[staged_interrupts.REFUND] * 12)
+    with site.open_as("marco", **PHONE) as page:
+        for width, height in ((390, 844), (320, 480)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.locator(".row-check").nth(1).check()
+            page.evaluate("scrollTo(0, document.body.scrollHeight)")
+            assert not is_covered(page, page.locator(".list-scroll .row-title").last)
+
+            page.evaluate("document.activeElement.blur()")
+            titles = page.locator("#rows .row-title").all()
+            for title in (*titles, *reversed(titles)):
+                title.focus()
+                assert not is_covered(page, title)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        staged_interrupts.REFUND,
+        staged_interrupts.FORM,
+        staged_interrupts.BESIDE,
+        staged_interrupts.HIDDEN,
+        staged_interrupts.LONG,
+        staged_interrupts.YES_NO,
+    ],
+)
+def test_every_control_of_a_request_is_large_enough_for_a_finger(site, ask):
+    (asked,) = site.play(ask)
+    with site.open_as("marco", **PHONE) as page:
+        site.open(page, asked)
+        for summary in page.locator("#detail summary").all():
+            summary.tap()
+
+        assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?agent=billing&q=refund",
+        "/decided/",
+        "/runs/",
+        "/runs/new/?agent=rehearsal",
+        "/threads/",
+        "/threads/{thread}/",
+        "/similar/{id}/",
+    ],
+)
+def test_every_control_of_a_page_is_large_enough_for_a_finger(site, path):
+    (asked, _) = site.play(staged_interrupts.REFUND, staged_interrupts.REFUND)
+    with site.open_as("marco", **PHONE) as page:
+        page.goto(f"{site.url}{path.format(**asked)}")
+        if page.locator(".filter-form summary").count():
+            page.tap(".filter-form summary")
+            assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+            page.tap(".filters > .narrow > summary")
+        assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)
+
+        page.tap(".topbar-menu")
+        expect(page.locator("#rail")).to_be_visible()
+
+        assert not (small := page.evaluate(_TOO_SMALL)), "\n".join(small)

@@ -1,0 +1,150 @@
+"""A framework's own AG-UI server, with the refund desk behind it, on a port of this machine."""
+
+import http.client
+import json
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+from tests.e2e.frameworks.environments import find_python
+from tests.support.children import free_port, start_child, stop_child, wait_until
+
+DESKS: Final = Path(__file__).parent / "desks"
+HOST: Final = Path(__file__).resolve().parents[3] / "docs" / "examples" / "agui_host.py"
+_START_SECONDS: Final = 60
+
+
+@dataclass(frozen=True)
+class Framework:
+    """One server of the parametrised tests, and what it is able to do."""
+
+    name: str
+    environment: str  #: the lock file below requirements/servers
+    command: tuple[str, ...]  #: for its Python; {port} and {data} are filled in
+    form: str = "/agui"  #: where it asks for input, if it can
+    quarter: Any = field(default_factory=lambda: {"quarter": "Q1"})  #: the answer to that
+    may_edit: bool = True  #: arguments that a reviewer changed are what runs
+    tells_why: bool = True  #: the agent hears the reason of a denial
+    may_differ: bool = True  #: of two calls one may be approved and the other one denied
+    survives: bool = False  #: with what it keeps here, it goes on after its own restart
+    runs_again: bool = False  #: a resume that is sent twice runs its calls twice
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+class Desk:
+    """A running server, and the ledger of what its tools did."""
+
+    def __init__(self, framework: Framework, directory: Path, **settings: str) -> None:
+        self.framework = framework
+        self._settings = {**framework.settings, **settings}
+        self._log = directory / "log"
+        self._ledger = directory / "ledger.jsonl"
+        self._data = directory / "data.sqlite3"
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.start()
+
+    @property
+    def ran(self) -> list[dict[str, Any]]:
+        """The calls that were really made, in order."""
+        if not self._ledger.exists():
+            return []
+        return [json.loads(line) for line in self._ledger.read_text().splitlines()]
+
+    def forget(self) -> None:
+        """Begin with an empty ledger."""
+        self._ledger.unlink(missing_ok=True)
+
+    def start(self) -> None:
+        command = [part.format(port=self._port, data=self._data) for part in self.framework.command]
+        self._process = start_child(
+            [find_python(self.framework.environment), *command],
+            log=self._log,
+            env=os.environ | {"DESK_LEDGER": str(self._ledger)} | self._settings,
+            cwd=DESKS,
+        )
+        wait_until(
+            self._answers,
+            process=self._process,
+            log=self._log,
+            what=f"the server of {self.framework.name}",
+            timeout_seconds=_START_SECONDS,
+        )
+
+    def restart(self) -> None:
+        """Kill it and start it again, at the same address."""
+        stop_child(self._process, first=signal.SIGKILL)
+        self.start()
+
+    def stop(self) -> None:
+        stop_child(self._process)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.stop()
+
+    def _answers(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=5)
+        try:
+            connection.request("GET", "/")
+            connection.getresponse()
+        except (OSError, http.client.HTTPException):
+            return False
+        else:
+            return True
+        finally:
+            connection.close()
+
+
+def _uvicorn(module: str) -> tuple[str, ...]:
+    return ("-m", "uvicorn", f"{module}:app", "--port", "{port}", "--log-level", "warning")
+
+
+OPENAI: Final = Framework(
+    "openai-agents",
+    "openai_agents",
+    (str(HOST), "openai_agents_desk:agent", "--port", "{port}", "--data", "{data}"),
+    form="",
+    may_edit=False,
+    survives=True,
+)
+OUTCOME: Final = {"DESK_OUTCOME": "1"}
+LANGGRAPH: Final = Framework("langgraph", "langgraph", _uvicorn("langgraph_desk"), survives=True)
+MICROSOFT: Final = Framework(
+    "agent-framework",
+    "agent_framework",
+    _uvicorn("agent_framework_desk"),
+    form="/form",
+    tells_why=False,
+    may_differ=False,
+)
+GOOGLE: Final = Framework(
+    "adk",
+    "adk",
+    _uvicorn("adk_desk"),
+    quarter={"approved": True, "payload": {"quarter": "Q1"}},
+    may_edit=False,
+    survives=True,
+    tells_why=False,
+)
+FRAMEWORKS: Final = (
+    LANGGRAPH,
+    replace(LANGGRAPH, name="langgraph-outcome", settings=OUTCOME),
+    Framework(
+        "pydantic-ai",
+        "pydantic_ai",
+        _uvicorn("pydantic_ai_desk"),
+        quarter="Q1",
+        survives=True,
+        runs_again=True,
+    ),
+    MICROSOFT,
+    GOOGLE,
+    replace(GOOGLE, name="adk-outcome", settings=OUTCOME),
+    OPENAI,
+)

@@ -1,0 +1,193 @@
+"""Who gets what at which address: every route, every method, every kind of caller."""
+
+import re
+
+import httpx
+import pytest
+
+from tests.support.http.agui_client import run_input
+from tests.support.security import routes
+from tests.support.security.callers import (
+    CSRF,
+    NAMES,
+    OUTSIDERS,
+    undone,
+)
+from tests.support.security.routes import (
+    METHODS,
+    SITE,
+    STREAMS,
+    Things,
+    call,
+    client_of,
+)
+
+TELLTALES = (
+    "dana@example.com",
+    "send_email",
+    "Alice",
+    "Bob",
+    "127.0.0.1:1/",
+    "X-Key",
+    "a-secret-path",
+)
+#: Otherwise every answer would differ by the name of its request.
+SAME_NAME = {"X-Request-ID": "matrix"}
+GUARDED = [route for route in SITE if route.names_a_thing]
+
+
+def test_every_address_of_the_site_is_declared():
+    assert routes.site_patterns() == {route.pattern for route in SITE}
+
+
+@pytest.mark.parametrize("family", routes.FAMILIES, ids=str)
+def test_no_line_of_a_family_is_left_over(family):
+    assert family.routes()
+
+
+def test_every_address_that_streams_is_declared():
+    assert routes.streaming_patterns() == {route.pattern for route in STREAMS}
+
+
+def test_everybody_gets_what_the_table_says(callers, things, subtests):
+    for route in SITE:
+        with subtests.test(str(route)):
+            got = {name: undone(call, route, callers[name], things).status_code for name in NAMES}
+            assert got == route.statuses
+
+
+def test_a_key_that_may_only_run_is_told_that_it_cancelled(callers, things):
+    answer = client_of(callers["k_run"]).post(f"/api/runs/{things.run_id}/cancel")
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
+
+
+def test_a_method_that_is_not_declared_is_refused_also_to_admins(callers, things, subtests):
+    for pattern in {route.pattern for route in SITE} - {"healthz"}:
+        of_pattern = [route for route in SITE if route.pattern == pattern]
+        path = of_pattern[0].path(things)
+        # Signing in would redirect those who are signed in already.
+        client = client_of(callers["nobody" if pattern == "login/" else "admin"])
+        client.cookies["csrftoken"] = CSRF
+
+        for method in set(METHODS) - {route.method for route in of_pattern}:
+            with subtests.test(f"{method} {pattern}"):
+                answer = client.generic(
+                    method, path, b"{}", "application/json", headers={"X-CSRFToken": CSRF}
+                )
+                assert answer.status_code == 405
+
+
+def test_an_outsider_cannot_tell_what_is_there_from_what_is_not(callers, things, subtests):
+    nowhere = Things.missing(view_digest=things.view_digest)
+
+    for route in GUARDED:
+        with subtests.test(str(route)):
+            for name in OUTSIDERS:
+                there = undone(call, route, callers[name], things)
+                missing = undone(call, route, callers[name], nowhere)
+                assert as_asked(missing, nowhere, things) == as_asked(there, things, things), name
+
+
+def as_asked(answer, asked, things):
+    """All of an answer; where it repeats what was asked for, as if the same thing had been."""
+    # One is a digest of the body, which is compared; the other counts what was asked before.
+    aside = ("etag", "ratelimit")
+    headers = {name: text for name, text in answer.headers.items() if name.lower() not in aside}
+    whole = f"{answer.status_code} {headers} {answer.content.decode()}"
+    for name in (
+        *("slug", "remote", "interrupt_id", "thread_id", "run_id", "view_id", "webhook_id"),
+        *("session_id", "passkey_id", "team", "key_id", "user", "invitation_id", "call_id"),
+    ):
+        whole = whole.replace(getattr(asked, name) or " ", getattr(things, name) or " ")
+    return re.sub(r"\d\d:\d\d:\d\d GMT", "", whole)
+
+
+def test_no_answer_tells_an_outsider_anything_of_the_team(callers, things, subtests):
+    for route in SITE:
+        with subtests.test(str(route)):
+            for name in OUTSIDERS:
+                text = undone(call, route, callers[name], things).content.decode()
+                # Tokens of forms are letters by chance, which make a name now and then.
+                text = re.sub(r'value="\w{64}"', "", text)
+                assert not [word for word in TELLTALES if word in text], name
+
+
+# -- the addresses that stream, on a running product ----------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def streamed(product, demo_callers):
+    """A thread of the running product."""
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+        headers = demo_callers["k_read"].headers
+        threads = http.get("/api/threads", headers=headers).json()["results"]
+    thread = next(one for one in threads if one["agent"] == "rehearsal")
+    return Things(
+        interrupt_id="",
+        run_id="",
+        slug="rehearsal",
+        thread_id=thread["id"],
+        external_id=thread["thread_id"],
+    )
+
+
+@pytest.fixture(scope="session")
+def stream_call(product):
+    with httpx.Client(base_url=product.url, timeout=20) as http:
+
+        def send(route, caller, things, method=None):
+            body = run_input("rehearse:echo")
+            if route.pattern.endswith("/connect/"):
+                body = {"threadId": things.external_id}
+            return http.request(
+                method or route.method,
+                route.path(things),
+                json=None if (method or route.method) == "GET" else body,
+                headers={**caller.headers, "Cookie": _cookie_header(caller), **SAME_NAME},
+            )
+
+        yield send
+
+
+def _cookie_header(caller):
+    return "; ".join(f"{name}={value}" for name, value in caller.cookies.items())
+
+
+@pytest.mark.parametrize("route", STREAMS, ids=str)
+def test_everybody_gets_from_a_stream_what_the_table_says(
+    route, stream_call, demo_callers, streamed
+):
+    got = {name: stream_call(route, demo_callers[name], streamed).status_code for name in NAMES}
+
+    assert got == route.statuses
+
+
+@pytest.mark.parametrize("route", STREAMS, ids=str)
+def test_an_outsider_cannot_tell_a_stream_that_is_there_from_one_that_is_not(
+    route, stream_call, demo_callers, streamed
+):
+    nowhere = Things.missing(external_id="nowhere")
+
+    for name in OUTSIDERS:
+        there = stream_call(route, demo_callers[name], streamed)
+        missing = stream_call(route, demo_callers[name], nowhere)
+        assert as_asked(missing, nowhere, streamed) == as_asked(there, streamed, streamed), name
+
+
+@pytest.mark.parametrize("route", STREAMS, ids=str)
+def test_a_stream_takes_the_declared_method_only(route, stream_call, demo_callers, streamed):
+    for method in set(METHODS) - {route.method}:
+        answer = stream_call(route, demo_callers["admin"], streamed, method)
+        assert answer.status_code == 405, method
+
+
+@pytest.mark.parametrize("route", [one for one in STREAMS if one.method == "POST"], ids=str)
+def test_a_session_without_its_csrf_token_starts_no_stream(route, product, demo_callers, streamed):
+    answer = httpx.post(
+        product.url + route.path(streamed),
+        json=run_input("rehearse:echo"),
+        headers={"Cookie": _cookie_header(demo_callers["admin"])},
+    )
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "FORBIDDEN")

@@ -1,0 +1,259 @@
+"""What a browser is told to forbid, and what it may not be tricked into."""
+
+import itertools
+import json
+from urllib.parse import quote
+
+import httpx
+import pytest
+from django.apps import apps
+from django.conf import settings
+from django.test import Client
+
+from tests.support.security.callers import NAMES, undone
+from tests.support.security.routes import (
+    SITE,
+    STREAMS,
+    Things,
+    call,
+    client_of,
+)
+from tests.support.web.pages import words
+
+CHANGING = [route for route in SITE if route.method == "POST"]
+FORM = "application/x-www-form-urlencoded"
+CROSS_SITE = {
+    "text/plain": json.dumps({"agent": "rehearsal", "message": "rehearse:echo"}),
+    FORM: "agent=rehearsal&message=rehearse:echo&status=resolved",
+    "multipart/form-data; boundary=b": (
+        '--b\r\nContent-Disposition: form-data; name="agent"\r\n\r\nrehearsal\r\n--b--\r\n'
+    ),
+}
+
+
+def rows():
+    """How many rows each table of ours has."""
+    ours = apps.get_app_config("inbox").get_models()
+    return {model.__name__: model.objects.count() for model in ours}
+
+
+# -- headers --------------------------------------------------------------------------------------
+
+
+def test_every_answer_forbids_frames_sniffing_and_what_is_not_ours(callers, things, subtests):
+    for route, name in itertools.product(SITE, ("nobody", "stranger", "admin", "k_admin")):
+        with subtests.test(f"{route} {name}"):
+            headers = undone(call, route, callers[name], things).headers
+            policy = dict(
+                part.strip().split(" ", 1) for part in headers["Content-Security-Policy"].split(";")
+            )
+
+            assert {policy[f"{what}-src"] for what in ("script", "style")} == {"'self'"}
+            assert policy["form-action"] == "'self'"
+            assert policy["default-src"] == policy["base-uri"] == "'none'"
+            assert policy["frame-ancestors"] == "'none'"
+            assert headers["X-Frame-Options"] == "DENY"
+            assert headers["X-Content-Type-Options"] == "nosniff"
+            assert headers["Referrer-Policy"] == "same-origin"
+            assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize("path", ["/nothing/", "/api/nothing", "/api/runs/no-uuid"])
+def test_an_address_that_is_not_there_has_the_same_headers(db, path):
+    headers = Client().get(path).headers
+
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.fixture
+def streamed(product, demo_callers):
+    """Ask an address that streams from another origin; returns the headers of its answer."""
+
+    def ask(route):
+        things = Things.missing()
+        if route.pattern.startswith("agui/"):
+            things = Things("", "", "", slug="rehearsal")
+        return httpx.request(
+            route.method,
+            product.url + route.path(things),
+            json=None if route.method == "GET" else {},
+            headers={**demo_callers["k_read"].headers, "Origin": "http://evil.example"},
+        ).headers
+
+    return ask
+
+
+@pytest.mark.parametrize("route", STREAMS, ids=str)
+def test_an_answer_that_streams_is_not_sniffed_and_not_for_other_origins(route, streamed):
+    headers = streamed(route)
+
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+@pytest.mark.parametrize("route", STREAMS, ids=str)
+def test_an_answer_that_streams_forbids_frames_too(route, streamed):
+    headers = streamed(route)
+
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_and_of_other_sites(world):
+    answer = Client().post("/login/", {"username": "bob", "password": "bob-password"})
+
+    cookie = answer.cookies["sessionid"]
+    assert cookie["httponly"] is True
+    assert cookie["samesite"] == "Lax"
+
+
+# -- requests from elsewhere ----------------------------------------------------------------------
+
+
+def test_nothing_is_changed_under_a_session_without_its_csrf_token(callers, things, subtests):
+    before = rows()
+    client = client_of(callers["admin"])
+    for route in CHANGING:
+        with subtests.test(str(route)):
+            client.cookies.pop("csrftoken", None)
+            body, path = route.body(things), route.path(things)
+
+            if route.is_api:
+                answer = client.post(path, json.dumps(body), "application/json")
+            else:
+                answer = client.post(path, body)
+
+            assert answer.status_code == 403
+            assert rows() == before
+
+
+@pytest.mark.parametrize("content_type", CROSS_SITE)
+def test_a_body_that_a_form_of_another_site_can_send_is_refused(
+    content_type, callers, things, subtests
+):
+    before = rows()
+    client = Client(enforce_csrf_checks=True, headers={"Origin": "http://evil.example"})
+    for name, value in callers["admin"].cookies.items():
+        client.cookies[name] = value
+    body = CROSS_SITE[content_type]
+
+    for route in (one for one in CHANGING if one.is_api):
+        with subtests.test(str(route)):
+            answer = client.generic("POST", route.path(things), body, content_type)
+            assert answer.status_code == 403
+            assert rows() == before
+
+
+@pytest.mark.parametrize("content_type", CROSS_SITE)
+def test_rest_takes_nothing_but_json_also_with_a_key(content_type, callers, things):
+    client = client_of(callers["k_run"])
+
+    answer = client.generic("POST", "/api/runs", CROSS_SITE[content_type], content_type)
+
+    assert answer.status_code == 415
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_reading_changes_nothing_whatever_the_address(method, callers, things):
+    before = rows()
+
+    for route in SITE:
+        for name in NAMES:
+            client_of(callers[name]).generic(method, route.path(things))
+
+    assert rows() == before
+
+
+# -- signing in -----------------------------------------------------------------------------------
+
+
+def sign_in(client, username, password, **more):
+    return client.post("/login/", {"username": username, "password": password, **more})
+
+
+def test_an_unknown_name_and_a_wrong_password_read_the_same(world):
+    wrong = sign_in(Client(), "bob", "guess")
+    unknown = sign_in(Client(), "eve", "guess")
+
+    assert wrong.status_code == unknown.status_code == 422
+    assert words(wrong) == words(unknown)
+
+
+def test_a_name_that_nobody_has_is_locked_like_one_that_somebody_has(world):
+    answers = {}
+    for name in ("bob", "eve"):
+        for _ in range(settings.AXES_FAILURE_LIMIT):
+            answers[name] = sign_in(Client(), name, "guess")
+
+    assert answers["bob"].status_code == answers["eve"].status_code == 429
+    assert words(answers["bob"]) == words(answers["eve"])
+    assert "too many attempts" in words(answers["eve"])
+
+
+def test_an_account_that_is_inactive_reads_like_a_wrong_password(world):
+    type(world.bob).objects.filter(pk=world.bob.pk).update(is_active=False)
+
+    inactive = sign_in(Client(), "bob", "bob-password")
+
+    assert inactive.status_code == 422
+    assert words(inactive) == words(sign_in(Client(), "alice", "guess"))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://evil.example/",
+        "//evil.example",
+        "https:evil.example",
+        "/\\evil.example",
+        "javascript:alert(1)",
+        "http:///evil.example",
+        "\thttp://evil.example",
+    ],
+)
+def test_signing_in_never_leads_to_another_site(world, target):
+    client = Client()
+
+    assert sign_in(client, "bob", "bob-password", next=target).url == "/"
+    assert client.get(f"/login/?next={quote(target)}").url == "/"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "localhost@evil", "x y"]
+)
+@pytest.mark.parametrize("path", ["/login/", "/threads/"])
+def test_a_host_that_is_not_ours_is_refused(db, settings, host, path):
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+
+    answer = Client().get(path, headers={"Host": host})
+
+    assert answer.status_code == 400
+    assert b"evil" not in answer.content
+
+
+def test_a_session_that_was_planted_before_signing_in_is_not_the_one_afterwards(world):
+    client = Client()
+    session = client.session
+    session["planted"] = True
+    session.save()
+    planted = client.cookies["sessionid"].value
+
+    sign_in(client, "bob", "bob-password")
+
+    assert client.cookies["sessionid"].value != planted
+    victim = Client()
+    victim.cookies["sessionid"] = planted
+    assert victim.get("/").status_code == 302
+
+
+def test_a_session_ends_where_it_is_signed_out(world):
+    client = Client()
+    sign_in(client, "bob", "bob-password")
+    kept = client.cookies["sessionid"].value
+    client.post("/logout/")
+
+    thief = Client()
+    thief.cookies["sessionid"] = kept
+
+    assert thief.get("/").status_code == 302

@@ -1,1 +1,0 @@
-"""Schemas and values by where they come from."""

@@ -1,0 +1,371 @@
+"""Tools that graphs of LangGraph call, and the journal, on the real engine."""
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
+from typing import Annotated, Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, ToolException, tool
+from langgraph.prebuilt import ToolNode
+from langgraph.prebuilt.tool_node import ToolRuntime
+from langgraph.types import Command, interrupt
+
+from agents.adapters.langgraph.tool_calls import Calls
+from agents.examples import desk
+from agents.examples.langgraph_desk import langgraph_refunds
+from inbox import engine, sweeper
+from inbox.models import Memory, Run, ToolCall
+from tests.integration.agents.test_framework_desks import answers, results
+from tests.integration.runs.test_recovery import kill_while_driving
+from tests.support import steps
+from tests.support.agents.langgraph_graphs import (
+    Chat,
+    asked,
+    call,
+    classic,
+    model,
+    one_node,
+    refund,
+    refund_of,
+    reviewed,
+    wants,
+)
+from tests.support.steps import open_interrupts, resumed_run, start
+
+
+@tool
+def ask_amount(order: str) -> str:
+    """Ask how much."""
+    amount = interrupt(f"How much for {order}?", response_schema={"type": "number"})
+    return desk.pay(order, amount)
+
+
+@tool
+async def ask_amount_async(order: str) -> str:
+    """Ask how much."""
+    amount = interrupt(f"How much for {order}?", response_schema={"type": "number"})
+    return desk.pay(order, amount)
+
+
+@pytest.mark.parametrize("asking", [ask_amount, ask_amount_async])
+def test_a_tool_that_asks_is_called_again_with_the_answer(world, as_graph, bob, asking):
+    wanted = wants(call(asking.name, order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [asking])))
+    (interrupt_row,) = open_interrupts(run)
+    assert interrupt_row.tool_call.state == "proposed"
+    steps.answer(interrupt_row, bob, 12)
+
+    resumed = resumed_run(run)
+
+    assert results(resumed) == ["refunded $12.00 for A1"]
+    assert desk.paid == [("A1", 12)]
+
+
+def test_a_tool_whose_question_is_called_off_is_not_called_again(world, as_graph, bob):
+    wanted = wants(call("ask_amount", order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [ask_amount])))
+    steps.call_off(open_interrupts(run)[0], bob)
+
+    resumed = resumed_run(run)
+
+    assert (resumed.status, desk.paid) == ("succeeded", [])
+    assert steps.results(resumed) == [{"ok": False, "cancelled": True}]
+
+
+@pytest.mark.parametrize("change", [{}, {"editedArgs": {"order": "A1", "amount": 9}}])
+def test_a_tool_may_ask_for_its_own_approval(world, as_graph, bob, change):
+    @tool
+    def careful(order: str, amount: float) -> str:
+        """Pay money back."""
+        assert interrupt({"reason": "tool_call", "message": "Pay?"})["approved"]
+        return desk.pay(order, amount)
+
+    wanted = wants(call("careful", order="A1", amount=12))
+    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Done."), [careful])))
+    (question,) = asked(run)
+    assert question["reason"] == "tool_call"
+    steps.approve(open_interrupts(run)[0], bob, **change)
+
+    assert resumed_run(run).status == "succeeded"
+    assert desk.paid == [("A1", 9 if change else 12)]
+
+
+def test_a_call_beside_one_that_pauses_is_made_once(world, as_graph, bob):
+    wanted = wants(call("ask_amount", order="A1"), refund_of("B7", 6))
+    run = start(world, "go", agent=as_graph(classic(wanted, "Done.", tools=[ask_amount, refund])))
+    assert desk.paid == [("B7", 6)]
+    steps.answer(open_interrupts(run)[0], bob, 12)
+
+    resumed = resumed_run(run)
+
+    assert resumed.status == "succeeded"
+    assert desk.paid == [("B7", 6), ("A1", 12)]
+    assert ToolCall.objects.count() == 2
+
+
+@tool
+def fails(order: str) -> str:
+    """Break."""
+    raise ConnectionResetError(order)
+
+
+@pytest.mark.parametrize(
+    ("make", "beside", "status", "state"),
+    [
+        (classic, ask_amount, "interrupted", "proposed"),
+        (classic, fails, "failed", "in_doubt"),
+        (reviewed, fails, "failed", "in_doubt"),
+    ],
+)
+def test_a_call_is_made_to_its_end_whatever_comes_of_those_beside_it(
+    world, as_graph, monkeypatch, make, beside, status, state
+):
+    stopped, finished = asyncio.Event(), Calls.finished
+
+    async def announced(calls: Calls) -> None:
+        stopped.set()
+        await finished(calls)
+
+    @tool
+    async def slow(order: str) -> str:
+        """Pay when the graph has stopped."""
+        await stopped.wait()
+        return desk.pay(order, 10)
+
+    monkeypatch.setattr(Calls, "finished", announced)
+    wanted = wants(call(beside.name, order="A1"), call("slow", order="B2"))
+
+    run = start(world, "go", agent=as_graph(make(wanted, "Done.", tools=[beside, slow])))
+
+    assert (run.status, desk.paid) == (status, [("B2", 10)])
+    assert {one.name: one.state for one in ToolCall.objects.all()} == {
+        beside.name: state,
+        "slow": "settled",
+    }
+
+
+def test_a_call_beside_a_pause_that_is_written_over_is_not_made_again(
+    world, as_graph, bob, monkeypatch
+):
+    speaker = model(wants(call("ask_amount", order="A1"), refund_of("B7", 6)), "Done.")
+    agent = as_graph(create_agent(speaker, [ask_amount, refund]))
+    run = start(world, "go", agent=agent, thread_id="t1")
+    steps.answer(open_interrupts(run)[0], bob, 12)
+    with monkeypatch.context() as broken:
+        broken.setattr(desk, "pay", None)
+        assert resumed_run(run).status == "failed"
+
+    again = start(world, "never mind", agent=agent, thread_id="t1")
+
+    assert (again.status, desk.paid) == ("succeeded", [("B7", 6)])
+    assert speaker.heard[2].startswith("The call has no result")
+    assert speaker.heard[3:] == ["refunded $6.00 for B7", "never mind"]
+
+
+@tool
+def counted(order: str) -> str:
+    """Pay ten."""
+    return desk.pay(order, 10)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_calls_of_an_agent_within_a_function_go_through_the_journal(world, as_graph, bob, is_async):
+    wanted = wants(refund_of("A1", 10), call("counted", order="B2"))
+    inner = reviewed(wanted, "Done.", tools=(refund, counted), refund=True)
+
+    def in_thread(state: Chat) -> Any:
+        return {"messages": inner.invoke({"messages": state["messages"]})["messages"][-1:]}
+
+    async def in_loop(state: Chat) -> Any:
+        after = await inner.ainvoke({"messages": state["messages"]})
+        return {"messages": after["messages"][-1:]}
+
+    run = start(world, "go", agent=as_graph(one_node(in_loop if is_async else in_thread)))
+    steps.approve(open_interrupts(run)[0], bob, editedArgs={"order": "A1", "amount": 4})
+
+    assert resumed_run(run).status == "succeeded"
+    assert sorted(desk.paid) == [("A1", 4), ("B2", 10)]
+    assert {one.state for one in ToolCall.objects.all()} == {"settled"}
+
+
+def test_a_call_that_a_node_makes_itself_is_in_the_journal(world, as_graph):
+    def node(_state: Chat) -> Any:
+        return {"messages": [refund.invoke({**refund_of("A1", 10), "type": "tool_call"})]}
+
+    run = start(world, "go", agent=as_graph(one_node(node)))
+
+    assert (run.status, desk.paid) == ("succeeded", [("A1", 10)])
+    assert (ToolCall.objects.get().state, results(run)) == ("settled", ["refunded $10.00 for A1"])
+
+
+def test_a_call_that_would_block_the_event_loop_is_refused(world, as_graph):
+    async def node(_state: Chat) -> Any:
+        return {"messages": [refund.invoke({**refund_of("A1", 10), "type": "tool_call"})]}
+
+    run = start(world, "go", agent=as_graph(one_node(node)))
+
+    assert (run.status, desk.paid) == ("failed", [])
+
+
+def test_what_is_injected_into_a_tool_is_no_argument(world, as_graph, bob):
+    @tool
+    def transfer(
+        amount: float, runtime: ToolRuntime, call_id: Annotated[str, InjectedToolCallId]
+    ) -> Command:
+        """Pay somebody."""
+        desk.pay(runtime.state["messages"][0].text, amount)
+        return Command(update={"messages": [HumanMessage(call_id)]})
+
+    script = [wants(call("transfer", amount=3.0)), "Done."]
+    run = start(
+        world,
+        "A1",
+        agent=as_graph(reviewed(*script, tools=[transfer], transfer=True)),
+    )
+    (question,) = asked(run)
+    edits = question["responseSchema"]["properties"]["editedArgs"]["properties"]
+    assert edits.keys() == {"amount"}
+    steps.approve(open_interrupts(run)[0], bob, editedArgs={"amount": 2.0})
+
+    assert resumed_run(run).status == "failed"  # a Command without a message for the call
+    assert desk.paid == [("A1", 2)]
+
+
+def test_arguments_that_do_not_fit_are_told_to_the_model_and_leave_no_doubt(world, as_graph):
+    wrong = wants(call("refund", order="A1", amount="much"))
+    run = start(world, "go", agent=as_graph(create_agent(model(wrong, "Sorry."), [refund])))
+
+    assert (run.status, desk.paid) == ("succeeded", [])
+    assert answers(run) == "Sorry."
+    assert ToolCall.objects.get().state == "settled"
+
+
+def test_an_exception_of_a_tool_for_the_model_says_that_nothing_has_happened(world, as_graph):
+    @tool
+    def closed(order: str) -> str:
+        """Pay."""
+        raise ToolException("the bank is closed")
+
+    wanted = wants(call("closed", order="A1"))
+    run = start(world, "go", agent=as_graph(create_agent(model(wanted, "Sorry."), [closed])))
+
+    assert run.status == "succeeded"
+    assert steps.results(run) == [{"ok": False, "error": "the bank is closed"}]
+
+
+@pytest.mark.parametrize("effect", ["read", "once"])
+def test_what_a_tool_told_its_graph_to_do_is_not_made_up_when_it_is_lost(
+    world, as_graph, alice, bob, monkeypatch, later, effect
+):
+    @tool
+    def note(order: str, call_id: Annotated[str, InjectedToolCallId]) -> Command:
+        """Note an order."""
+        desk.paid.append((order, 0))
+        return Command(update={"messages": [ToolMessage("noted", tool_call_id=call_id)]})
+
+    note.metadata = {"effect": effect}
+    wanted = wants(refund_of("A1", 10), call("note", order="B2"))
+    agent = as_graph(reviewed(wanted, "Done.", tools=[refund, note], refund=True))
+    lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
+
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
+
+    # Only what does no harm may be asked once more.
+    assert retried.status == ("succeeded" if effect == "read" else "failed")
+    assert desk.paid.count(("A1", 10)) == 1
+    assert desk.paid.count(("B2", 0)) == (2 if effect == "read" else 1)
+
+
+def lost_resume(run, bob, monkeypatch, later):
+    """The run that resumes this one, lost when it had done everything but end."""
+    for interrupt_row in open_interrupts(run):
+        steps.approve(interrupt_row, bob)
+    resume = Run.objects.get(resumes=run)
+    killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="finish_run")
+    later(seconds=60)
+    sweeper.sweep()
+    return steps.reread(killed)
+
+
+def test_a_call_that_nobody_was_asked_about_is_not_made_again_after_a_loss(
+    world, as_graph, alice, bob, monkeypatch, later
+):
+    wanted = wants(refund_of("A1", 10), call("counted", order="B2"))
+    agent = as_graph(reviewed(wanted, "Done.", tools=[refund, counted], refund=True))
+    lost = lost_resume(start(world, "go", agent=agent), bob, monkeypatch, later)
+    assert lost.error_code == "WORKER_LOST"
+
+    retried = steps.drive(engine.retry_run(lost.pk, alice))
+
+    assert (retried.status, sorted(desk.paid)) == ("succeeded", [("A1", 10), ("B2", 10)])
+
+
+def test_a_graph_that_makes_a_text_of_every_error_ends_all_the_same(world, as_graph, monkeypatch):
+    def broken(order, amount):
+        raise ConnectionResetError
+
+    monkeypatch.setattr(desk, "pay", broken)
+    node = ToolNode([refund], handle_tool_errors=True)
+    run = start(
+        world, "go", agent=as_graph(classic(wants(refund_of("A1", 10)), "Done.", node=node))
+    )
+
+    assert (run.status, answers(run)) == ("failed", "")
+    assert ToolCall.objects.get().state == "in_doubt"
+
+
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_a_state_that_was_forged_does_not_decide_what_runs(world, as_graph, bob, mode):
+    gate = HumanInTheLoopMiddleware({"refund": True}, interrupt_mode=mode)
+    agent = create_agent(model(wants(refund_of("A1", 10)), "Done."), [refund], middleware=[gate])
+    run = start(world, "go", agent=as_graph(agent))
+    steps.approve(open_interrupts(run)[0], bob)
+    memory = Memory.objects.get()
+    kept = json.loads(memory.body)
+    forged = 0
+    for entry in (*kept["kept"]["graph"]["blobs"], *kept["kept"]["graph"]["writes"]):
+        value = next(one for one in entry if isinstance(one, list))
+        content = b64decode(value[1])
+        forged += content.count(b"amount\x0a")
+        value[1] = b64encode(content.replace(b"amount\x0a", b"amount\x63")).decode()
+    assert forged
+    memory.body = json.dumps(kept)
+    memory.save()
+
+    resumed_run(run)
+
+    assert desk.paid == [("A1", 10)]
+
+
+def test_no_spelling_of_an_amount_gets_around_the_approval_of_the_desk(
+    world, as_graph, monkeypatch
+):
+    spelled = desk.Call("refund", {"order": "A1", "amount": "30"}, "c-1")
+    monkeypatch.setattr(desk, "wanted", lambda text, turn: [spelled] if text == "go" else [])
+
+    run = start(world, "go", agent=as_graph(langgraph_refunds))
+
+    assert [one["message"] for one in asked(run)] == ["Refund $30.00 for order A1"]
+    assert desk.paid == []
+
+
+def test_the_model_hears_of_the_calls_that_a_failed_run_has_made(world, as_graph):
+    speaker = model(wants(refund_of("A1", 10), call("fails", order="B2")), "Done.")
+    agent = as_graph(create_agent(speaker, [refund, fails]))
+    assert start(world, "go", agent=agent, thread_id="t1").status == "failed"
+    speaker.answers[:] = speaker.answers[1:]
+
+    again = start(world, "and now?", agent=agent, thread_id="t1")
+
+    assert again.status == "succeeded"
+    assert speaker.heard == [
+        "go",
+        'I called refund with {"order":"A1","amount":10}: refunded $10.00 for A1',
+        'I called fails with {"order":"B2"}, and do not know what came of it',
+        "and now?",
+    ]
+    assert desk.paid == [("A1", 10)]

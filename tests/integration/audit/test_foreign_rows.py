@@ -1,0 +1,180 @@
+"""Rows that others than the sealer have put into the log, and a sealer that goes on."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, transaction
+
+from inbox.actions.audit import audit_trail
+from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.models.clock import database_now
+from inbox.platform import timers
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
+from inbox.rules.people.access import SEED
+from inbox.transparency_log import origin
+from tests.support import steps
+from tests.support.audit.logs import verify
+
+
+def size():
+    return AuditCheckpoint.objects.latest("size").size
+
+
+def plant(pk, at=None, chain=None):
+    """An entry that fits into its chain, under an id that no new entry has."""
+    what = {"action": "test.made", "actor": SEED, "now": at or database_now()}
+    draft = audit_trail.build_entry(**what)
+    place = audit_trail._next_place(draft)
+    row = audit_trail._row(draft, place, audit_trail.commitment_to(draft.payload, "00" * 32))
+    row.pk = pk
+    row.save(force_insert=True)
+    audit_trail.AuditPayload.objects.create(entry=row, salt="00" * 32, text=draft.payload)
+    return row
+
+
+def looked_at_everything(later, **by):
+    """A checkpoint behind which only newer ids are looked at."""
+    later(**by)
+    plant(-1)
+    assert origin.seal(thoroughly=True) == 1
+
+
+def stray_at(position):
+    entry = AuditEntry.objects.filter(leaf=None).order_by("pk").first()
+    AuditLeaf.objects.create(position=position, entry=entry)
+    return entry
+
+
+@pytest.mark.parametrize("behind", [0, 3, 10**9])
+def test_a_leaf_of_somebody_else_is_found_and_stops_no_sealing(log, kept, world, behind):
+    steps.start(world, "rehearse:echo")
+    place = size() + behind
+    entry = stray_at(place)
+    report = verify(kept)
+    assert report["verdict"] == "tampered"
+    assert f"entry {entry.pk}" in report["findings"][0]["problem"]
+
+    assert origin.seal() > 2
+
+    assert (verify(kept)["verdict"], verify(kept)["unsealed"]) == ("intact", 0)
+    told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").told
+    assert told["detail"] == {"leaves": [[place, entry.pk]]}
+
+
+def test_a_leaf_that_a_checkpoint_commits_to_stays_where_it_is(log):
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        AuditLeaf.objects.filter(position=size() - 1).delete()
+
+
+def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
+    AuditBlock.objects.create(number=0, root="0" * 64)
+    many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(300))
+
+    assert origin.seal() == 300
+    assert verify(kept)["verdict"] == "intact"
+
+
+@pytest.mark.parametrize("harm", ["changed", "gone", "no number"])
+def test_blocks_that_were_changed_are_found_and_made_anew(log, kept, world, harm):
+    many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(700))
+    origin.seal()
+    before = list(AuditBlock.objects.order_by("number").values_list("number", "root"))
+    if harm == "gone":
+        AuditBlock.objects.filter(number=1).delete()
+    else:
+        AuditBlock.objects.filter(number=1).update(root="zz" if harm == "no number" else "0" * 64)
+    assert [one["where"] for one in verify(kept)["findings"]] == ["blocks"]
+
+    origin.seal(thoroughly=True)
+
+    assert list(AuditBlock.objects.order_by("number").values_list("number", "root")) == before
+    assert verify(kept)["verdict"] == "intact"
+
+
+@pytest.mark.parametrize("pk", [-1, 0, 2**62])
+def test_no_id_that_somebody_takes_keeps_others_from_writing(log, kept, world, pk):
+    plant(pk)
+
+    steps.start(world, "rehearse:echo")
+
+    assert origin.seal(thoroughly=True) > 2
+    assert verify(kept)["verdict"] == "intact"
+
+
+@pytest.mark.parametrize(("pk", "at"), [(-5, None), (-7, timedelta(days=300))])
+def test_entries_with_low_ids_or_times_to_come_are_sealed_in_the_end(log, kept, later, pk, at):
+    looked_at_everything(later, minutes=30)
+    later(minutes=60)
+    row = plant(pk, at and database_now() + at)
+    assert origin.seal(thoroughly=False) == 0
+    assert (at is None) or verify(kept)["verdict"] == "unknown"
+
+    assert origin.seal(thoroughly=True) == 1
+
+    assert AuditLeaf.objects.filter(entry=row).exists()
+    assert verify(kept)["verdict"] == "intact"
+
+
+def test_behind_an_id_of_the_far_future_new_entries_are_still_sealed(log, kept, world, later):
+    later(minutes=30)
+    plant(2**62)
+    assert origin.seal() == 1
+    later(minutes=60)
+    origin.seal()
+    steps.start(world, "rehearse:echo")
+    later(minutes=90)
+
+    assert origin.seal(thoroughly=True) > 0
+    steps.start(world, "rehearse:echo")
+    later(minutes=120)
+
+    assert origin.seal() > 0
+
+
+def test_timer_is_due_at_first_then_after_its_time_and_when_it_is_reset(monkeypatch):
+    now = [1_000.0]
+    monkeypatch.setattr(timers.time, "monotonic", lambda: now[0])
+    timer = timers.Timer(900.0)
+
+    assert [timer.is_due(), timer.is_due()] == [True, False]
+    now[0] += 900.0
+    assert [timer.is_due(), timer.is_due()] == [True, False]
+    timer.reset()
+    assert timer.is_due()
+
+
+def test_an_entry_behind_the_newest_checkpoint_is_not_sealed(log, kept, world):
+    steps.start(world, "rehearse:echo")
+    for position, entry in enumerate(AuditEntry.objects.filter(leaf=None).order_by("pk"), size()):
+        AuditLeaf.objects.create(position=position, entry=entry)
+
+    report = verify(kept)
+
+    assert report["sealed"] == size()
+    assert report["unsealed"] == report["entries"] - size() > 0
+
+
+def test_a_sealing_that_has_stopped_is_a_doubt_after_an_hour(log, kept, world, later):
+    steps.start(world, "rehearse:echo")
+    later(minutes=50)
+    assert verify(kept)["verdict"] == "intact"
+
+    later(minutes=70)
+
+    report = verify(kept)
+    assert (report["verdict"], report["findings"]) == ("unknown", [])
+    assert "sealed?" in report["doubts"][0]["problem"]
+
+
+def test_what_is_older_than_the_log_and_not_in_it_is_tampering(log, kept, world, later):
+    looked_at_everything(later, minutes=30)
+    plant(-5)
+    steps.start(world, "rehearse:echo")
+    later(minutes=100)
+    assert origin.seal(thoroughly=False) > 0
+
+    assert [one["problem"] for one in verify(kept)["findings"]] == [
+        "it is older than the log, and not in it"
+    ]

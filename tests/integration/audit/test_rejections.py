@@ -1,0 +1,104 @@
+"""What somebody tried, and was refused, is in the trail with its code; for strangers nothing is."""
+
+import pytest
+
+from inbox.actions.audit.rejections import is_recorded
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.runs.retries import retry_run
+from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.rules import errors
+from tests.support import steps
+from tests.support.audit.entries import audited
+from tests.support.steps import approve, open_interrupts, start
+
+
+def claim(asked, actor):
+    claim_interrupt(interrupt_id=asked.pk, actor=actor)
+
+
+def withdraw(asked, actor):
+    withdraw_decision(interrupt_id=asked.pk, actor=actor)
+
+
+def cancel(asked, actor):
+    cancel_run(run_id=asked.run_id, actor=actor)
+
+
+def retry(asked, actor):
+    retry_run(run_id=asked.run_id, actor=actor, restartable=True)
+
+
+ATTEMPTS = {
+    claim: ("interrupt.refused", "claim", "CLAIMED"),
+    withdraw: ("interrupt.refused", "withdraw", "FORBIDDEN"),
+    cancel: ("run.refused", "cancel", "CLAIMED"),
+    retry: ("run.refused", "retry", "RETRY_REFUSED"),
+}
+
+
+@pytest.fixture
+def asked(world):
+    """A question of a run that has paused; its run has not failed, and cannot be tried again."""
+    return open_interrupts(start(world, "rehearse:tool_call"))[0]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_an_attempt_that_is_refused_is_written_down(attempt, asked, bob, dora):
+    claim(asked, bob)
+
+    with pytest.raises(errors.RequestRejected):
+        attempt(asked, dora)
+
+    action, tried, code = ATTEMPTS[attempt]
+    assert audited(action) == [(action, {"tried": tried, "code": code})]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_a_stranger_leaves_no_entry(attempt, asked, carol):
+    with pytest.raises(errors.NotFound):
+        attempt(asked, carol)
+
+    assert audited("interrupt.refused") == audited("run.refused") == []
+
+
+def test_what_is_done_already_is_no_refusal(asked, bob):
+    approve(asked, bob)
+    approve(asked, bob)
+
+    assert audited("interrupt.refused") == []
+
+
+def test_repeated_refusals_of_one_kind_are_folded(asked, alice, bob, dora):
+    claim(asked, bob)
+
+    for _ in range(12):
+        with pytest.raises(errors.Claimed):
+            claim(asked, dora)
+    with pytest.raises(errors.Forbidden):
+        withdraw(asked, dora)
+
+    assert [detail for _, detail in audited("interrupt.refused")] == [
+        {"tried": "claim", "code": "CLAIMED"},
+        {"tried": "claim", "code": "CLAIMED", "count": 10},
+        {"tried": "withdraw", "code": "FORBIDDEN"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "recorded"),
+    [(1, True), (2, False), (9, False), (10, True), (11, False), (20, False), (100, True)],
+)
+def test_entries_are_written_for_powers_of_ten(count, recorded):
+    assert is_recorded(count) is recorded
+
+
+def test_repeated_rejected_resumes_are_folded(world, asked, bob):
+    entries = (steps.ResumeEntry("x", "resolved", True),)
+
+    for _ in range(3):
+        sent = steps.request(thread_id=asked.thread.external_id, entries=entries)
+        with pytest.raises(errors.UnknownInterrupt):
+            start_run(agent=world.agent, request=sent, actor=bob)
+
+    assert len(audited("resume.rejected")) == 1

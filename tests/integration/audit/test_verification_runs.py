@@ -1,0 +1,207 @@
+"""The verification in the background, and the badge by which pages tell of it."""
+
+import json
+
+import pytest
+
+from inbox.actions.audit import audit_trail
+from inbox.actions.audit.erasure import erase_thread
+from inbox.models import AuditBlock, AuditCheck, AuditEntry
+from inbox.models.clock import database_now
+from inbox.rules.audit.audit_entry import hash_of
+from inbox.rules.audit.merkle import BLOCK
+from inbox.rules.people.access import SEED
+from inbox.transparency_log import background_verification, origin
+from tests.support.audit.logs import let_happen_while_it_is_read
+from tests.support.steps import start
+from tests.support.web.pages import words
+from tests.web.conftest import reads_alice, reads_carol
+
+__all__ = ["reads_alice", "reads_carol"]
+
+
+@pytest.fixture
+def pages(log):
+    """The pages that have the badge."""
+    return ["/audit/", f"/audit/threads/{log[1].thread_id}/"]
+
+
+def badges(reader, pages):
+    return [words(reader.get(page)) for page in pages]
+
+
+def forge(run):
+    """Change what an entry of a run's thread says."""
+    entry = AuditEntry.objects.filter(chain=run.thread_id).latest("seq")
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id="4711")
+    return entry
+
+
+def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads_alice, pages):
+    assert "has not been verified yet" in words(reads_alice.get("/audit/"))
+
+    assert background_verification.check_if_due()
+
+    sealed = AuditEntry.objects.count()
+    root, name = AuditCheck.objects.get().point["root"][:12], kept.key.partition("+")[0]
+    for said in badges(reads_alice, pages):
+        assert "The trail is intact." in said
+        assert f"{sealed} entries were verified against the checkpoint of {sealed}" in said
+        assert f"with the root {root}…, signed by {name}" in said
+        assert "No checkpoint outside" not in said
+
+
+def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, unprotected):
+    entry = forge(log[1])
+
+    background_verification.check_if_due()
+
+    link = f'href="/audit/threads/{log[1].thread_id}/?after={entry.seq - 1}"'
+    for page in pages:
+        html = reads_alice.get(page).content.decode()
+        assert 'banner-bad" id="badge" role="alert"' in html
+        assert link in html
+    for said in badges(reads_alice, pages):
+        assert "The trail has been tampered with." in said
+        assert f"Entry {entry.seq} of a thread: its columns are not what its body says" in said
+        assert "run manage.py audit_verify" in said
+
+
+def test_a_german_page_says_in_german_what_is_wrong_and_where(
+    log, world, reads_alice, pages, unprotected
+):
+    entry = forge(log[1])
+    many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
+    audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(BLOCK))
+    origin.seal()
+    AuditBlock.objects.update(root="0" * 64)
+    background_verification.check_if_due()
+    reads_alice.client.cookies["django_language"] = "de"
+
+    for said in badges(reads_alice, pages):
+        assert f"Eintrag {entry.seq} eines Threads: seine Spalten sind nicht, was" in said
+        assert "Blöcke: sie sind nicht die des Logs" in said
+
+
+def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unprotected):
+    entry = AuditEntry.objects.filter(chain=world.team.pk).latest("seq")
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id="4711")
+
+    background_verification.check_if_due()
+
+    page = reads_alice.get("/audit/")
+    assert f"Entry {entry.seq} of a team: its columns are not" in words(page)
+    assert str(world.team.pk) not in page.content.decode()
+
+
+def test_what_cannot_be_read_is_said_without_what_the_error_repeats_of_it(
+    log, reads_carol, unprotected
+):
+    entry = forge(log[1])
+    said = {**json.loads(entry.body), "at": "a-secret"}
+    body = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    AuditEntry.objects.filter(pk=entry.pk).update(body=body, hash=hash_of(body))
+
+    background_verification.check_if_due()
+
+    assert "a-secret" in AuditCheck.objects.get().findings
+    page = reads_carol.get("/audit/")
+    assert "of the list: it cannot be read" in words(page)
+    assert "a-secret" not in page.content.decode()
+
+
+def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
+    forge(log[1])
+    background_verification.check_if_due()
+
+    page = reads_carol.get("/audit/")
+
+    assert "The trail has been tampered with. " in words(page)
+    assert "In what belongs to others." in words(page)
+    assert str(log[1].thread_id) not in page.content.decode()
+
+
+def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice):
+    kept.checkpoints.unlink()
+
+    background_verification.check_if_due()
+
+    assert "No checkpoint outside of the database vouches" in words(reads_alice.get("/audit/"))
+
+
+def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour(
+    log, later, reads_alice
+):
+    assert [background_verification.check_if_due(), background_verification.check_if_due()] == [
+        True,
+        False,
+    ]
+
+    later(minutes=6)
+    assert background_verification.check_if_due()
+
+    later(minutes=90)
+    assert "has not been verified for an hour" in words(reads_alice.get("/audit/"))
+
+
+def test_a_process_without_the_key_leaves_it_to_others(log, settings):
+    settings.AUDIT_KEY_FILE.unlink()
+
+    assert not background_verification.check_if_due()
+    assert not AuditCheck.objects.exists()
+
+
+def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
+    log, world, later, monkeypatch, unprotected
+):
+    monkeypatch.setattr(background_verification, "SMALL", 10)
+    monkeypatch.setattr(background_verification, "MOST_NEW", 3)
+    background_verification.check_if_due()
+    whole = AuditCheck.objects.get().reached
+    start(world, "rehearse:echo")
+    fresh = origin.seal()
+    forge(log[1])
+
+    reached = []
+    for number in range(1, 5):
+        later(minutes=6 * number)
+        background_verification.check_if_due()
+        reached.append(AuditCheck.objects.get().reached)
+    assert reached == [min(whole + 3 * number, whole + fresh) for number in range(1, 5)]
+    assert AuditCheck.objects.get().verdict == "intact", "it has looked at what is old"
+
+    later(hours=25)
+    background_verification.check_if_due()
+    assert AuditCheck.objects.get().verdict == "tampered"
+
+
+def test_what_was_found_stays_until_all_is_looked_at_again(
+    log, world, later, monkeypatch, unprotected
+):
+    monkeypatch.setattr(background_verification, "SMALL", 10)
+    entry = forge(log[1])
+    background_verification.check_if_due()
+    start(world, "rehearse:echo")
+    origin.seal()
+
+    later(minutes=6)
+    background_verification.check_if_due()
+    told = AuditCheck.objects.get()
+    assert (told.verdict, len(json.loads(told.findings))) == ("tampered", 1)
+
+    AuditEntry.objects.filter(pk=entry.pk).update(actor_id=entry.actor_id)
+    later(hours=25)
+    background_verification.check_if_due()
+    assert AuditCheck.objects.get().verdict == "intact"
+
+
+def test_what_is_erased_while_it_is_verified_is_no_alarm(log, monkeypatch):
+    def erase():
+        erase_thread(thread_id=log[1].thread_id, reason="asked for", actor=SEED)
+
+    read = let_happen_while_it_is_read(erase, monkeypatch)
+
+    background_verification.check_if_due()
+
+    assert AuditCheck.objects.get().verdict == "intact"
+    assert len(read) == 4, "it has looked twice"

@@ -1,0 +1,369 @@
+"""The lists as the selectors give them: order, pages, access, and what the databases do for it."""
+
+import json
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from inbox.actions.people.provisioning import add_member, ensure_agent, ensure_team
+from inbox.models import Claim, Interrupt, Membership
+from inbox.queries.decisions import inbox_lists
+from inbox.queries.decisions.inbox_lists import (
+    COUNT_UP_TO,
+    choices_for,
+    counts_for,
+    list_for,
+    similar_count,
+)
+from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
+from inbox.rules.people.access import SEED, Role
+from tests.support.steps import (
+    approve,
+    call_off,
+    deny,
+    open_interrupts,
+    start,
+)
+
+
+def listed(actor, limit=50, after=None, **wanted):
+    page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=limit, after=after)
+    return [row.pk for row in page.rows]
+
+
+def expire_in(row, time):
+    at = timezone.now() + time
+    Interrupt.objects.filter(pk=row.pk).update(expires_at=at, due_at=at)
+
+
+def claim(row, user, until=timedelta(minutes=5)):
+    now = timezone.now()
+    Claim.objects.create(interrupt=row, user=user, claimed_at=now, until=now + until)
+
+
+@pytest.fixture
+def asked(world):
+    """Five open questions in the order asked."""
+    return open_interrupts(start(world, "rehearse:parallel:5"))
+
+
+@pytest.fixture
+def in_two_teams(world):
+    """Somebody of two teams, an open question in each, and the team that is not the world's."""
+    other = ensure_team(slug="second", name="Second", actor=SEED)
+    agent = ensure_agent(
+        team=other, slug="second", implementation="rehearsal", description="", actor=SEED
+    )
+    dora = add_member(
+        team=other, username="dora", full_name="Dora", password="d", role=Role.REVIEWER, actor=SEED
+    )
+    Membership.objects.create(team=world.team, user=dora, role=Role.REVIEWER)
+    return world.actor(dora), agent
+
+
+# -- order and pages ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sort", Sort)
+def test_what_waits_comes_in_the_order_asked_for(asked, bob, sort):
+    soonest = asked[3]
+    expire_in(soonest, timedelta(minutes=1))
+
+    ids = [row.pk for row in asked]
+    first = soonest.pk
+    expected = {
+        Sort.DUE: [first, *(pk for pk in ids if pk != first)],
+        Sort.OLD: ids,
+        Sort.NEW: ids[::-1],
+    }
+    assert listed(bob, sort=sort) == expected[sort]
+
+
+@pytest.mark.parametrize("state", [ListState.OPEN, ListState.DECIDED, ListState.ALL])
+@pytest.mark.parametrize("sort", Sort)
+def test_pages_follow_one_another_without_a_gap_or_a_repetition(asked, bob, state, sort):
+    if state is not ListState.OPEN:
+        for row in asked[:4]:
+            approve(row, bob)
+
+    whole = listed(bob, state=state, sort=sort)
+    parts, after = [], None
+    while page := listed(bob, limit=2, after=after, state=state, sort=sort):
+        parts += page
+        after = Interrupt.objects.get(pk=page[-1])
+
+    assert parts == whole
+    assert len(whole) == {ListState.OPEN: 5, ListState.DECIDED: 4, ListState.ALL: 5}[state]
+
+
+def test_a_page_says_whether_there_is_more(asked, bob):
+    first = list_for(bob, InterruptFilter(), now=timezone.now(), limit=4)
+
+    assert first.after == first.rows[-1].pk
+    assert list_for(bob, InterruptFilter(), now=timezone.now(), limit=5).after is None
+
+
+def test_the_lists_of_several_teams_are_one_list(world, asked, in_two_teams):
+    dora, agent = in_two_teams
+    expire_in(asked[0], timedelta(minutes=3))
+    soon, never = [
+        row
+        for scenario in ("confirmation", "custom_reason")
+        for row in open_interrupts(start(world, f"rehearse:{scenario}", agent=agent, actor=dora))
+    ]
+    expire_in(soon, timedelta(minutes=1))
+
+    whole = listed(dora)
+
+    assert whole == [soon.pk, *(row.pk for row in asked), never.pk]
+    first = listed(dora, limit=3)
+    assert first + listed(dora, after=Interrupt.objects.get(pk=first[-1])) == whole
+    assert listed(dora, sort=Sort.NEW, limit=2) == [never.pk, soon.pk]
+    assert listed(dora, team="second") == [soon.pk, never.pk]
+    assert listed(dora, agent="second") == [soon.pk, never.pk]
+
+
+# -- what a filter leaves -------------------------------------------------------------------------
+
+
+def test_each_filter_leaves_what_it_says(world, asked, bob, alice):
+    (question,) = open_interrupts(start(world, "rehearse:confirmation"))
+    expire_in(question, timedelta(minutes=9))
+    calls = [row.pk for row in asked]
+
+    assert listed(bob, agent="rehearsal", tool="send_email") == calls
+    assert listed(bob, tool="send_emai") == []
+    assert listed(bob, reason="confirmation") == [question.pk]
+    assert listed(bob, team="tests", expiring=True) == [question.pk]
+    for wanted in ({"agent": "nobody"}, {"team": "nobody"}, {"team": "others"}):
+        assert listed(bob, **wanted) == []
+
+
+def test_mine_is_what_i_claimed_and_what_i_decided(world, asked, bob, alice):
+    claim(asked[0], world.bob)
+    claim(asked[1], world.alice)
+    claim(asked[2], world.bob, until=timedelta(seconds=-1))
+    approve(asked[3], bob)
+
+    assert listed(bob, mine=True) == [asked[0].pk]
+    assert listed(bob, mine=True, state=ListState.DECIDED) == [asked[3].pk]
+    assert set(listed(bob, mine=True, state=ListState.ALL)) == {asked[0].pk, asked[3].pk}
+    assert listed(alice, mine=True, state=ListState.DECIDED) == []
+
+
+def test_the_states_tell_how_something_was_closed(asked, bob):
+    approve(asked[0], bob)
+    deny(asked[1], bob)
+    call_off(asked[2], bob)
+
+    assert len(listed(bob, state=ListState.DECIDED)) == 3
+    assert listed(bob, state=ListState.CANCELLED) == [asked[2].pk]
+    assert listed(bob, state=ListState.EXPIRED) == []
+    assert len(listed(bob, state=ListState.ALL)) == 5
+
+
+@pytest.mark.parametrize(
+    "text", ["INVOICE", "dana@EXAMPLE.com", "send_email invoice dana", "subject", "voic dana"]
+)
+def test_a_search_finds_what_has_every_word(world, bob, text):
+    (row,) = open_interrupts(start(world, "rehearse:tool_call"))
+    start(world, "rehearse:confirmation")
+
+    assert listed(bob, text=text) == [row.pk]
+    assert listed(bob, text=f"{text} elsewhere") == []
+
+
+def searched(actor, **wanted):
+    """What a search finds, page by page: the rows of each, and whether it is cut."""
+    pages, after = [], None
+    while True:
+        page = list_for(actor, InterruptFilter(**wanted), now=timezone.now(), limit=2, after=after)
+        pages.append(([row.pk for row in page.rows], page.is_cut))
+        if page.after is None:
+            return pages
+        after = Interrupt.objects.get(pk=page.after)
+
+
+@pytest.mark.parametrize("state", [ListState.OPEN, ListState.DECIDED, ListState.ALL])
+@pytest.mark.parametrize("sort", Sort)
+@pytest.mark.parametrize("looked_at", [1, 2, 3, 5])
+def test_search_looks_at_so_many_rows_and_goes_on_from_there(
+    world, asked, in_two_teams, bob, monkeypatch, state, sort, looked_at
+):
+    dora, agent = in_two_teams
+    other = open_interrupts(start(world, "rehearse:parallel:3", agent=agent, actor=dora))
+    if state is not ListState.OPEN:
+        for row in asked:
+            approve(row, bob)
+        for row in other:
+            approve(row, dora)
+    Interrupt.objects.filter(pk__in=[asked[1].pk, asked[4].pk, other[2].pk]).update(
+        search_text="needle"
+    )
+    whole = listed(dora, state=state, sort=sort, text="needle")
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", looked_at)
+
+    pages = searched(dora, state=state, sort=sort, text="needle")
+
+    assert [pk for rows, _ in pages for pk in rows] == whole
+    assert len(whole) == 3
+
+
+def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(asked, bob, monkeypatch):
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+
+    assert searched(bob, text="nowhere") == [([], True), ([], True), ([], False)]
+
+
+@pytest.mark.parametrize("text", ["%", "__", "\\", "a%e", "d_na", "'", '"', "*", "İ", "ß" * 50])
+def test_no_character_of_a_search_means_anything_but_itself(asked, bob, text):
+    assert listed(bob, text=text) == []
+
+
+def test_nobody_sees_the_lists_of_a_team_that_is_not_theirs(asked, carol):
+    for state in ListState:
+        for sort in Sort:
+            assert listed(carol, state=state, sort=sort) == []
+    assert listed(carol, agent="rehearsal") == listed(carol, team="tests") == []
+    assert counts_for(carol, now=timezone.now()).pending == 0
+    choices = choices_for(carol, state=ListState.OPEN)
+    assert (choices.agents, choices.tools, choices.reasons) == ([], [], [])
+
+
+# -- counts and choices ---------------------------------------------------------------------------
+
+
+def test_counts_stop_at_a_hundred(world, bob):
+    run = start(world, "rehearse:parallel:120")
+    first, *_ = open_interrupts(run)
+    expire_in(first, timedelta(minutes=2))
+    claim(first, world.bob)
+
+    counts = counts_for(bob, now=timezone.now())
+
+    assert (counts.pending, counts.claimed, counts.expiring) == (COUNT_UP_TO, 1, 1)
+    assert similar_count(first) == COUNT_UP_TO
+
+
+def test_the_choices_are_the_names_that_occur(world, asked, bob):
+    start(world, "rehearse:confirmation")
+
+    choices = choices_for(bob, state=ListState.OPEN)
+    decided = choices_for(bob, state=ListState.DECIDED)
+
+    assert choices.agents == ["rehearsal"]
+    assert choices.tools == ["send_email"]
+    assert choices.reasons == ["confirmation", "tool_call"]
+    assert choices.teams == [("tests", "Tests")]
+    assert (decided.tools, decided.reasons) == ([], [])
+
+
+def test_requests_are_similar_if_only_their_values_differ(world, asked, bob):
+    (other,) = open_interrupts(start(world, "rehearse:confirmation"))
+
+    assert similar_count(asked[0]) == 4
+    approve(asked[1], bob)
+    assert similar_count(asked[0]) == 3
+    assert similar_count(other) == 0
+
+
+# -- what the databases do for it -----------------------------------------------------------------
+
+
+def test_a_page_takes_as_many_queries_for_many_rows_as_for_one(world, bob):
+    start(world, "rehearse:parallel:1")
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        listed(bob)
+    start(world, "rehearse:parallel:30")
+    with CaptureQueriesContext(connection) as many:
+        assert len(listed(bob)) == 31
+
+    assert len(many) == len(few) == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [
+        ({}, "pending_by_expiry"),
+        ({"expiring": True}, "pending_by_expiry"),
+        ({"sort": Sort.NEW}, "pending_by_time"),
+        ({"sort": Sort.OLD}, "pending_by_time"),
+        ({"agent": "rehearsal"}, "pending_of_agent"),
+        ({"tool": "send_email"}, "pending_of_tool"),
+        ({"reason": "tool_call"}, "pending_of_reason"),
+        ({"state": ListState.DECIDED}, "decided_by_time"),
+        ({"state": ListState.DECIDED, "sort": Sort.OLD}, "decided_by_time"),
+        ({"state": ListState.CANCELLED}, "decided_by_status"),
+        ({"state": ListState.EXPIRED}, "decided_by_status"),
+        ({"state": ListState.DECIDED, "agent": "rehearsal"}, "decided_of_agent"),
+        ({"state": ListState.DECIDED, "tool": "send_email"}, "decided_of_tool"),
+        ({"state": ListState.DECIDED, "reason": "tool_call"}, "decided_of_reason"),
+        ({"state": ListState.DECIDED, "mine": True}, "decided_by_person"),
+        ({"state": ListState.ALL}, "asked_of_a_team"),
+    ],
+    ids=str,
+)
+def test_a_first_page_is_read_from_an_index_in_its_order(asked, bob, wanted, index):
+    plan = plan_of_the_page(bob, InterruptFilter(**wanted))
+
+    assert index in plan
+    assert not re.search(r"SCAN (?!CONSTANT)|Seq Scan|Sort|TEMP B-TREE", plan)
+
+
+def test_the_names_to_choose_from_are_steps_in_an_index(asked, bob):
+    with CaptureQueriesContext(connection) as queries:
+        choices_for(bob, state=ListState.OPEN)
+    tools = next(one["sql"] for one in queries if "RECURSIVE" in one["sql"])
+
+    plan = explain(tools)
+
+    assert "pending_of_tool" in plan
+    assert "SCAN inbox_interrupt" not in plan
+    assert "Seq Scan on inbox_interrupt" not in plan
+
+
+def plan_of_the_page(actor, wanted):
+    with CaptureQueriesContext(connection) as queries:
+        list_for(actor, wanted, now=timezone.now())
+    page = next(one["sql"] for one in queries if "LIMIT 51" in one["sql"])
+    return explain(page)
+
+
+def explain(statement):
+    """How the database would do it; small tables are scanned, so that PostgreSQL is told not to."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            for way in ("seqscan", "bitmapscan", "sort", "incremental_sort"):
+                cursor.execute(f"SET LOCAL enable_{way} = off")
+            cursor.execute(f"EXPLAIN {statement}")
+            return "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
+        return "\n".join(row[-1] for row in cursor.fetchall())
+
+
+# -- rows from before there were these columns ----------------------------------------------------
+
+
+def test_older_rows_get_what_lists_are_narrowed_by(world, asked, bob):
+    from importlib import import_module
+
+    from django.apps import apps
+
+    approve(asked[0], bob)
+    columns = ("agent_id", "tool", "shape", "search_text", "decided_by_id")
+    rows = Interrupt.objects.order_by("pk")
+    before = list(rows.values_list(*columns))
+    rows.update(tool="", shape="", search_text="", decided_by=None)
+
+    import_module("inbox.migrations.0005_fill_triage").fill(apps, None)
+
+    assert list(rows.values_list(*columns)) == before
+    assert before[0][1] == "send_email"
+    assert len({shape for _, _, shape, _, _ in before}) == 1
+    assert json.loads(asked[0].args)["to"] in before[0][3]

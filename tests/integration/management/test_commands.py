@@ -1,0 +1,107 @@
+"""The commands of administrators."""
+
+from io import StringIO
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.contrib.auth import authenticate
+from django.core.management import CommandError, call_command
+
+from inbox.models import AuditEntry, Membership
+from inbox.queries.people.api_keys import actor_of_key
+from tests.support.steps import start
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue().strip()
+
+
+def test_a_key_is_printed_alone_and_works(world):
+    token = run("create_api_key", "--name", "ci", "--team", "tests", "--scope", "run")
+
+    actor = actor_of_key(token)
+    assert (actor.label, actor.team_id, set(actor.scopes)) == ("key ci", world.team.pk, {"run"})
+
+
+def test_a_key_for_a_team_that_is_not_there_is_refused_with_a_way_out(world):
+    with pytest.raises(CommandError, match="create_member"):
+        run("create_api_key", "--name", "ci", "--team", "nobody", "--scope", "run")
+
+
+def test_a_member_gets_a_password_a_team_and_an_agent(db, rf):
+    password = run(
+        *("create_member", "--username", "eve", "--team", "new", "--role", "admin", "--rehearsal")
+    )
+
+    user = authenticate(rf.get("/"), username="eve", password=password)
+    assert user is not None
+    assert Membership.objects.get(user=user).team.agents.get().slug == "rehearsal"
+    assert set(AuditEntry.objects.values_list("action", flat=True)) == {
+        "team.created",
+        "agent.added",
+        "member.added",
+    }
+
+
+def test_a_username_is_taken_once(world):
+    with pytest.raises(CommandError, match="already"):
+        run("create_member", "--username", "bob", "--team", "tests", "--role", "viewer")
+
+
+def test_a_team_gets_its_grace_period(world):
+    run("set_grace", "tests", "30")
+
+    world.team.refresh_from_db()
+    assert world.team.grace_seconds == 30
+
+
+@pytest.mark.parametrize("arguments", [("nobody", "30"), ("tests", "3601")])
+def test_a_grace_period_that_cannot_be_is_refused(world, arguments):
+    with pytest.raises(CommandError):
+        run("set_grace", *arguments)
+
+
+def test_a_team_is_given_an_agent_by_its_name(world):
+    assert run("add_agent", "refund-desk", "--team", "tests") == "/agui/refund-desk/"
+
+    assert set(world.team.agents.values_list("slug", flat=True)) == {"rehearsal", "refund-desk"}
+
+
+@pytest.mark.parametrize("own", ["", "nowhere:nobody", "json:nobody"])
+def test_an_agent_that_is_not_there_is_refused(world, monkeypatch, own):
+    monkeypatch.setenv("SIGNOFF_AGENTS", own)
+
+    with pytest.raises(CommandError):
+        run("add_agent", "nobody", "--team", "tests")
+
+
+def test_second_factors_are_reset_with_an_audit_entry(world, client):
+    client.force_login(world.bob)
+    Authenticator.objects.create(user=world.bob, type="totp", data={})
+    Authenticator.objects.create(user=world.bob, type="recovery_codes", data={})
+
+    assert run("reset_second_factor", "bob") == "Second factors removed: 2."
+    assert run("reset_second_factor", "bob") == "Second factors removed: 0."
+
+    assert not Authenticator.objects.exists()
+    (entry,) = AuditEntry.objects.filter(action="factors.reset")
+    assert (entry.team, entry.told["detail"]["username"]) == (world.team, "bob")
+    assert entry.told["detail"]["factors"] == ["totp", "recovery_codes"]
+
+
+def test_second_factors_of_nobody_are_not_reset(world):
+    with pytest.raises(CommandError, match="nobody called 'dana'"):
+        run("reset_second_factor", "dana")
+
+
+def test_a_thread_is_erased_from_the_trail_with_its_reason(world):
+    thread = start(world, "rehearse:echo").thread
+
+    assert run("erase_thread", str(thread.pk), "--reason", "asked for").startswith("Entries erased")
+
+    last = thread.audit.order_by("pk").last()
+    assert (last.action, last.told["detail"]["reason"]) == ("audit.erased", "asked for")
+    with pytest.raises(CommandError):
+        run("erase_thread", str(world.team.pk), "--reason", "asked for")

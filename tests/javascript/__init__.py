@@ -1,1 +1,0 @@
-"""Signoff as the official AG-UI JavaScript client and CopilotKit see it."""

@@ -1,0 +1,157 @@
+"""Several people with one link at the same moment, and when its mail leaves."""
+
+from functools import partial
+
+import pytest
+from django.core.mail.backends.base import BaseEmailBackend
+from django.db import connection
+
+from inbox.actions.people import accept_invitation, invitations
+from inbox.actions.people.accept_invitation import join_as_new, join_team
+from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
+from inbox.models import Invitation, Membership
+from inbox.rules.errors import InvitationEnded, NotFound
+from inbox.rules.people.access import SEED, Role
+from inbox.rules.people.invitations import MOST_OPEN
+from tests.support.audit.entries import make_admin
+from tests.support.races.concurrently import (
+    Meeting,
+    at_once,
+    failures,
+    rounds,
+)
+
+NORA = {"full_name": "Nora", "password": "a long pass phrase"}
+
+
+def invited(world, email="nora@example.com"):
+    """An invitation, and the token in its link."""
+    row, link = invite(
+        team_id=world.team.pk, email=email, role=Role.VIEWER, actor=SEED, site="http://x"
+    )
+    return row, link.rstrip("/").rpartition("/")[2]
+
+
+def by_one_link(world):
+    """Carol, who is a stranger, and somebody new, with one link."""
+    _, token = invited(world)
+    return [
+        partial(join_team, token=token, actor=world.actor(world.carol)),
+        partial(join_as_new, token=token, username="nora", **NORA),
+    ]
+
+
+def joined(world):
+    return Membership.objects.filter(team=world.team, user__username__in=("carol", "nora")).count()
+
+
+@pytest.mark.parametrize("number", range(rounds(short=5, long=100)))
+def test_of_two_with_one_link_one_joins(committed_world, number):
+    outcomes = at_once(by_one_link(committed_world))
+
+    assert [type(one) for one in failures(outcomes)] == [InvitationEnded]
+    assert joined(committed_world) == 1
+
+
+def test_without_the_lock_both_join(
+    committed_world, without_the_lock, without_the_trail, monkeypatch
+):
+    """The test above needs the lock: each of the two sees that nobody has used the link."""
+    meeting = Meeting(2)
+    check = accept_invitation.check_is_open
+
+    def check_together(state):
+        check(state)
+        meeting.wait()
+
+    monkeypatch.setattr(accept_invitation, "check_is_open", check_together)
+    monkeypatch.setattr(accept_invitation, "open_invitation", lambda token: None)
+
+    assert failures(at_once(by_one_link(committed_world))) == []
+    assert meeting.met
+    assert joined(committed_world) == 2
+
+
+@pytest.mark.parametrize("number", range(rounds(short=5, long=100)))
+@pytest.mark.parametrize("what", ["withdraw", "resend"])
+def test_who_joins_while_the_link_ends_joins_or_does_not(committed_world, what, number):
+    world = committed_world
+    row, token = invited(world)
+    about = {"invitation_id": row.pk, "actor": SEED}
+    end = {
+        "withdraw": partial(withdraw_invitation, **about),
+        "resend": partial(resend_invitation, site="http://x", **about),
+    }[what]
+
+    outcomes = at_once([partial(join_as_new, token=token, username="nora", **NORA), end])
+
+    row.refresh_from_db()
+    (refusal,) = failures(outcomes)
+    assert isinstance(refusal, InvitationEnded | NotFound)
+    assert (row.accepted_at is not None) == (joined(world) == 1) == (outcomes[1] is refusal)
+
+
+@pytest.mark.parametrize("number", range(rounds(short=3, long=50)))
+def test_of_two_new_people_with_one_name_one_gets_it(committed_world, number):
+    tokens = [invited(committed_world, f"{name}@example.com")[1] for name in ("nora", "norah")]
+
+    outcomes = at_once(
+        [partial(join_as_new, token=token, username="nora", **NORA) for token in tokens]
+    )
+
+    assert [one.code for one in failures(outcomes)] == ["USERNAME_TAKEN"]
+
+
+def two_for_the_last_place(world):
+    for number in range(MOST_OPEN - 1):
+        invited(world, f"{number}@example.com")
+    return [partial(invited, world, f"{x}@example.com") for x in "ab"]
+
+
+def test_two_at_once_find_room_for_one(committed_world):
+    outcomes = at_once(two_for_the_last_place(committed_world))
+
+    assert len(failures(outcomes)) == 1
+    assert Invitation.objects.count() == MOST_OPEN
+
+
+def test_without_the_lock_both_find_room(
+    committed_world, without_the_lock, without_the_trail, monkeypatch
+):
+    """The test above needs the lock: each of the two counts before the other is there."""
+    calls, meeting = two_for_the_last_place(committed_world), Meeting(2)
+    check = invitations.check_room
+
+    def check_together(count):
+        check(count)
+        meeting.wait()
+
+    monkeypatch.setattr(invitations, "check_room", check_together)
+
+    assert failures(at_once(calls)) == []
+    assert meeting.met
+    assert Invitation.objects.count() == MOST_OPEN + 1
+
+
+class Looking(BaseEmailBackend):
+    """Notes whether a transaction is open while a mail is sent, and whether the row is there."""
+
+    found: list[tuple[bool, int]] = []
+
+    def send_messages(self, messages):
+        self.found.append((connection.in_atomic_block, Invitation.objects.count()))
+        return len(messages)
+
+
+def test_a_mail_leaves_when_all_is_committed(committed_world, settings):
+    settings.SENDS_MAIL, settings.EMAIL_BACKEND = True, f"{__name__}.Looking"
+    Looking.found.clear()
+
+    row, _ = invited(committed_world)
+    resend_invitation(
+        invitation_id=row.pk,
+        actor=make_admin(committed_world),
+        site="http://x",
+    )
+
+    assert Looking.found == [(False, 1), (False, 1)]

@@ -1,0 +1,40 @@
+"""Machines whose clocks differ: ids are made there, and must not decide what came last."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from inbox.models import Run
+from inbox.queries.runs.latest_run import waiting_run
+from tests.support import steps
+
+pytestmark = pytest.mark.services
+
+
+@pytest.fixture
+def a_machine_ahead(monkeypatch):
+    """Give runs the ids that a machine makes whose clock is a minute ahead, until it is undone."""
+    ahead = int((datetime.now(UTC) + timedelta(minutes=1)).timestamp() * 1000)
+
+    def made_there():
+        return UUID(int=ahead << 80 | 0x7 << 76 | 0b10 << 62 | 1)
+
+    monkeypatch.setattr(Run._meta.get_field("id"), "_get_default", made_there)
+    return monkeypatch
+
+
+def test_a_thread_goes_on_after_a_resume_from_a_machine_whose_clock_is_behind(
+    committed_world, race_bob, a_machine_ahead
+):
+    run = steps.start(committed_world, "rehearse:tool_call")
+    a_machine_ahead.undo()
+    (interrupt,) = steps.open_interrupts(run)
+    steps.approve(interrupt, race_bob)
+    resumed = steps.resumed_run(run)
+    assert resumed.pk < run.pk
+
+    assert resumed.status == "succeeded"
+    assert waiting_run(run.thread) is None
+    again = steps.start(committed_world, "hello", thread_id=run.thread.external_id)
+    assert again.status == "succeeded"

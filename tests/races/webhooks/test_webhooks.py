@@ -1,0 +1,122 @@
+"""Couriers and deciders at the same moment."""
+
+import json
+from functools import partial
+
+import pytest
+from django.db import transaction
+
+from inbox import webhook_sender
+from inbox.actions.webhooks.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
+from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
+from inbox.models import Delivery, WebhookEndpoint
+from inbox.rules.errors import InvalidValue
+from inbox.rules.people.access import SEED
+from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType
+from tests.support.races.concurrently import (
+    Meeting,
+    at_once,
+    failures,
+    rounds,
+)
+from tests.support.steps import approve, open_interrupts, start
+
+
+def add(world):
+    row, _ = add_webhook(
+        team_id=world.team.pk,
+        url="https://hooks.example.com/",
+        event_types=[kind.value for kind in EventType],
+        actor=SEED,
+    )
+    return row
+
+
+@pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
+def test_couriers_never_take_the_same_message_nor_two_of_a_thread_nor_too_many(
+    committed_world, number
+):
+    endpoint = add(committed_world)
+    for _ in range(3):
+        start(committed_world, "rehearse:tool_call")
+    taking = [partial(take_delivery, endpoint_id=endpoint.pk)] * 8
+
+    taken = [one for one in at_once(taking) if one is not None]
+
+    threads = [json.loads(one.body)["data"]["thread"]["id"] for one in taken]
+    assert len(set(threads)) == len(threads) == 3
+    assert {json.loads(one.body)["type"] for one in taken} == {"run.interrupted"}
+
+
+@pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
+def test_an_endpoint_is_not_sent_more_at_once_than_it_may_get(committed_world, number):
+    endpoint = add(committed_world)
+    for _ in range(MOST_AT_ONCE + 3):
+        start(committed_world, "rehearse:echo")
+    taking = [partial(take_delivery, endpoint_id=endpoint.pk)] * (MOST_AT_ONCE + 3)
+
+    taken = [one for one in at_once(taking) if one is not None]
+
+    assert len({one.message_id for one in taken}) == len(taken) == MOST_AT_ONCE
+
+
+def test_without_the_lock_couriers_take_the_same_message(
+    committed_world, without_the_lock, monkeypatch
+):
+    """The tests above need the lock: each of these couriers finds the same row."""
+    endpoint = add(committed_world)
+    start(committed_world, "rehearse:echo")
+    meeting = Meeting(2)
+    save = Delivery.save
+
+    def save_together(self, **how):
+        meeting.wait()
+        save(self, **how)
+
+    monkeypatch.setattr(Delivery, "save", save_together)
+    taken = at_once([partial(take_delivery, endpoint_id=endpoint.pk)] * 2)
+
+    assert meeting.met
+    assert taken[0].message_id == taken[1].message_id
+
+
+@pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
+def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, number):
+    endpoint = add(committed_world)
+    for _ in range(MOST_AT_ONCE):
+        start(committed_world, "rehearse:echo")
+    taken = [take_delivery(endpoint_id=endpoint.pk) for _ in range(MOST_AT_ONCE)]
+    failed = webhook_sender.Outcome(500)
+
+    at_once([partial(record_attempt, taken=one, outcome=failed) for one in taken])
+
+    assert WebhookEndpoint.objects.get().failures == MOST_AT_ONCE
+
+
+def test_nobody_who_decides_waits_for_a_courier(committed_world, race_bob):
+    endpoint = add(committed_world)
+    (interrupt,) = open_interrupts(start(committed_world, "rehearse:tool_call"))
+    decided = Meeting(2, patience_seconds=5)
+
+    def hold():
+        with transaction.atomic():
+            lock_endpoint(endpoint.pk)
+            decided.wait()  # for a decision that has committed
+
+    def decide():
+        approve(interrupt, race_bob)
+        decided.wait()
+
+    assert failures(at_once([hold, decide])) == []
+    assert decided.met
+
+
+@pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
+def test_a_team_never_gets_one_webhook_too_many(committed_world, number):
+    for _ in range(MOST_ENDPOINTS - 1):
+        add(committed_world)
+
+    outcomes = at_once([partial(add, committed_world)] * 4)
+
+    assert [type(one) for one in failures(outcomes)] == [InvalidValue] * 3
+    assert WebhookEndpoint.objects.count() == MOST_ENDPOINTS

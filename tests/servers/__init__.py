@@ -1,1 +1,0 @@
-"""Signoff and the AG-UI servers of agent frameworks, each in an environment of its own."""

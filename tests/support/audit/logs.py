@@ -1,0 +1,86 @@
+"""An audit log as a team leaves it in a day, and what an auditor holds of it outside."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support import steps
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an auditor has: the public key, and the checkpoints that were written elsewhere."""
+
+    key: str
+    checkpoints: Path
+
+    @property
+    def notes(self) -> list[str]:
+        from inbox.rules.audit.verifier import notes_in
+
+        return notes_in(self.checkpoints)
+
+
+def keep_in(settings: Any, directory: Path) -> Kept:
+    """Let the log be signed with a key of its own, and its checkpoints be written here."""
+    from inbox.transparency_log import origin
+
+    settings.AUDIT_KEY = ""
+    settings.AUDIT_KEY_FILE = directory / "audit-key"
+    settings.AUDIT_CHECKPOINTS = directory / "checkpoints"
+    return Kept(origin.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
+
+
+def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
+    """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
+    from inbox.actions.audit.erasure import erase_thread
+    from inbox.actions.decisions.claims import claim_interrupt
+    from inbox.rules.errors import RequestRejected
+    from inbox.rules.people.access import SEED
+    from inbox.transparency_log import origin
+
+    bob, runs = world.actor(world.bob), []
+    for scenario in ("tool_call", "echo", "tool_call", "parallel:2", "tool_call", "echo"):
+        run = steps.start(world, f"rehearse:{scenario}")
+        runs.append(run)
+        for interrupt in steps.open_interrupts(run):
+            claim_interrupt(interrupt_id=interrupt.pk, actor=bob)
+            steps.approve(interrupt, bob)
+            with suppress(RequestRejected):
+                steps.deny(interrupt, bob)
+        if scenario == "echo":
+            origin.seal()
+    if erase:
+        erase_thread(thread_id=runs[0].thread_id, reason="asked for by the customer", actor=SEED)
+    origin.seal()
+    return runs
+
+
+def verify(kept: Kept) -> dict[str, Any]:
+    """What the verifier says of the log in the database."""
+    from inbox.rules.audit.verifier import Key
+    from inbox.transparency_log.verification import verify_all
+
+    return verify_all(Key(kept.key), kept.notes)
+
+
+def let_happen_while_it_is_read(happens: Callable[[], Any], monkeypatch: Any) -> list[Any]:
+    """
+    Let something happen once, behind what is read first of the log and before the rest.
+
+    Returns a list that grows by one with each part that is read: two are the whole log.
+    """
+    from inbox.queries.audit import trail
+
+    original, parts = trail.lines_of, []
+
+    def lines_of(entries: Any) -> Any:
+        parts.append(entries)
+        if len(parts) == 2:
+            happens()
+        return original(entries)
+
+    monkeypatch.setattr(trail, "lines_of", lines_of)
+    return parts

@@ -1,0 +1,265 @@
+"""The running product, real browsers to read it in, and agents that ask what a test needs."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from playwright.sync_api import Browser, Error, Page, Route, WebSocketRoute, expect
+
+from tests.support.chromium import open_chromium
+from tests.support.processes import (
+    EMBEDDED_COMMAND,
+    ProductProcess,
+    embedded_environment,
+    start_embedded,
+)
+
+#: A busy machine is no reason to fail: passwords alone take it a second.
+expect.set_options(timeout=20_000)
+
+STAGED_COMMAND = ("-m", "tests.support.browser.staged", "serve")
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "has_touch": True,
+    "is_mobile": True,
+    "device_scale_factor": 1,
+}
+#: Says on the console what the policy of the page has refused.
+_REPORT_REFUSED = """
+addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+  console.error("Content Security Policy", violatedDirective, blockedURI));
+"""
+#: What Chromium says about an answer of 4xx, which is how a refusal looks.
+_REFUSAL = "Failed to load resource: the server responded with a status of 4"
+#: What htmx says when a page whose session is over reads itself again.
+_SIGNED_OUT = "Response Status Error Code 401"
+
+
+class Site:
+    """The running product with its demo, and browsers to read it in."""
+
+    def __init__(self, process: ProductProcess, data: Path, browser: Browser) -> None:
+        self.url = process.url
+        self.elsewhere: tuple[str, ...] = ()  #: where pages may lead to beside
+        self._browser = browser
+        credentials = json.loads((data / "demo-credentials.json").read_text())
+        self._passwords = {item["username"]: item["password"] for item in credentials["accounts"]}
+        self.key = credentials["api_key"]
+        self._signed_in: dict[str, Any] = {}
+
+    @contextmanager
+    def browse(self, **options: Any) -> Iterator[Page]:
+        """
+        A page of a browser of its own, signed in as nobody.
+
+        Nothing may fail in it: no script, no rule of the Content Security Policy, and no request
+        may leave the product.
+        """
+        context = self._browser.new_context(**{"viewport": _DESK, **options})
+        context.add_init_script(_REPORT_REFUSED)
+        failures: list[str] = []
+        context.on("page", lambda page: self._watch(page, failures))
+        yield context.new_page()
+        for page in context.pages:
+            _leave(page)
+        context.close()
+        assert not failures, "\n".join(failures)
+
+    @contextmanager
+    def open_as(self, username: str, **options: Any) -> Iterator[Page]:
+        """A page of a browser of their own, signed in and live."""
+        with self.browse(storage_state=self.state_of(username), **options) as page:
+            page.goto(f"{self.url}/")
+            self.wait_until_live(page)
+            yield page
+
+    def sign_in(self, page: Page, username: str) -> None:
+        """Fill in the page that asks who it is."""
+        page.fill("#id_username", username)
+        page.fill("#id_password", self._passwords[username])
+        page.click("button[type=submit]")
+
+    def password(self, username: str) -> str:
+        return str(self._passwords[username])
+
+    def open(self, page: Page, asked: Any) -> None:
+        """Open the page of an interrupt and wait until it hears of news."""
+        page.goto(f"{self.url}/interrupts/{asked['id']}/")
+        self.wait_until_live(page)
+
+    def wait_until_live(self, page: Page) -> None:
+        expect(page.locator("#live")).to_have_attribute("data-state", "on")
+
+    def start(self, message: str, *, agent: str = "rehearsal", **more: Any) -> dict[str, Any]:
+        """Start a run as a program does."""
+        return self.call("/api/runs", {"agent": agent, "message": message, **more})
+
+    def ask(self, scenario: str) -> dict[str, Any]:
+        """Start a run of the rehearsal and wait for the first interrupt that it ends with."""
+        return self._asked_by(self.start(f"rehearse:{scenario}"))[0]
+
+    def play(self, *asks: dict[str, Any], **more: str) -> list[dict[str, Any]]:
+        """Let a staged agent ask, and wait for its interrupts; only where agents are staged."""
+        says = more.pop("says", "I need a decision before I go on.")
+        message = more.pop("message", "Please take care of this.")
+        agent = more.pop("agent", "billing")
+        props = {"says": says, "asks": list(asks)}
+        return self._asked_by(self.start(message, agent=agent, forwarded_props=props), len(asks))
+
+    def decide(self, asked: Any, payload: Any = None, *, status: str = "resolved") -> None:
+        """Answer as a program does."""
+        seen = self.call(f"/api/interrupts/{asked['id']}")
+        body = {"status": status, "payload": payload, "view_digest": seen["view_digest"]}
+        self.call(f"/api/interrupts/{asked['id']}/decide", body)
+
+    def asked_after(self, asked: Any) -> dict[str, Any]:
+        """Wait for what the run that goes on with this answer asks."""
+
+        def resumed() -> Any:
+            runs = self.call("/api/runs")["results"]
+            return next((run for run in runs if run["resumes"] == asked["run"]), None)
+
+        return self._asked_by(wait_for(resumed))[0]
+
+    def call_everything_off(self) -> None:
+        """Leave nothing pending, also not of what the demo is about to ask."""
+        active = ("queued", "running")
+
+        def is_idle() -> bool:
+            return all(run["status"] not in active for run in self.call("/api/runs")["results"])
+
+        wait_for(is_idle)
+        while rows := self.call("/api/interrupts")["results"]:
+            for asked in rows:
+                self.decide(asked, status="cancelled")
+            wait_for(is_idle)
+
+    def call(self, path: str, body: Any = None) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(self.url + path, data=data, headers=headers)) as response:
+            found: dict[str, Any] = json.load(response)
+            return found
+
+    def _asked_by(self, run: Any, number: int = 1) -> list[dict[str, Any]]:
+        def look() -> list[dict[str, Any]] | None:
+            rows = self.call("/api/interrupts?sort=new")["results"]
+            found = [row for row in rows if row["run"] == run["id"]]
+            return found if len(found) >= number else None
+
+        found: list[dict[str, Any]] = wait_for(look)
+        return sorted(found, key=lambda row: str(row["id"]))
+
+    def state_of(self, username: str) -> Any:
+        """The cookies of somebody who has signed in: once, because that is slow on purpose."""
+        if username not in self._signed_in:
+            context = self._browser.new_context()
+            page = context.new_page()
+            page.goto(f"{self.url}/login/")
+            self.sign_in(page, username)
+            page.wait_for_url(f"{self.url}/", timeout=20_000)
+            self._signed_in[username] = context.storage_state()
+            context.close()
+        return self._signed_in[username]
+
+    def _watch(self, page: Page, failures: list[str]) -> None:
+        def hear(said: Any) -> None:
+            if said.type in ("error", "warning") and not said.text.startswith(
+                (_REFUSAL, _SIGNED_OUT)
+            ):
+                failures.append(said.text)
+
+        def leaves(request: Any) -> None:
+            if not request.url.startswith((self.url, "data:", *self.elsewhere)):
+                failures.append(f"a request to {request.url}")
+
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        page.on("console", hear)
+        page.on("request", leaves)
+
+
+_DESK = {"width": 1440, "height": 900}
+
+
+@contextmanager
+def open_site(data: Path, *, staged: bool = False, **environment_too: str) -> Iterator[Site]:
+    """Start the product with its demo, or with staged agents beside it, and a Chromium."""
+    environment = embedded_environment(data, **environment_too)
+    command = STAGED_COMMAND if staged else EMBEDDED_COMMAND
+    with (
+        start_embedded(environment, log=data / "log.txt", demo=True, command=command) as process,
+        open_chromium() as browser,
+    ):
+        yield Site(process, data, browser)
+
+
+def hold_reading(page: Page) -> Callable[[], None]:
+    """Keep a page from reading itself again; return what lets it."""
+    held: list[Route] = []
+    is_free = False
+
+    def hold(route: Route) -> None:
+        if is_free or "hx-request" not in route.request.headers:
+            route.continue_()
+        else:
+            held.append(route)
+
+    def let_it_read() -> None:
+        nonlocal is_free
+        is_free = True
+        # What waited is asked now, not when it wanted to.
+        while held:
+            held.pop().continue_()
+
+    page.route("**/interrupts/*/*", hold)
+    return let_it_read
+
+
+class Connection:
+    """The live socket of a page, which can be cut, and stays down until it is mended."""
+
+    def __init__(self, page: Page) -> None:
+        self._sockets: list[WebSocketRoute] = []
+        self._is_down = False
+        page.route_web_socket("**/ws/live/**", self._route)
+
+    def cut(self) -> None:
+        self._is_down = True
+        self._sockets[-1].close()
+
+    def mend(self) -> None:
+        self._is_down = False
+
+    def _route(self, socket: WebSocketRoute) -> None:
+        if self._is_down:
+            socket.close()
+        else:
+            socket.connect_to_server()
+            self._sockets.append(socket)
+
+
+def wait_for(look: Callable[[], Any], *, seconds: float = 20) -> Any:
+    """Look until there is something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := look():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it did not happen in time")
+
+
+def _leave(page: Page) -> None:
+    """One that is still on its way somewhere can keep its browser from closing for ever."""
+
+    def is_away() -> bool:
+        # If a page goes elsewhere by itself at the same moment, Chromium drops this navigation, and
+        # Playwright waits for it in vain, 30 seconds by default: each attempt is short.
+        with suppress(Error):
+            page.goto("about:blank", timeout=2_000)
+        return page.url == "about:blank"
+
+    wait_for(is_away)

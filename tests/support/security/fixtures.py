@@ -1,0 +1,85 @@
+"""Callers of every kind, and one of each resource that they may ask for."""
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+
+from inbox.queries.people.teams import team_by_slug
+from tests.support.audit.logs import keep_in
+from tests.support.security.callers import make_callers
+from tests.support.security.routes import Things
+from tests.support.steps import approve, open_interrupts, start
+
+
+@pytest.fixture
+def callers(world):
+    return make_callers(world.team, team_by_slug("others"))
+
+
+@pytest.fixture
+def things(world, bob, settings, tmp_path):
+    """One of each thing of the team: an open and an answered question, a busy run, a view."""
+    from inbox.actions.agents.remote_agents import set_remote_agent
+    from inbox.actions.decisions.saved_views import save_view
+    from inbox.actions.people.api_keys import make_key
+    from inbox.actions.people.invitations import invite
+    from inbox.actions.runs.start_run import start_run
+    from inbox.actions.webhooks.deliveries import send_test
+    from inbox.actions.webhooks.endpoints import add_webhook
+    from inbox.rules.decisions.list_filters import InterruptFilter
+    from inbox.rules.people.access import SEED, Role
+    from inbox.transparency_log import origin
+    from tests.support.steps import request
+
+    (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
+    approve(closed, bob)
+    (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+    busy = start_run(
+        agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
+    )
+    view = save_view(
+        name="view", wanted=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
+    )
+    # Nobody may connect there: a test of it is refused before anything is sent.
+    place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}
+    remote = set_remote_agent(team_id=world.team.pk, actor=SEED, **place).agent
+    # Nobody sends anything there: it is only written down.
+    hook, _ = add_webhook(
+        team_id=world.team.pk,
+        url="https://hooks.example.com/a-secret-path",
+        event_types=["run.finished"],
+        actor=SEED,
+    )
+    key, _ = make_key(team_id=world.team.pk, name="ours", scopes=["admin"], actor=SEED)
+    invitation, _ = invite(
+        team_id=world.team.pk, email="dana@example.com", role=Role.VIEWER, actor=SEED, site=""
+    )
+    message = send_test(endpoint_id=hook.pk, actor=SEED)
+    keep_in(settings, tmp_path)
+    origin.seal()
+    # Bob's, and nobody else's to see or to end.
+    session = UserSession.objects.create(
+        pk=47119991, user=world.bob, ip="192.0.2.1", session_key="bobs-session"
+    )
+    passkey = Authenticator.objects.create(
+        pk=47119992, user=world.bob, type="webauthn", data={"name": "Bob"}
+    )
+    return Things(
+        session_id=str(session.pk),
+        passkey_id=str(passkey.pk),
+        interrupt_id=str(asked.pk),
+        thread_id=str(asked.thread_id),
+        run_id=str(busy.run.pk),
+        slug="rehearsal",
+        view_digest=asked.view_digest,
+        view_id=str(view.pk),
+        webhook_id=str(hook.pk),
+        message_id=str(message.message_id),
+        remote=remote.slug,
+        team=world.team.slug,
+        key_id=str(key.pk),
+        call_id=str(asked.tool_call_id),
+        user=str(world.alice.pk),
+        invitation_id=str(invitation.pk),
+        seen_at=remote.endpoint.changed_at.isoformat(),
+    )

@@ -1,0 +1,446 @@
+"""The declared table of every address, and what each caller gets there."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.test import Client
+from django.urls import get_resolver
+
+from inbox.api.runs.streaming_urls import streaming_urlpatterns
+from tests.support.security.callers import CSRF, NAMES, Caller
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+# The columns are those of NAMES: nobody, stranger, viewer, reviewer, admin, who left, who is
+# inactive; then keys: read, run, decide, admin, of another team, revoked.
+_SITE = """
+GET  healthz                                     200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/agents                                  401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/agents/<slug:slug>                      401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/agents/<slug:slug>/capabilities         401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/agents/<slug:slug>/input-schema         401 404 200 200 200 404 401 200 200 200 200 404 401
+PUT  api/agents/<slug:slug>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/agents/<slug:slug>/test                 401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/runs                                    401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/runs                                    401 404 202 202 202 404 401 403 202 403 403 404 401
+GET  api/runs/<uuid:run_id>                      401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/runs/<uuid:run_id>/cancel               401 404 200 200 200 404 401 403 200 403 403 404 401
+POST api/runs/<uuid:run_id>/retry                401 404 409 409 409 404 401 403 409 403 403 404 401
+GET  api/threads                                 401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/threads/<uuid:thread_id>                401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/messages       401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/state          401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/tool-calls     401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/runs           401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/threads/<uuid:thread_id>/audit          401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  api/audit                                   401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/audit/export                            401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/tool-calls                              401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/interrupts                              401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/interrupts/<uuid:interrupt_id>          401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/decide   401 404 403 200 200 404 401 403 403 200 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/withdraw 401 404 403 403 403 404 401 403 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/claim    401 404 403 200 200 404 401 403 403 403 403 404 401
+DELETE api/interrupts/<uuid:interrupt_id>/claim  401 404 403 204 204 404 401 403 403 403 403 404 401
+GET  api/interrupts/<uuid:interrupt_id>/comments 401 404 200 200 200 404 401 200 403 403 403 404 401
+POST api/interrupts/<uuid:interrupt_id>/comments 401 404 403 201 201 404 401 403 403 403 403 404 401
+POST api/interrupts/decide                       401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/interrupts/withdraw                     401 200 200 200 200 200 401 200 200 200 200 200 401
+GET  api/webhooks                                401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/webhooks                                401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/webhooks/<uuid:webhook_id>              401 404 403 403 200 404 401 403 403 403 200 404 401
+PATCH api/webhooks/<uuid:webhook_id>             401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/webhooks/<uuid:webhook_id>            401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/webhooks/<uuid:webhook_id>/rotate       401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/webhooks/<uuid:webhook_id>/test         401 404 403 403 202 404 401 403 403 403 202 404 401
+POST api/webhooks/<uuid:webhook_id>/replay       401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/webhooks/<uuid:webhook_id>/deliveries   401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/deliveries/<uuid:message_id>/send-again 401 404 403 403 202 404 401 403 403 403 202 404 401
+GET  api/schema/                                 200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  api/teams                                   401 200 200 200 200 200 401 200 200 200 200 200 401
+POST api/teams                                   401 403 403 403 403 403 401 403 403 403 403 403 401
+GET  api/teams/<slug:team>                       401 404 200 200 200 404 401 200 403 403 403 404 401
+PATCH api/teams/<slug:team>                      401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/members               401 404 200 200 200 404 401 200 403 403 403 404 401
+PATCH api/teams/<slug:team>/members/<int:user> 401 404 403 403 200 404 401 403 403 403 200 404 401
+DELETE api/teams/<slug:team>/members/<int:user> 401 404 403 403 204 404 401 403 403 403 204 404 401
+GET  api/teams/<slug:team>/invitations           401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/teams/<slug:team>/invitations           401 404 403 403 201 404 401 403 403 403 403 404 401
+DELETE api/invitations/<uuid:invitation_id>      401 404 403 403 204 404 401 403 403 403 204 404 401
+POST api/invitations/<uuid:invitation_id>/resend 401 404 403 403 200 404 401 403 403 403 403 404 401
+GET  api/teams/<slug:team>/keys                  401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/teams/<slug:team>/keys                  401 404 403 403 201 404 401 403 403 403 201 404 401
+GET  api/keys/<uuid:key_id>                      401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/keys/<uuid:key_id>/rotate               401 404 403 403 200 404 401 403 403 403 200 404 401
+POST api/keys/<uuid:key_id>/revoke               401 404 403 403 200 404 401 403 403 403 200 404 401
+GET  api/docs/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  login/                                      200 302 302 302 302 302 200 200 200 200 200 200 200
+POST login/                                      422 302 302 302 302 302 422 422 422 422 422 422 422
+GET  login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/code/                                 302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/                   302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/<slug:provider_id>/back/              302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
+POST login/passkey/                              302 302 302 302 302 302 302 302 302 302 302 302 302
+POST logout/                                     302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  password/                                   200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/                                   422 422 422 422 422 422 422 422 422 422 422 422 422
+GET  password/sent/                              200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/changed/                           200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
+POST password/<base36:uidb36>-<str:key>/         200 200 200 200 200 200 200 200 200 200 200 200 200
+GET  account/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/name                                302 303 303 303 303 303 302 302 302 302 302 302 302
+GET  account/password/                           302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/password/                           302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  account/email/                              302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/email/                              302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/email/<str:key>/                    200 200 200 200 200 200 200 200 200 200 200 200 200
+POST account/email/<str:key>/                    404 404 404 404 404 404 404 404 404 404 404 404 404
+GET  account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/app/                                302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/app/remove/                         302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  account/codes/                              302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/codes/new/                          302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/add/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/                  302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/passkeys/<int:pk>/remove/           302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/sessions/<int:session_id>/end       302 404 404 404 404 404 302 302 302 302 302 302 302
+POST account/sessions/end                        302 303 303 303 303 303 302 302 302 302 302 302 302
+GET  account/confirm/                            302 200 200 200 200 200 302 302 302 302 302 302 302
+POST account/confirm/                            302 422 422 422 422 422 302 302 302 302 302 302 302
+GET  account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/code/                       302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
+POST account/confirm/passkey/                    302 302 302 302 302 302 302 302 302 302 302 302 302
+POST language/                                   302 302 302 302 302 302 302 302 302 302 302 302 302
+GET  <root>                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  decided/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  decided/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  interrupts/<uuid:interrupt_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/decide       302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/claim        302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/release      302 404 403 303 303 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/renew        302 404 403 409 409 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/viewed       302 404 204 204 204 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/withdraw     302 404 403 403 403 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/reveal       302 404 403 404 404 404 302 302 302 302 302 302 302
+POST interrupts/<uuid:interrupt_id>/comment      302 404 403 303 303 404 302 302 302 302 302 302 302
+GET  similar/<uuid:interrupt_id>/                302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  review/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+POST review/decide                               302 404 403 200 200 404 302 302 302 302 302 302 302
+POST review/withdraw                             302 404 403 200 200 404 302 302 302 302 302 302 302
+POST views/save                                  302 303 303 303 303 403 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/share                  302 404 403 403 303 404 302 302 302 302 302 302 302
+POST views/<uuid:view_id>/delete                 302 404 403 403 303 404 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/retry                    302 404 409 409 409 404 302 302 302 302 302 302 302
+POST runs/<uuid:run_id>/cancel                   302 404 303 303 303 404 302 302 302 302 302 302 302
+GET  runs/                                       302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  runs/new/                                   302 200 200 200 200 200 302 302 302 302 302 302 302
+POST runs/new/<slug:slug>                        302 404 303 303 303 404 302 302 302 302 302 302 302
+POST threads/<uuid:thread_id>/message            302 404 409 409 409 404 302 302 302 302 302 302 302
+GET  agents/                                     302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/                         302 404 200 200 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/test                     302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  agents/<slug:slug>/change/                  302 404 403 403 200 404 302 302 302 302 302 302 302
+POST agents/<slug:slug>/save                     302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  new-agent/                                  302 200 403 403 200 403 302 302 302 302 302 302 302
+POST new-agent/add                               302 303 403 403 303 403 302 302 302 302 302 302 302
+GET  teams/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  teams/<slug:team>/                          302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/who/                      302 404 200 200 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/save                      302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/role   302 404 403 403 303 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/members/<int:user>/remove 302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/invitations/              302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/invitations/add           302 404 403 403 200 404 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/resend     302 404 403 403 200 404 302 302 302 302 302 302 302
+POST invitations/<uuid:invitation_id>/withdraw   302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  join/<str:token>/                           404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/account                                404 404 404 404 404 404 404 404 404 404 404 404 404
+POST join/team                                   302 404 404 404 404 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/                     302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  teams/<slug:team>/keys/new/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+POST teams/<slug:team>/keys/add                  302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  keys/<uuid:key_id>/                         302 404 403 403 200 404 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/rotate                   302 404 403 403 200 404 302 302 302 302 302 302 302
+POST keys/<uuid:key_id>/revoke                   302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  webhooks/                                   302 200 403 403 200 403 302 302 302 302 302 302 302
+GET  webhooks/new/                               302 200 403 403 200 403 302 302 302 302 302 302 302
+POST webhooks/add                                302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/                 302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  webhooks/<uuid:webhook_id>/change/          302 404 403 403 200 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/save             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/test             302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/rotate           302 404 403 403 200 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/switch           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/replay           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST webhooks/<uuid:webhook_id>/remove           302 404 403 403 303 404 302 302 302 302 302 302 302
+POST deliveries/<uuid:message_id>/send           302 404 403 403 303 404 302 302 302 302 302 302 302
+GET  audit/                                      302 200 200 200 200 200 302 302 302 302 302 302 302
+POST audit/export                                302 404 403 403 200 404 302 302 302 302 302 302 302
+GET  audit/metrics/                              302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  audit/calls/<uuid:call_id>/                 302 404 200 200 200 404 302 302 302 302 302 302 302
+POST audit/calls/<uuid:call_id>/reveal           302 404 403 404 404 404 302 302 302 302 302 302 302
+GET  audit/threads/<uuid:thread_id>/             302 404 200 200 200 404 302 302 302 302 302 302 302
+GET  threads/                                    302 200 200 200 200 200 302 302 302 302 302 302 302
+GET  threads/<uuid:thread_id>/                   302 404 200 200 200 404 302 302 302 302 302 302 302
+"""
+_STREAMS = """
+POST agui/<slug:slug>/                           401 404 200 200 200 404 401 403 200 403 403 404 401
+POST agui/<slug:slug>/connect/                   401 404 200 200 200 404 401 200 403 403 403 404 401
+GET  agui/<slug:slug>/capabilities/              401 404 200 200 200 404 401 200 200 200 200 404 401
+GET  api/threads/<uuid:thread_id>/events         401 404 200 200 200 404 401 200 403 403 403 404 401
+"""
+
+#: One line for all addresses below a prefix, whatever there is: everybody gets the same at each.
+_FAMILIES = """
+GET  admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
+POST admin                                       302 404 404 404 404 404 302 302 302 302 302 302 302
+"""
+
+
+@dataclass(frozen=True)
+class Things:
+    """The ids that stand in addresses and bodies."""
+
+    interrupt_id: str
+    thread_id: str
+    run_id: str
+    slug: str
+    view_digest: str = ""
+    external_id: str = ""
+    view_id: str = ""
+    webhook_id: str = ""
+    message_id: str = ""
+    session_id: str = ""
+    passkey_id: str = ""
+    remote: str = ""  #: the slug of an agent elsewhere, last changed `seen_at`
+    seen_at: str = ""
+    team: str = ""
+    key_id: str = ""
+    call_id: str = ""
+    user: str = ""  #: the id of a viewer
+    invitation_id: str = ""
+    provider: str = "corp"  #: an identity provider, which everybody knows
+
+    @classmethod
+    def missing(cls, **more: str) -> "Things":
+        """As long as those that exist, so that the lengths of answers can be compared."""
+        return cls(
+            slug="thin-air9",
+            remote="thin-air8",
+            team="thin7",
+            user="99999",
+            session_id="47110001",
+            passkey_id="47110002",
+            **{name: str(uuid4()) for name in _IDS},
+            **more,
+        )
+
+
+_IDS = (
+    *("interrupt_id", "thread_id", "run_id", "view_id", "webhook_id", "message_id", "key_id"),
+    *("invitation_id", "call_id"),
+)
+#: Addresses that are about an agent elsewhere.
+_REMOTE = {
+    *("PUT api/agents/<slug:slug>", "POST api/agents/<slug:slug>/test"),
+    *(f"POST agents/<slug:slug>/{what}" for what in ("test", "save")),
+    "GET agents/<slug:slug>/change/",
+}
+#: Addresses that get the thing's id in the body.
+_IN_THE_BODY = (
+    *("api/runs", "api/webhooks", "webhooks/add", "review/decide", "review/withdraw"),
+    *("api/interrupts/decide", "api/interrupts/withdraw", "api/audit/export", "audit/export"),
+)
+
+
+_WEBHOOK = {"team": "tests", "url": "https://hooks.example.com/", "events": ["run.finished"]}
+_INVITATION = {"email": "nora@example.com", "role": "viewer"}
+_WHOLE: dict[str, dict[str, Any]] = {
+    "PUT api/agents/<slug:slug>": {"team": "tests", "url": "http://127.0.0.1:1/", "headers": {}},
+    "POST api/webhooks": _WEBHOOK,
+    "POST webhooks/add": _WEBHOOK,
+    "POST teams/<slug:team>/save": {"name": "Tests", "grace_seconds": 10},
+    "POST teams/<slug:team>/keys/add": {"name": "ci", "scopes": ["read"], "days": "90"},
+    "POST webhooks/<uuid:webhook_id>/save": _WEBHOOK,
+    "POST teams/<slug:team>/invitations/add": _INVITATION,
+    "POST api/teams/<slug:team>/invitations": _INVITATION,
+}
+
+
+@dataclass(frozen=True)
+class Route:
+    """One method of one address, and the status that each caller gets."""
+
+    method: str
+    pattern: str
+    statuses: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.pattern}"
+
+    def path(self, things: Things) -> str:
+        path = self.pattern.replace("<root>", "")
+        if str(self) in _REMOTE:
+            path = path.replace("<slug:slug>", things.remote)
+        for kind, name in (
+            ("slug", "slug"),
+            ("slug", "team"),
+            ("int", "user"),
+            *(("uuid", name) for name in _IDS),
+        ):
+            path = path.replace(f"<{kind}:{name}>", getattr(things, name))
+        for part, value in (
+            ("<int:session_id>", things.session_id),
+            ("<int:pk>", things.passkey_id),
+            ("<slug:provider_id>", things.provider),
+            # Keys of mails, which nobody can know.
+            ("<base36:uidb36>", "1"),
+            ("<str:key>", "no-key"),
+            ("<str:token>", "no-token"),
+            ("<path:object_id>", things.thread_id),
+            ("<path:rest>", "nothing"),
+            ("<slug:app_label>", "inbox"),
+        ):
+            path = path.replace(part, value)
+        return f"/{path}"
+
+    @property
+    def names_a_thing(self) -> bool:
+        return ":" in self.pattern or self.pattern in _IN_THE_BODY
+
+    @property
+    def is_api(self) -> bool:
+        return self.pattern.startswith(("api/", "agui/"))
+
+    def body(self, things: Things) -> dict[str, Any]:
+        """A body with which whoever is allowed to call succeeds."""
+        digest = things.view_digest
+        answer = {"status": "resolved", "payload": {"approved": True}}
+        if self.pattern == "api/interrupts/decide":
+            return answer | {"items": [{"id": things.interrupt_id, "view_digest": digest}]}
+        if self.pattern == "api/interrupts/withdraw":
+            return {"ids": [things.interrupt_id]}
+        if self.is_api and self.pattern.endswith("/decide"):
+            return answer | {"view_digest": digest}
+        if str(self) in _WHOLE:
+            return _WHOLE[str(self)]
+        bodies: dict[str, dict[str, Any]] = {
+            "role": {"role": "reviewer"},
+            "teams": {"slug": "new", "name": "New"},
+            "<slug:team>": {"name": "Tests", "grace_seconds": 10},
+            "<int:user>": {"role": "viewer"},
+            "keys": {"name": "ci", "scopes": ["admin"]},
+            "add": {"name": "new", "url": "https://agents.example.com/"},
+            "save": {"name": "mine", "url": "http://127.0.0.1:1/", "seen_at": things.seen_at},
+            "decide": {
+                "action": "reject",
+                "view_digest": digest,
+                "item": f"{things.interrupt_id}:{digest}",
+            },
+            "name": {"name": "Somebody Else"},
+            "viewed": {"view_digest": digest},
+            "export": {"team": things.team, "format": "csv"},
+            "withdraw": {"id": things.interrupt_id},
+            "comment": {"text": "a word among reviewers"},
+            "comments": {"text": "a word among reviewers"},
+            "runs": {"agent": things.slug, "message": "rehearse:echo"},
+            "message": {"message": "rehearse:echo"},
+            "<slug:slug>": {
+                "input.base": "=",
+                "input.tab": "json",
+                "input.json": '{"scenario": "error"}',
+            },
+        }
+        return bodies.get(self.pattern.rpartition("/")[2], {})
+
+
+def _parse(table: str) -> list[Route]:
+    rows = [line.split() for line in table.strip().splitlines()]
+    return [
+        Route(method, pattern, dict(zip(NAMES, map(int, statuses), strict=True)))
+        for method, pattern, *statuses in rows
+    ]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One method of all addresses below a prefix, and the status that each caller gets there."""
+
+    method: str
+    prefix: str
+    statuses: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.prefix}/**"
+
+    def has(self, pattern: str) -> bool:
+        return pattern == self.prefix or pattern.startswith(f"{self.prefix}/")
+
+    def routes(self) -> list[Route]:
+        found = sorted(pattern for pattern in _site_patterns() if self.has(pattern))
+        return [Route(self.method, pattern, self.statuses) for pattern in found]
+
+
+SITE = _parse(_SITE)
+STREAMS = _parse(_STREAMS)
+FAMILIES = [Family(row.method, row.pattern, row.statuses) for row in _parse(_FAMILIES)]
+#: The addresses that are about something of one team.
+GUARDED_IN_TEAMS = [route for route in SITE if route.statuses["stranger"] == 404]
+
+
+def site_patterns() -> set[str]:
+    """The addresses that have lines of their own to have."""
+    return {one for one in _site_patterns() if not any(family.has(one) for family in FAMILIES)}
+
+
+def _site_patterns() -> set[str]:
+    return set(_walk(get_resolver(settings.ROOT_URLCONF).url_patterns))
+
+
+def streaming_patterns() -> set[str]:
+    return set(_walk(streaming_urlpatterns))
+
+
+def _walk(patterns: Any, prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        path = prefix + str(pattern.pattern)
+        if hasattr(pattern, "url_patterns"):
+            yield from _walk(pattern.url_patterns, path)
+        else:
+            yield path or "<root>"
+
+
+def client_of(caller: Caller) -> Client:
+    """A client that minds CSRF tokens, as browsers and servers do."""
+    client = Client(enforce_csrf_checks=True, headers=caller.headers)
+    for name, value in caller.cookies.items():
+        client.cookies[name] = value
+    return client
+
+
+def call(route: Route, caller: Caller, things: Things) -> Any:
+    """The answer of the site; a page's form carries its token."""
+    client, path = client_of(caller), route.path(things)
+    if route.method == "GET":
+        return client.get(path)
+    body = route.body(things)
+    if route.is_api:
+        return client.generic(route.method, path, json.dumps(body), "application/json")
+    if "csrftoken" not in client.cookies:
+        client.cookies["csrftoken"] = CSRF
+    headers = {"X-CSRFToken": CSRF}
+    if route.method == "PUT":
+        return client.put(path, headers=headers)
+    return client.post(path, body, headers=headers)

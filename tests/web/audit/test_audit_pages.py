@@ -1,0 +1,312 @@
+"""The pages of the audit trail: a row for each call, one call with its proof, and the search."""
+
+import json
+import re
+
+import pytest
+
+from inbox.actions.audit.erasure import erase_thread
+from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.comments import add_comment
+from inbox.models import AuditEntry, ToolCall
+from inbox.platform import append_only_triggers
+from inbox.queries.audit import tool_calls
+from inbox.queries.decisions import merge_pages
+from inbox.rules.people.access import SEED
+from tests.integration.audit.conftest import kept
+from tests.support.steps import (
+    approve,
+    deny,
+    open_interrupts,
+    resumed_run,
+    start,
+)
+from tests.support.web.pages import words
+from tests.web.agents.test_agents import ana, reads_ana
+
+__all__ = ["ana", "kept", "reads_ana"]
+
+
+@pytest.fixture
+def edited(world, bob):
+    """The call of a run whose arguments Bob has changed, and that was then made."""
+    run = start(world, "rehearse:tool_call")
+    (asked,) = open_interrupts(run)
+    claim_interrupt(interrupt_id=asked.pk, actor=bob)
+    args = {**json.loads(asked.args), "subject": "Changed by Bob"}
+    approve(asked, bob, editedArgs=args)
+    resumed_run(run)
+    return ToolCall.objects.get(run=run)
+
+
+@pytest.fixture
+def denied(world, bob):
+    run = start(world, "rehearse:tool_call")
+    (asked,) = open_interrupts(run)
+    deny(asked, bob)
+    resumed_run(run)
+    return ToolCall.objects.get(run=run)
+
+
+@pytest.fixture
+def waiting(world):
+    run = start(world, "rehearse:tool_call")
+    return ToolCall.objects.get(run=run)
+
+
+def path(call):
+    return f"/audit/calls/{call.pk}/"
+
+
+def listed(reader, query=""):
+    """The ids of the calls that are listed, the first one first."""
+    import re
+
+    found = reader.get(f"/audit/{query}").content.decode()
+    return re.findall(r'id="call-([0-9a-f-]{36})"', found)
+
+
+def ids(*rows):
+    return [str(row.pk) for row in rows]
+
+
+def test_the_list_says_who_decided_what_with_which_changes(reads_ana, edited):
+    said = words(reads_ana.get("/audit/"))
+
+    assert "Approved with changes Bob Changed: subject" in said
+    assert "until decided" in said
+    assert "Done" in said
+
+
+def test_calls_are_found_by_what_was_decided_by_whom_and_by_time(
+    reads_ana, edited, denied, waiting, world, bob
+):
+    today = edited.proposed_at.date()
+
+    assert listed(reads_ana) == ids(waiting, denied, edited)
+    assert listed(reads_ana, "?decision=edited") == ids(edited)
+    assert listed(reads_ana, "?decision=denied") == ids(denied)
+    assert listed(reads_ana, "?decision=none") == ids(waiting)
+    assert listed(reads_ana, f"?by={bob.user_id}") == ids(denied, edited)
+    assert listed(reads_ana, f"?by={bob.user_id}&decision=denied") == ids(denied)
+    assert listed(reads_ana, "?agent=rehearsal&decision=denied") == ids(denied)
+    assert listed(reads_ana, "?agent=nobody") == []
+    assert listed(reads_ana, f"?tool={edited.name}&q=changed+by+BOB") == ids(edited)
+    assert listed(reads_ana, "?tool=other") == []
+    assert listed(reads_ana, f"?since={today}") == ids(waiting, denied, edited)
+    assert listed(reads_ana, "?until=2020-01-01") == []
+    assert listed(reads_ana, "?since=2999-01-01") == []
+
+
+def test_a_withdrawn_answer_is_no_verdict(reads_ana, world, bob):
+    from inbox.actions.decisions.withdrawals import withdraw_decision
+    from inbox.actions.people.members import change_team
+
+    change_team(team_id=world.team.pk, grace_seconds=60, actor=SEED)
+    run = start(world, "rehearse:tool_call")
+    (asked,) = open_interrupts(run)
+    deny(asked, bob)
+    assert ToolCall.objects.get(run=run).verdict == "denied"
+
+    withdraw_decision(interrupt_id=asked.pk, actor=bob)
+
+    call = ToolCall.objects.get(run=run)
+    assert (call.verdict, call.decided_by) == ("", "")
+    assert words(reads_ana.get(path(call))).count("agrees with the digests in the trail") == 1
+
+
+def test_nonsense_in_the_address_is_said_and_ignored(reads_ana, edited):
+    page = reads_ana.get("/audit/?decision=perhaps&since=yesterday&until=9999-12-31&after=x")
+
+    assert "is ignored: Decision, From." in words(page)
+    assert listed(reads_ana, "?decision=perhaps&after=x&until=9999-12-31") == ids(edited)
+
+
+@pytest.mark.parametrize("which", ["tool_call_id", "pk"])
+def test_the_id_of_a_call_leads_straight_to_it(reads_ana, edited, denied, which):
+    found = reads_ana.get(f"/audit/?q={getattr(edited, which)}")
+
+    assert (found.status_code, found.headers["Location"]) == (302, path(edited))
+
+
+def test_a_stranger_finds_nothing_by_an_id(edited, world, client):
+    client.force_login(world.carol)
+
+    assert client.get(f"/audit/?q={edited.pk}").status_code == 200
+    assert client.get(f"/audit/?q={edited.tool_call_id}").status_code == 200
+    assert str(edited.pk) not in client.get("/audit/").content.decode()
+    assert client.get(path(edited)).status_code == 404
+    assert client.get(f"/audit/threads/{edited.thread_id}/").status_code == 404
+
+
+def test_a_search_that_no_index_answers_goes_on_from_page_to_page(
+    reads_ana, edited, denied, waiting, monkeypatch
+):
+    monkeypatch.setattr(merge_pages, "LOOKED_AT", 2)
+    first = reads_ana.get("/audit/?q=changed").content.decode()
+
+    assert listed(reads_ana, "?q=changed") == []
+    assert "further back nobody has looked yet" in first
+    assert listed(reads_ana, f"?q=changed&after={denied.pk}") == ids(edited)
+
+
+def test_a_page_goes_on_behind_its_last_row(reads_ana, edited, denied, waiting, monkeypatch):
+    from inbox.web.audit import audit_pages
+
+    monkeypatch.setattr(audit_pages, "_PAGE", 2)
+
+    assert listed(reads_ana) == ids(waiting, denied)
+    assert f"after={denied.pk}" in reads_ana.get("/audit/").content.decode()
+    assert listed(reads_ana, f"?after={denied.pk}") == ids(edited)
+
+
+def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, edited):
+    said = words(reads_ana.get(path(edited)))
+
+    assert "What was changed before it was approved" in said
+    assert "What was executed otherwise than approved" not in said
+    assert "Bob took this" in said
+    assert "Bob approved with changes" in said
+    assert "rehearsal started the tool" in said
+    assert "What is shown here agrees with the digests in the trail." in said
+    last = AuditEntry.objects.filter(tool_call=edited).latest("seq")
+    assert last.hash in reads_ana.get(path(edited)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"args": "{}"}, "something else was proposed"),
+        ({"edited_args": '{"subject":"Forged"}'}, "something else was approved"),
+        ({"edited_args": '{"subject":"Forged"}'}, "something else was executed"),
+        ({"result": "forged"}, "the result was another one"),
+    ],
+)
+def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, said):
+    ToolCall.objects.filter(pk=edited.pk).update(**change)
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert said in page
+    assert "agrees with the digests" not in page
+
+
+def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, edited, monkeypatch):
+    monkeypatch.setattr(tool_calls, "ENTRIES", 1)
+    ToolCall.objects.filter(pk=edited.pk).update(result="forged")
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert "the result was another one" in page
+    assert "There is more in the history of the thread." in page
+
+
+def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
+    monkeypatch.setattr(tool_calls, "COMPARED", 2)
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert re.search(r"agrees with the last \d entries about it. There are earlier ones", page)
+    assert "agrees with the digests in the trail" not in page
+
+
+def test_comments_do_not_push_evidence_out_of_the_comparison(
+    world, reads_ana, edited, bob, monkeypatch
+):
+    """Whoever may read can write as many comments, and have as many answers refused."""
+    monkeypatch.setattr(tool_calls, "COMPARED", 5)
+    asked = edited.interrupts.get()
+    for number in range(7):
+        add_comment(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")
+    ToolCall.objects.filter(pk=edited.pk).update(result="forged")
+
+    page = words(reads_ana.get(path(edited)))
+
+    assert "the result was another one" in page
+    assert "There are earlier ones" not in page
+
+
+@pytest.mark.parametrize("body", ["{", "[]", '{"actor": 1}', '{"actor": {}, "state": 5}'])
+def test_an_entry_that_somebody_changed_is_said_to_be(reads_ana, edited, body):
+    from django.db import connection
+
+    append_only_triggers.remove(connection)
+    AuditEntry.objects.filter(tool_call=edited, action="tool.started").update(body=body)
+
+    for page in (path(edited), f"/audit/threads/{edited.thread_id}/"):
+        found = reads_ana.get(page)
+        assert found.status_code == 200
+        assert "Not as it was written" in words(found)
+
+
+def test_the_history_of_a_thread_says_everything_and_what_was_erased(reads_ana, edited):
+    history = f"/audit/threads/{edited.thread_id}/"
+    whole = reads_ana.get(history).content.decode()
+    assert whole.count('class="entry"') == AuditEntry.objects.filter(chain=edited.thread_id).count()
+    assert "Changed by Bob" in whole
+
+    erase_thread(thread_id=edited.thread_id, reason="asked for", actor=SEED)
+
+    assert "Changed by Bob" not in reads_ana.get(history).content.decode()
+    assert "Names and texts erased" in words(reads_ana.get(history))
+    assert "as far as it has not been erased" in words(reads_ana.get(path(edited)))
+
+
+def test_threads_and_calls_lead_to_the_history(reads_ana, edited):
+    link = f'href="/audit/threads/{edited.thread_id}/"'
+
+    assert link in reads_ana.get(f"/threads/{edited.thread_id}/").content.decode()
+    assert link in reads_ana.get(path(edited)).content.decode()
+
+
+@pytest.fixture
+def sealed(edited, kept):
+    """A sealed log with a call that was edited."""
+    from inbox.transparency_log import origin
+
+    origin.seal()
+    return edited
+
+
+def exported(reader, **fields):
+    answer = reader.client.post("/audit/export", {"format": "csv", **fields})
+    return answer, answer.getvalue().decode() if answer.status_code == 200 else ""
+
+
+def test_whoever_administers_takes_the_trail_along_and_nobody_else(
+    reads_ana, reads_bob, sealed, world
+):
+    history = f"/audit/threads/{sealed.thread_id}/"
+    for page in ("/audit/", history):
+        assert 'action="/audit/export"' in reads_ana.get(page).content.decode()
+        assert 'action="/audit/export"' not in reads_bob.get(page).content.decode()
+
+    answer, table = exported(reads_ana, team=world.team.slug)
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert "Changed by Bob" in table
+    assert exported(reads_bob, team=world.team.slug)[0].status_code == 403
+    assert "You exported this" not in words(reads_ana.get(history))
+    exported(reads_ana, thread=str(sealed.thread_id))
+    assert "You exported this" in words(reads_ana.get(history))
+
+
+def test_an_export_is_narrowed_as_the_list_is(reads_ana, sealed, world):
+    page = reads_ana.get(f"/audit/?tool={sealed.name}&decision=edited").content.decode()
+    assert f'<input type="hidden" name="tool" value="{sealed.name}">' in page
+
+    narrowed = {"team": world.team.slug, "tool": sealed.name, "decision": "edited"}
+    _, table = exported(reads_ana, **narrowed)
+
+    assert "interrupt.resolved" in table
+    assert "run.started" not in table
+    assert exported(reads_ana, **{**narrowed, "decision": "denied"})[1].count("\r\n") == 1
+
+
+@pytest.mark.parametrize("fields", [{"format": "pdf"}, {"since": "yesterday"}, {"thread": "x"}])
+def test_an_export_that_makes_no_sense_says_so(reads_ana, sealed, fields):
+    answer, _ = exported(reads_ana, **fields)
+
+    assert answer.status_code == 422
+    assert "Nothing was exported" in words(answer)

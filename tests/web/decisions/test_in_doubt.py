@@ -1,0 +1,78 @@
+"""The question whether a tool call happened, which a lost worker leaves behind."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from inbox.actions.runs.recovery import recover_run
+from inbox.actions.runs.run_lease import EventBatch, claim_run, start_tool_calls
+from inbox.actions.runs.tool_calls import CallAttempt
+from tests.support.steps import (
+    approve,
+    open_interrupts,
+    reread,
+    start,
+)
+from tests.support.web.pages import decision_form, sent
+
+
+@pytest.fixture
+def doubt(world, bob):
+    """The interrupt about a charge whose worker died between its start and its result."""
+    asked = open_interrupts(start(world, "rehearse:effect:one"))[0]
+    approve(asked, bob)
+    run, lease = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
+    call = asked.tool_call
+    start_tool_calls(
+        lease=lease, batch=EventBatch(), wanted=[CallAttempt(call.tool_call_id, call.args, "once")]
+    )
+    past = timezone.now() - timedelta(seconds=1)
+    type(run).objects.filter(pk=run.pk).update(lease_until=past)
+    recover_run(run_id=run.pk, restartable=True)
+    return open_interrupts(run)[0]
+
+
+HAPPENED, DID_NOT_HAPPEN, STOP = "0", "1", "2"
+
+
+def test_the_three_outcomes_are_offered_and_none_is_chosen(doubt, reads_bob):
+    form = reads_bob.form(doubt)
+
+    for branch in (HAPPENED, DID_NOT_HAPPEN, STOP):
+        assert f"branch:{branch}:answer" in form.buttons
+    assert form.control("answer@branch").value == ""
+
+
+def test_the_result_is_passed_on_letter_for_letter(doubt, reads_bob):
+    result = '{"ok":  true}\nsecond line'
+
+    reads_bob.send(doubt, "answer", **_chosen(reads_bob, doubt, HAPPENED, result))
+
+    assert sent(doubt) == {"outcome": "happened", "result": result}
+    assert reread(doubt.tool_call).result == result
+
+
+@pytest.mark.parametrize(
+    ("branch", "outcome"), [(DID_NOT_HAPPEN, "did_not_happen"), (STOP, "stop")]
+)
+def test_the_other_outcomes_need_no_more(doubt, reads_bob, branch, outcome):
+    reads_bob.send(doubt, "answer", **_chosen(reads_bob, doubt, branch))
+
+    assert sent(doubt) == {"outcome": outcome}
+
+
+def test_nothing_chosen_is_no_answer(doubt, reads_bob):
+    response = reads_bob.send(doubt, "answer")
+
+    assert response.status_code == 422
+    assert reread(doubt).status == "open"
+
+
+def _chosen(reader, doubt, branch, result=""):
+    """The fields of the form after an outcome was chosen in it."""
+    shown = reader.send(doubt, "answer", draft=f"branch:{branch}:answer")
+    form = decision_form(shown.content.decode())
+    if result:
+        form.fill("answer@0/result", result)
+    return dict(form.post().items())

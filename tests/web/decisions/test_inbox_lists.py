@@ -1,0 +1,142 @@
+import html
+import re
+from datetime import timedelta
+
+from django.utils import timezone
+
+from inbox.queries.decisions import inbox_lists
+from tests.support.steps import (
+    approve,
+    call_off,
+    deny,
+    open_interrupts,
+    start,
+)
+from tests.support.web.pages import words
+
+
+def test_the_soonest_to_expire_comes_first_and_what_never_expires_last(world, reads_bob, ask):
+    never = ask("custom_reason")
+    later = ask("tool_call")
+    soon = ask("confirmation")
+    expire_in(soon, timedelta(minutes=5))
+
+    assert listed(reads_bob.get("/")) == [str(row.pk) for row in (soon, later, never)]
+
+
+def test_what_expires_soon_says_so(reads_bob, ask):
+    expire_in(ask("tool_call"), timedelta(minutes=5))
+    expire_in(ask("confirmation"), timedelta(minutes=1))
+
+    page = reads_bob.get("/").content.decode()
+
+    assert page.index("tag tag-bad") < page.index("tag tag-warn")
+
+
+def test_the_rail_counts_what_is_pending_up_to_99(world, reads_bob):
+    for number in (2, 99):
+        start(world, f"rehearse:parallel:{number}")
+        page = words(reads_bob.get("/"))
+        assert ("2 pending" if number == 2 else "99+ pending") in page
+
+
+def test_a_long_list_goes_on_behind_a_link(world, reads_bob):
+    start(world, "rehearse:parallel:60")
+
+    first = reads_bob.get("/")
+    following = re.search(r'href="(/\?after=[^"]+)"', first.content.decode())
+    second = reads_bob.get(following.group(1))
+
+    assert len(listed(first)) == 50
+    assert len(listed(second)) == 10
+    assert not set(listed(first)) & set(listed(second))
+
+
+def test_a_link_to_nowhere_shows_the_list_from_its_start(ask, reads_bob):
+    interrupt = ask("tool_call")
+
+    for after in ("nonsense", "01a1f997-8ed2-72a5-8089-e7eeec5e324c"):
+        assert listed(reads_bob.get(f"/?after={after}")) == [str(interrupt.pk)]
+
+
+def test_an_empty_list_says_how_to_get_a_first_item(world, reads_bob):
+    page = words(reads_bob.get("/"))
+
+    assert "Nothing waits for you" in page
+    assert "curl http://testserver/api/runs" in page
+    assert '"agent": "rehearsal"' in page
+
+
+def test_decided_items_are_listed_with_who_and_what(world, bob, reads_bob, reads_alice):
+    first, second, third = open_interrupts(start(world, "rehearse:parallel3"))
+    approve(first, bob)
+    deny(second, bob)
+    call_off(third, bob)
+
+    assert listed(reads_bob.get("/decided/")) == [str(row.pk) for row in (third, second, first)]
+    page = words(reads_alice.get("/decided/"))
+    assert "Bob approved" in page
+    assert "Bob rejected" in page
+    assert "Bob cancelled" in page
+
+
+def test_the_pending_list_ends_with_what_was_decided_last(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+
+    page = reads_bob.get("/").content.decode()
+
+    assert listed(reads_bob.get("/")) == []
+    assert f"/interrupts/{interrupt.pk}/" in page.partition("Decided last")[2]
+
+
+def test_a_live_request_gets_the_same_rows_without_the_frame(ask, reads_bob):
+    interrupt = ask("tool_call")
+
+    page = reads_bob.get("/", live=True)
+
+    assert listed(page) == [str(interrupt.pk)]
+    assert b'id="rail"' not in page.content
+    assert b'id="pending-count"' in page.content
+
+
+def listed(response):
+    """The ids of the rows of the list, in order."""
+    rows = re.search(r'<ul id="rows".*?</ul>', response.content.decode(), re.DOTALL)
+    return re.findall(r'id="row-([0-9a-f-]{36})"', rows.group())
+
+
+def expire_in(interrupt, time):
+    at = timezone.now() + time
+    type(interrupt).objects.filter(pk=interrupt.pk).update(expires_at=at, due_at=at)
+
+
+def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
+    start(world, "rehearse:tool_call")
+    for _ in range(2):
+        start(world, "rehearse:confirmation")
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+
+    first = reads_bob.get("/?sort=new&q=invoice")
+
+    assert "Nothing found so far: the list goes on. Search on" in words(first)
+    assert "No results" not in words(first)
+    second = reads_bob.get(
+        html.unescape(re.search(r'href="([^"]*after=[^"]*)"', first.content.decode()).group(1))
+    )
+    assert len(listed(second)) == 1
+    assert "Search on" not in words(second)
+
+
+def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkeypatch):
+    start(world, "rehearse:tool_call")
+    for _ in range(2):
+        start(world, "rehearse:confirmation")
+    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+
+    first = reads_bob.get("/api/interrupts?sort=new&q=invoice").json()
+    second = reads_bob.get(f"/api/interrupts?sort=new&q=invoice&after={first['next_after']}").json()
+
+    assert first["results"] == []
+    assert [row["tool"] for row in second["results"]] == ["send_email"]
+    assert second["next_after"] is None

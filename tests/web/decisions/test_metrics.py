@@ -1,0 +1,287 @@
+"""The figures of the audit trail: by day, by tool, and how long answers took."""
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from inbox.models import Interrupt, ToolCall
+from inbox.queries.decisions import metrics
+from inbox.queries.decisions.metrics import metrics_for
+from inbox.rules.decisions.metrics import Counts, days_until, times_of
+from tests.support.steps import (
+    approve,
+    deny,
+    open_interrupts,
+    reread,
+    resumed_run,
+    start,
+)
+from tests.support.web.pages import words
+
+
+def last_days(count):
+    """Asked for in the test itself: the tests may have been collected yesterday."""
+    return days_until(datetime.now(UTC).date(), count)
+
+
+@pytest.fixture
+def five(world, bob):
+    """Two calls approved, one of them with changes, one rejected, one expired, one that waits."""
+    from inbox.rules.runs.states import ToolCallOutcome
+
+    def ask():
+        (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
+        return asked
+
+    approved, edited, denied, expired, waiting = (ask() for _ in range(5))
+    approve(approved, bob)
+    approve(edited, bob, editedArgs={**json.loads(edited.args), "subject": "Another"})
+    deny(denied, bob)
+    for asked in (approved, edited, denied):
+        resumed_run(asked.run)
+    ToolCall.objects.filter(pk=expired.tool_call_id).update(verdict=ToolCallOutcome.EXPIRED)
+    Interrupt.objects.filter(pk=expired.pk).update(status="expired", closed_at=datetime.now(UTC))
+    for asked, seconds in ((approved, 10), (edited, 20), (denied, 60)):
+        closed = reread(asked).created_at + timedelta(seconds=seconds)
+        Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
+    return approved, edited, denied, expired, waiting
+
+
+def move(asked, days):
+    """Let a call have been proposed so many days ago: its key says when."""
+    call = ToolCall.objects.get(pk=asked.tool_call_id)
+    old = call.pk
+    made = (old.int >> 80) - days * 86_400_000
+    call.pk = UUID(int=(made << 80) | (old.int & ((1 << 80) - 1)))
+    call.tool_call_id = f"{call.tool_call_id}-{days}"
+    call.save(force_insert=True)
+
+
+def test_the_figures_say_what_came_of_the_calls(five, bob):
+    found = metrics_for(bob, last_days(7))
+
+    assert found.counts.by_verdict == {
+        "approved": 1,
+        "edited": 1,
+        "denied": 1,
+        "expired": 1,
+        "": 1,
+    }
+    assert (found.counts.approval_rate, found.counts.edit_rate) == (2 / 3, 1 / 2)
+    assert (found.times.count, found.times.median, found.times.p90) == (3, 20, 60)
+    assert (found.expired, found.pending, found.oldest) == (1, 1, five[-1])
+    assert [counts.all for _, counts in found.by_day] == [0, 0, 0, 0, 0, 0, 5]
+    ((tool, (counts, times)),) = found.by_tool.items()
+    assert (tool, counts.all, times.median) == ("send_email", 5, 20)
+
+
+def test_each_call_counts_on_the_day_on_which_it_was_proposed(five, bob):
+    for days in (1, 6, 7, 29, 30):
+        move(five[0], days)
+
+    week = metrics_for(bob, last_days(7))
+    month = metrics_for(bob, last_days(30))
+
+    assert [counts.all for _, counts in week.by_day] == [1, 0, 0, 0, 0, 1, 5]
+    assert month.counts.all == 9
+    assert month.by_day[0][1].approved == 1
+
+
+def test_nobody_gets_figures_of_another_team(five, carol, bob):
+    assert metrics_for(carol, last_days(7)).counts.all == 0
+    assert metrics_for(carol, last_days(7), team="tests").counts.all == 0
+    assert metrics_for(carol, last_days(7)).oldest is None
+    assert metrics_for(bob, last_days(7), team="others").counts.all == 0
+    assert metrics_for(bob, last_days(7), team="tests").counts.all == 5
+
+
+def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypatch):
+    for days in (1, 2, 3):
+        move(five[0], days)
+    monkeypatch.setattr(metrics, "MOST_CALLS", 6)
+
+    found = metrics_for(bob, last_days(7))
+
+    assert found.since == last_days(7)[-2]
+    assert [counts.all for _, counts in found.by_day] == [0, 0, 0, 0, 0, 1, 5]
+
+
+def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
+    monkeypatch.setattr(metrics, "MOST_ANSWERS", 2)
+
+    found = metrics_for(bob, last_days(7))
+
+    assert found.is_sampled
+    assert found.times.count == 2
+
+
+def test_more_rows_cost_no_more_queries(five, bob, django_assert_num_queries, world):
+    with django_assert_num_queries(7):
+        metrics_for(bob, last_days(7))
+    move(five[0], 3)
+    start(world, "rehearse:tool_call")
+
+    with django_assert_num_queries(7):
+        metrics_for(bob, last_days(90))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "median", "p90"),
+    [
+        ([], None, None),
+        ([5], 5, 5),
+        ([3, 1, 2], 2, 3),
+        (range(1, 11), 5, 9),
+        (range(1, 101), 50, 90),
+    ],
+)
+def test_a_percentile_is_one_of_the_values(seconds, median, p90):
+    times = times_of(list(seconds))
+
+    assert (times.median, times.p90) == (median, p90)
+
+
+def test_without_a_decision_there_is_no_rate():
+    counts = Counts({"": 3, "answered": 1, "cancelled": 1})
+
+    assert (counts.approval_rate, counts.edit_rate) == (None, None)
+    assert (counts.all, counts.others) == (5, 5)
+
+
+def test_days_end_today():
+    assert days_until(date(2026, 3, 1), 3) == [
+        date(2026, 2, 27),
+        date(2026, 2, 28),
+        date(2026, 3, 1),
+    ]
+
+
+# -- the page -------------------------------------------------------------------------------------
+
+
+def test_the_page_has_the_figures_in_words(five, reads_bob):
+    page = reads_bob.get("/audit/metrics/?days=7")
+    said = words(page)
+
+    assert "Tool calls 5" in said
+    assert "Approved, of what was decided 67 %" in said
+    assert "With changes, of what was approved 50 %" in said
+    assert "Answered within, half of them 20.0 s" in said
+    assert "Expired requests 1" in said
+    assert f'href="/interrupts/{five[-1].pk}/"' in page.content.decode()
+    assert f"{last_days(1)[0]} 2 1 1 1" in said
+    assert 'href="/audit/?tool=send_email"' in page.content.decode()
+
+
+def test_the_chart_has_a_bar_for_each_part_of_a_day(five, reads_bob):
+    text = reads_bob.get("/audit/metrics/?days=7").content.decode()
+
+    assert '<rect class="is-approved" x="61.0" y="60.00" width="8" height="40.00"/>' in text
+    assert '<rect class="is-others" x="61.0" y="0.00" width="8" height="20.00"/>' in text
+    assert text.count("<rect class=") == 4 + 2
+
+
+def test_german_writes_the_chart_in_the_numbers_of_svg(five, world, client):
+    client.force_login(world.bob)
+    client.cookies["django_language"] = "de"
+
+    text = client.get("/audit/metrics/?days=7").content.decode()
+
+    assert 'x="61.0" y="60.00"' in text
+    assert 'viewBox="0 0 70 100"' in text
+
+
+def test_without_anything_the_page_says_so(world, reads_bob):
+    page = reads_bob.get("/audit/metrics/")
+
+    assert "Nothing was proposed or decided in these days." in words(page)
+    assert "<table" not in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    "query", ["days=5", "days=-1", "days=x", "days=%D9%A7", "team=%00x", "team=no"]
+)
+def test_nonsense_in_the_address_is_no_error(five, reads_bob, query):
+    page = reads_bob.get(f"/audit/metrics/?{query}")
+
+    assert page.status_code == 200
+    assert "30 days" in words(page)
+
+
+def test_a_hostile_name_of_a_tool_is_text(five, reads_bob):
+    ToolCall.objects.update(name='<b onclick="x">')
+
+    page = reads_bob.get("/audit/metrics/").content.decode()
+
+    assert "<b onclick" not in page
+    assert "?tool=%3Cb+onclick%3D%22x%22%3E" in page
+
+
+def test_a_name_that_turns_the_page_around_shows_what_does_it(five, world, client):
+    from inbox.models import Membership, Team
+
+    ToolCall.objects.update(name="pay\u202edne")
+    others = Team.objects.get(slug="others")
+    Team.objects.filter(pk=others.pk).update(name="Oth\u202eers")
+    Membership.objects.create(team=others, user=world.bob, role="viewer")
+    client.force_login(world.bob)
+
+    page = client.get("/audit/metrics/").content.decode()
+
+    assert "\u202e" not in page
+
+
+def test_of_many_tools_the_most_called_are_listed_and_the_rest_is_counted(five, reads_bob):
+    (call,) = ToolCall.objects.filter(pk=five[0].tool_call_id)
+    for number in range(30):
+        call.pk = UUID(int=call.pk.int + 1)
+        call.name, call.tool_call_id = f"tool-{number}", f"call-{number}"
+        call.save(force_insert=True)
+
+    page = reads_bob.get("/audit/metrics/?days=7")
+
+    assert page.content.decode().count('href="/audit/?tool=') == 25
+    assert "and 6 more tools with fewer calls" in words(page)
+
+
+def test_more_calls_than_are_counted_in_one_day_are_said_and_no_error(five, reads_bob, monkeypatch):
+    monkeypatch.setattr(metrics, "MOST_CALLS", 1)
+
+    page = reads_bob.get("/audit/metrics/?days=7")
+
+    assert "There are so many calls that only those since" in words(page)
+    assert "Requests that wait 1" in words(page)
+
+
+def test_days_that_are_not_counted_have_no_row(five, reads_bob, monkeypatch):
+    for days in (1, 2, 3):
+        move(five[0], days)
+    monkeypatch.setattr(metrics, "MOST_CALLS", 6)
+
+    page = reads_bob.get("/audit/metrics/?days=7").content.decode()
+
+    assert page.count('<th scope="row">20') == 2
+
+
+def test_an_answer_from_before_its_question_took_no_time(five, reads_bob):
+    for asked in five[:3]:
+        closed = reread(asked).created_at - timedelta(days=2)
+        Interrupt.objects.filter(pk=asked.pk).update(closed_at=closed)
+
+    assert "Answered within, half of them 0 ms" in words(reads_bob.get("/audit/metrics/"))
+
+
+def test_who_is_in_two_teams_chooses_one(five, world, client):
+    from inbox.models import Membership, Team
+
+    others = Team.objects.get(slug="others")
+    Membership.objects.create(team=others, user=world.bob, role="viewer")
+    client.force_login(world.bob)
+
+    page = client.get("/audit/metrics/?team=others&days=7")
+
+    assert "Nothing was proposed" in words(page)
+    assert '<option value="others" selected>' in page.content.decode()
+    assert "/audit/metrics/?days=90&amp;team=others" in page.content.decode()

@@ -1,0 +1,135 @@
+"""Who has opened a request is in its trail, once for each view of it."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from inbox.actions.decisions.read_receipts import record_view
+from inbox.models import AuditEntry
+from inbox.rules.errors import Forbidden, NotFound, ViewChanged
+from tests.integration.decisions.test_decide import ask_twice_about_one_call
+from tests.support.browser.site import open_site, wait_for
+from tests.support.steps import (
+    approve,
+    open_interrupts,
+    reread,
+    start,
+)
+from tests.support.web.pages import words
+
+
+@pytest.fixture
+def asked(world):
+    (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
+    return interrupt
+
+
+def tell(reader, interrupt, view_digest=None):
+    """What the page of a request sends once somebody looks at it."""
+    body = {"view_digest": view_digest or reread(interrupt).shown_digest}
+    return reader.client.post(f"/interrupts/{interrupt.pk}/viewed", body).status_code
+
+
+def look(interrupt, actor, view_digest=None):
+    digest = view_digest or reread(interrupt).shown_digest
+    return record_view(interrupt_id=interrupt.pk, view_digest=digest, actor=actor)
+
+
+def sightings(interrupt):
+    found = AuditEntry.objects.filter(interrupt=interrupt, action="interrupt.viewed")
+    return [(one.actor_id, one.told["digests"]["view"]) for one in found.order_by("seq")]
+
+
+def test_a_view_is_in_the_trail_once_for_each_person(asked, bob, alice, reads_bob, reads_alice):
+    for reader in (reads_bob, reads_bob, reads_alice, reads_bob):
+        assert tell(reader, asked) == 204
+
+    assert sightings(asked) == [
+        (str(bob.user_id), asked.view_digest),
+        (str(alice.user_id), asked.view_digest),
+    ]
+
+
+def test_another_view_of_the_same_request_is_seen_anew(world, as_agent, bob, reads_bob):
+    async def play(run_input, _context):
+        for event in ask_twice_about_one_call(run_input):
+            yield event
+
+    first, second = open_interrupts(start(world, "go", agent=as_agent(play)))
+    tell(reads_bob, second)
+    approve(first, bob, editedArgs={"amount": 9})
+
+    tell(reads_bob, second)
+
+    (_, before), (_, after) = sightings(second)
+    assert before != after == reread(second).shown_digest
+
+
+def test_a_page_asks_to_be_told_of_only_until_it_was(asked, reads_bob, reads_alice):
+    address = f'data-viewed="/interrupts/{asked.pk}/viewed"'
+    assert address in reads_bob.open(asked)
+    assert address in reads_bob.open(asked), "reading a page has written something down"
+
+    tell(reads_bob, asked)
+
+    assert "data-viewed" not in reads_bob.open(asked)
+    assert address in reads_alice.open(asked)
+
+
+def test_nobody_has_seen_what_was_not_shown(asked, bob, reads_bob):
+    assert tell(reads_bob, asked, "0" * 64) == 409
+    with pytest.raises(ViewChanged):
+        look(asked, bob, "0" * 64)
+
+    assert sightings(asked) == []
+
+
+def test_strangers_and_machines_see_nothing(asked, carol, robot, reads_carol):
+    assert tell(reads_carol, asked) == 404
+    with pytest.raises(NotFound):
+        look(asked, carol)
+    with pytest.raises(Forbidden):
+        look(asked, robot)
+
+    assert sightings(asked) == []
+
+
+def test_the_history_of_the_thread_says_who_has_seen_it(asked, reads_bob, reads_alice):
+    tell(reads_bob, asked)
+    history = f"/audit/threads/{asked.thread_id}/"
+
+    assert "Bob has seen this" in words(reads_alice.get(history))
+    assert "You have seen this" in words(reads_bob.get(history))
+    assert "Bob has seen this" in words(reads_alice.get(f"/audit/calls/{asked.tool_call_id}/"))
+    assert "agrees with the digests" in words(
+        reads_alice.get(f"/audit/calls/{asked.tool_call_id}/")
+    )
+
+
+@pytest.mark.browser
+def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(tmp_path):
+    with open_site(tmp_path) as site, site.open_as("marco") as page:
+        asked = site.ask("tool_call")
+        entries = f"/api/threads/{asked['thread']}/audit"
+
+        def seen():
+            found = site.call(entries)["results"]
+            return [one["actor"]["name"] for one in found if one["action"] == "interrupt.viewed"]
+
+        ahead = page.context.new_page()
+        ahead.add_init_script(
+            "Object.defineProperty(document, 'hidden', { get: () => !window.shown });"
+        )
+        site.open(ahead, asked)
+        assert seen() == []
+
+        ahead.evaluate("shown = true; document.dispatchEvent(new Event('visibilitychange'))")
+        wait_for(seen)
+        site.open(page, asked)
+        page.reload()
+        site.wait_until_live(page)
+
+        assert seen() == ["Marco Ruiz"]
+        page.goto(f"{site.url}/audit/threads/{asked['thread']}/")
+        expect(page.locator("#entries")).to_contain_text(re.compile("You have seen this"))

@@ -1,0 +1,235 @@
+"""The pages of teams: members, keys whose token is shown once, and who can do what."""
+
+import re
+
+import pytest
+
+from inbox.actions.people.api_keys import make_key, revoke_key
+from inbox.models import ApiKey, Membership, Team
+from inbox.queries.people.api_keys import actor_of_key
+from inbox.rules.people.access import SEED, Permission
+from inbox.web.people.teams import PERMISSIONS, ROLES
+from tests.support.steps import reread
+from tests.support.web.pages import words
+from tests.web.agents.test_agents import ana, err, reads_ana
+
+__all__ = ["ana", "reads_ana"]
+
+KEY = {"name": "ci", "scopes": ["read", "run"], "agent": "", "days": "90"}
+
+
+def token_in(answer):
+    (token,) = re.findall(r'id="token">([^<]*)<', answer.content.decode())
+    return token
+
+
+@pytest.fixture
+def key(world):
+    row, _ = make_key(
+        team_id=world.team.pk, name="nightly", scopes={Permission.READ}, actor=SEED, days=3
+    )
+    return row
+
+
+# -- members --------------------------------------------------------------------------------------
+
+
+def test_members_see_their_team_and_change_nothing(reads_bob, reads_carol):
+    page = reads_bob.get("/teams/")
+
+    assert "Alice" in words(page)
+    assert "Viewer" in words(page)
+    for action in ("/role", "/save", "/keys/"):
+        assert action not in page.content.decode()
+    assert reads_bob.get("/teams/tests/keys/").status_code == 403
+    assert reads_carol.get("/teams/tests/").status_code == 404
+    assert 'href="/teams/"' in reads_bob.get("/").content.decode()
+
+
+def test_who_belongs_to_no_team_is_told_so(reads_bob, world):
+    Membership.objects.all().delete()
+
+    assert "You belong to no team yet." in words(reads_bob.get("/teams/"))
+
+
+def test_an_administrator_changes_roles_and_removes_people(reads_ana, world):
+    path = f"/teams/tests/members/{world.alice.pk}"
+    changed = reads_ana.client.post(f"{path}/role", {"role": "reviewer"})
+    assert Membership.objects.get(user=world.alice).role == "reviewer"
+
+    removed = reads_ana.client.post(f"{path}/remove")
+    assert (changed.status_code, removed.status_code) == (303, 303)
+    assert "Alice" not in words(reads_ana.get("/teams/tests/"))
+
+
+@pytest.mark.parametrize("what", ["role", "remove"])
+def test_the_last_administrator_is_told_why_they_stay(reads_ana, ana, what):
+    refused = reads_ana.client.post(f"/teams/tests/members/{ana.pk}/{what}", {"role": "viewer"})
+
+    assert refused.status_code == 409
+    assert "The last administrator of a team stays" in words(refused)
+
+
+def test_who_leaves_is_led_out(reads_bob, world):
+    left = reads_bob.client.post(f"/teams/tests/members/{world.bob.pk}/remove")
+
+    assert (left.status_code, left.url) == (303, "/teams/")
+    assert reads_bob.get("/teams/tests/").status_code == 404
+
+
+def test_a_role_that_is_none_is_not_found(reads_ana, world):
+    path = f"/teams/tests/members/{world.alice.pk}/role"
+
+    assert reads_ana.client.post(path, {"role": "king"}).status_code == 404
+
+
+def test_a_team_is_renamed_and_gets_a_grace_period(reads_ana, world):
+    saved = reads_ana.client.post("/teams/tests/save", {"name": "Testers", "grace_seconds": "30"})
+    refused = reads_ana.client.post("/teams/tests/save", {"name": "T", "grace_seconds": "soon"})
+
+    team = Team.objects.get(pk=world.team.pk)
+    assert (saved.status_code, refused.status_code) == (303, 422)
+    assert (team.name, team.grace_seconds) == ("Testers", 30)
+
+
+# -- keys -----------------------------------------------------------------------------------------
+
+
+def test_a_key_is_made_and_its_token_is_shown_once(reads_ana):
+    made = reads_ana.client.post("/teams/tests/keys/add", KEY)
+
+    token, row = token_in(made), ApiKey.objects.get(name="ci")
+    assert actor_of_key(token).key_id == row.pk
+    assert "no-store" in made.headers["Cache-Control"]
+    assert (row.made_by, (row.expires_at - row.created_at).days) == ("Ana", 90)
+    for address in (f"/keys/{row.pk}/", "/teams/tests/keys/", "/teams/tests/who/"):
+        assert token not in reads_ana.get(address).content.decode()
+
+
+def test_the_form_suggests_ninety_days_and_calls_for_ever_by_its_name(reads_ana):
+    page = reads_ana.get("/teams/tests/keys/new/").content.decode()
+
+    assert '<option value="90" selected>' in page
+    assert "No end: it works until somebody revokes it" in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"scopes": []}, "scopes"),
+        ({"agent": "rehearsal", "scopes": ["decide"]}, "scopes"),
+        ({"agent": "nobody"}, "agent"),
+        ({"days": "4000"}, "expires_in_days"),
+        ({"days": "soon"}, "expires_in_days"),
+    ],
+)
+def test_what_makes_no_key_is_said_beside_its_field(reads_ana, wrong, field):
+    before = ApiKey.objects.count()
+
+    refused = reads_ana.client.post("/teams/tests/keys/add", {**KEY, **wrong})
+
+    assert refused.status_code == 422
+    assert 'class="err"' in refused.content.decode()
+    if field != "scopes":
+        assert err(refused, f"f-{field}")
+    assert ApiKey.objects.count() == before
+
+
+def test_an_agent_gets_a_key_of_its_own(reads_ana):
+    made = reads_ana.client.post("/teams/tests/keys/add", {**KEY, "agent": "rehearsal"})
+
+    assert actor_of_key(token_in(made)).agent_id is not None
+    assert "It sees and runs this agent only, and never decides." in words(made)
+
+
+def test_a_new_token_is_shown_once_and_the_one_before_is_named(reads_ana, key):
+    rotated = reads_ana.client.post(f"/keys/{key.pk}/rotate", {"overlap": "24", "days": "90"})
+
+    token = token_in(rotated)
+    page = reads_ana.get(f"/keys/{key.pk}/")
+    assert actor_of_key(token).key_id == key.pk
+    assert "Token before" in words(page)
+    assert token not in page.content.decode()
+
+
+def test_a_key_is_revoked_and_says_so(reads_ana, key):
+    revoked = reads_ana.client.post(f"/keys/{key.pk}/revoke")
+    page = reads_ana.get(f"/keys/{key.pk}/")
+    again = reads_ana.client.post(f"/keys/{key.pk}/rotate", {"overlap": "0"})
+
+    assert (revoked.status_code, again.status_code) == (303, 409)
+    assert "Revoked" in words(page)
+    assert "/rotate" not in page.content.decode()
+
+
+def test_what_ends_soon_or_was_never_used_is_pointed_out(reads_ana, key):
+    text = words(reads_ana.get("/teams/tests/keys/"))
+
+    assert "Ends soon" in text  # in three days
+    assert "Never used" in text  # the key of the world
+
+
+def test_a_name_cannot_hide_what_it_is(reads_ana, key):
+    ApiKey.objects.filter(pk=key.pk).update(name="a\u202eb", made_by="<b>x")
+
+    page = reads_ana.get("/teams/tests/keys/").content.decode()
+
+    assert "\u202e" not in page
+    assert "<b>x" not in page
+
+
+# -- who can do what ------------------------------------------------------------------------------
+
+
+def test_every_permission_and_every_role_has_words():
+    assert set(PERMISSIONS) == set(Permission)
+    assert set(ROLES) == set(type(next(iter(ROLES))))
+
+
+def sections(page):
+    """Who stands under which permission."""
+    parts = re.split(r'<h2 class="may"[^>]*>', page.content.decode())[1:]
+    return {part.partition("<")[0]: part for part in parts}
+
+
+def test_it_says_who_can_do_what(reads_bob, ana, world, key):
+    revoked, _ = make_key(
+        team_id=world.team.pk, name="revoked", scopes={Permission.READ}, actor=SEED
+    )
+    revoke_key(key_id=revoked.pk, actor=SEED)
+    make_key(
+        team_id=world.team.pk,
+        name="its own",
+        scopes={Permission.READ},
+        agent="rehearsal",
+        actor=SEED,
+    )
+
+    may = sections(reads_bob.get("/teams/tests/who/"))
+
+    assert list(may) == ["Read", "Run", "Decide", "Administer"]
+    for name, people in (("Read", "Alice Bob Ana"), ("Decide", "Bob Ana"), ("Administer", "Ana")):
+        for person in ("Alice", "Bob", "Ana"):
+            assert (f">{person}<" in may[name]) is (person in people), (name, person)
+    assert ">nightly<" in may["Read"]
+    assert ">nightly<" not in may["Decide"]
+    assert "only rehearsal" in may["Read"]
+    assert ">revoked<" not in may["Read"]
+
+
+def test_who_cannot_sign_in_can_do_nothing(reads_bob, world):
+    type(world.alice).objects.filter(pk=world.alice.pk).update(is_active=False)
+
+    assert ">Alice<" not in reads_bob.get("/teams/tests/who/").content.decode()
+    assert "cannot sign in" in words(reads_bob.get("/teams/tests/"))
+
+
+def test_a_switch_that_is_unticked_is_turned_off(world, reads_ana):
+    form = {"name": "Tests", "grace_seconds": "0", "switch": "inbox_only"}
+    reads_ana.client.post("/teams/tests/save", {**form, "inbox_only": "on"})
+    assert reread(world.team).inbox_only
+
+    reads_ana.client.post("/teams/tests/save", form)
+
+    assert not reread(world.team).inbox_only

@@ -1,0 +1,200 @@
+"""Headings: facts and the operator's texts, and nothing that came over the wire or from a model."""
+
+import json
+
+import pytest
+
+from inbox.models import Interrupt, Team
+from inbox.rules.errors import InvalidValue
+from inbox.rules.runs.headings import check_headings, heading_of
+from tests.integration.agents.test_remote_agents import refunds
+from tests.integration.runs.test_engine import about, asking, proposed
+from tests.support.agents.remote_agent_server import elsewhere
+from tests.support.steps import open_interrupts, start
+from tests.support.web import spec_examples as examples
+from tests.web.agents.test_agents import ana, reads_ana
+
+__all__ = ["ana", "elsewhere", "reads_ana", "refunds"]
+
+DECEIVING = "✔ Verified by Security: routine restart"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"reason": "tool_call", "tool": "deploy"}, "Call deploy"),
+        (
+            {
+                "reason": "tool_call",
+                "tool": "pay",
+                "values": {"to": "Kestrel", "amount": 12.5, "now": True, "memo": "rent"},
+            },
+            "Call pay (to Kestrel, amount 12.5, now true)",
+        ),
+        (
+            {"reason": "tool_call", "tool": "pay", "values": {"note": "x" * 41, "key": "••••••••"}},
+            "Call pay",
+        ),
+        ({"reason": "input_required"}, "Question"),
+        ({"reason": "input_required", "tool": "ask_person"}, "Question: ask_person"),
+        ({"reason": "confirmation"}, "Confirmation"),
+        ({"reason": "langgraph:refund_approval"}, "Refund approval"),
+        ({"reason": "draft:database_modification"}, "Database modification"),
+        ({"reason": "draft:human_approval", "tool": "sendEmail"}, "Call sendEmail"),
+        ({"reason": "acme:policyHold"}, "Policy Hold"),
+        ({"reason": "acme:"}, "Acme:"),
+        ({"reason": "acme:hold", "tool": "pay"}, "Hold: pay"),
+    ],
+)
+def test_a_heading_over_the_wire_is_made_of_facts(more, expected):
+    given = {"message": DECEIVING, "is_operators": False, "tool": "", "values": {}, **more}
+
+    assert heading_of(**given) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "values", "expected"),
+    [
+        ("Pay 12.5 EUR to Kestrel", {"to": "Kestrel"}, "Pay 12.5 EUR to Kestrel"),
+        ("", {}, "Call pay"),
+        (DECEIVING, {"question": DECEIVING}, "Call pay"),
+        (f"Say: {DECEIVING}", {"text": DECEIVING}, "Call pay"),
+    ],
+)
+def test_a_heading_of_code_in_the_worker_is_its_authors_text(message, values, expected):
+    given = {"reason": "tool_call", "message": message, "is_operators": True, "tool": "pay"}
+
+    assert heading_of(**given, values=values).startswith(expected)
+
+
+WRITTEN = {
+    "pay": "Pay {amount} EUR to {to}",
+    "refund_approval": "Refund {amount}",
+    "acme:hold": "A hold of the policy",
+    "login": "Sign in with {key}",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"values": {"to": "Kestrel", "amount": 12.5}}, "Pay 12.5 EUR to Kestrel"),
+        ({"values": {"to": "{amount}", "amount": 5}}, "Pay 5 EUR to {amount}"),
+        ({"values": {"to": True, "amount": 5}}, "Pay 5 EUR to true"),
+        ({"values": {"amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": "x" * 41, "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": "a\nb", "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": ["Kestrel"], "amount": 5}}, "Call pay (amount 5)"),
+        ({"values": {"to": None, "amount": 5}}, "Call pay (amount 5)"),
+        ({"tool": "login", "values": {"key": "••••••••"}}, "Sign in with ••••••••"),
+        ({"tool": "refund", "values": {}}, "Call refund"),
+        (
+            {"reason": "langgraph:refund_approval", "tool": "", "values": {"amount": 5}},
+            "Refund 5",
+        ),
+        ({"reason": "acme:hold", "tool": "", "values": {}}, "A hold of the policy"),
+        ({"reason": "signoff:outcome_unknown", "values": {"to": "a", "amount": 5}}, DECEIVING),
+        ({"is_operators": True, "values": {"to": "a", "amount": 5}}, "Pay 5 EUR to a"),
+    ],
+)
+def test_heading_of_an_administrator_names_arguments(more, expected):
+    given = {"reason": "tool_call", "message": DECEIVING, "is_operators": False, "tool": "pay"}
+
+    assert heading_of(**{**given, **more}, written=WRITTEN) == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"": "Pay"},
+        {"pay": ""},
+        {"pay": " Pay"},
+        {"pay": "Pay\nnow"},
+        {"pay": "Pay\u200bnow"},
+        {"p=y": "Pay"},
+        {"p\u202ey": "Pay"},
+        {"x" * 201: "Pay"},
+        {"pay": "x" * 201},
+        {"pay": "Pay {amount"},
+        {"pay": "Pay amount}"},
+        {"pay": "Pay {}"},
+        {"pay": "Pay {{amount}}"},
+        {f"tool{number}": "Pay" for number in range(101)},
+    ],
+)
+def test_headings_that_cannot_be_used_are_refused(written):
+    with pytest.raises(InvalidValue):
+        check_headings(written)
+
+
+def test_headings_that_can_be_used_are_taken():
+    check_headings({"x" * 200: "x" * 200, "langgraph:refund": "Refund {the amount}: 100 %"})
+
+
+def test_headings_of_administrators_stand_above_the_words_of_the_agent(
+    world, elsewhere, refunds, reads_ana, reads_bob
+):
+    saved = reads_ana.client.post(
+        "/teams/tests/save",
+        {"name": "Tests", "grace_seconds": "0", "headings": "sendEmail = Send “{subject}” to {to}"},
+    )
+    elsewhere.runs = [examples.canonical({**examples.MINIMAL, "message": DECEIVING})]
+
+    (interrupt,) = open_interrupts(start(world, "go", agent=refunds))
+
+    assert saved.status_code == 303
+    assert "sendEmail = Send “{subject}” to {to}" in reads_ana.get("/teams/tests/").content.decode()
+    page = reads_bob.open(interrupt)
+    heading = page.partition('id="detail-title"')[2].partition("</h1>")[0]
+    assert "Send “Hi” to a@b.com" in heading
+    assert DECEIVING in page.partition('class="words"')[2]
+
+
+@pytest.mark.parametrize("typed", ["sendEmail", "pay = Pay {amount", "pay = a\r\npay = b"])
+def test_headings_that_are_refused_stay_in_the_form(reads_ana, typed):
+    refused = reads_ana.client.post(
+        "/teams/tests/save", {"name": "Tests", "grace_seconds": "0", "headings": typed}
+    )
+
+    assert refused.status_code == 422
+    page = refused.content.decode()
+    assert typed.replace("\r\n", "\n") in page.replace("\r\n", "\n")
+    assert '<details class="settings" open>' in page
+    assert Team.objects.get(slug="tests").headings == {}
+
+
+def test_words_of_an_agent_elsewhere_stand_below_the_heading(world, elsewhere, refunds, reads_bob):
+    asked = examples.canonical({**examples.MINIMAL, "message": DECEIVING})
+    elsewhere.runs = [asked]
+
+    (interrupt,) = open_interrupts(start(world, "go", agent=refunds))
+
+    page = reads_bob.open(interrupt)
+    heading = page.partition('id="detail-title"')[2].partition("</h1>")[0]
+    assert "Call sendEmail (body Hello, subject Hi, to a@b.com)" in heading
+    assert DECEIVING not in heading
+    assert DECEIVING in page.partition('class="words"')[2]
+    row = reads_bob.get("/").content.decode().partition('class="row-title"')[2]
+    assert DECEIVING not in row.partition("</a>")[0]
+    assert f"refunds says: “<bdi>{DECEIVING}</bdi>”" in row
+
+
+def test_a_secret_is_in_no_heading(world, elsewhere, refunds):
+    asked = examples.canonical(examples.MINIMAL)
+    asked[2]["delta"] = json.dumps({"password": "correct horse", "to": "a@b.com"})
+    elsewhere.runs = [asked]
+
+    start(world, "go", agent=refunds)
+
+    assert Interrupt.objects.get().title == "Call sendEmail (to a@b.com)"
+
+
+def test_a_heading_of_an_agent_in_the_worker_is_its_message(world, as_agent):
+    async def play(run_input, _context):
+        for event in proposed():
+            yield event
+        yield asking(run_input, about(message="Pay 5 EUR"))
+
+    run = start(world, "go", agent=as_agent(play))
+
+    assert open_interrupts(run)[0].title == "Pay 5 EUR"

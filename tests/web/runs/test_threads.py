@@ -1,0 +1,237 @@
+import re
+
+import pytest
+from ag_ui.core import (
+    ActivitySnapshotEvent,
+    ImagePart,
+    RunFinishedEvent,
+    StateSnapshotEvent,
+    TextMessageContentEvent,
+    TextMessageStartEvent,
+    TextPart,
+    ToolCallEndEvent,
+    ToolCallResultEvent,
+    ToolCallStartEvent,
+    UrlSource,
+)
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from inbox import engine, sweeper
+from inbox.actions.runs.event_log import encode_frame
+from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
+from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.models import Interrupt
+from tests.integration.runs.test_engine import about, asking, proposed
+from tests.support.steps import (
+    approve,
+    open_interrupts,
+    request,
+    resumed_run,
+    start,
+)
+from tests.support.web.pages import words
+
+
+def test_a_thread_shows_what_was_said_called_and_asked(ask, reads_bob):
+    interrupt = ask("tool_call")
+
+    page = reads_bob.get(f"/threads/{interrupt.thread_id}/")
+
+    assert "rehearse:tool_call" in words(page)
+    assert "I would like to send an e-mail." in words(page)
+    assert '"to": "dana@example.com"' in words(page)
+    assert "Asked for a decision" in words(page)
+    assert f'href="/interrupts/{interrupt.pk}/"' in page.content.decode()
+
+
+def test_a_thread_shows_edits_beside_the_proposal_and_the_result(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob, editedArgs={"to": "eli@example.com"})
+    resumed_run(interrupt.run)
+
+    page = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
+
+    assert "Proposed" in page
+    assert "dana@example.com" in page
+    assert "Approved with changes" in page
+    assert "eli@example.com" in page
+    assert '"executionCount": 1' in page
+    assert "You approved with changes" in page
+    assert "The decision is carried out." in page
+
+
+def test_pages_say_that_an_approval_lapsed(ask, bob, later, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    later(hours=25)
+    engine.execute_run(interrupt.run.resumed_by.pk)
+
+    thread = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
+    request = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "send_email Approval lapsed" in thread
+    assert "The approval lapsed before the tool was called" in request
+
+
+def test_request_says_that_its_run_failed_before_the_call(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    cancel_run(run_id=interrupt.run.resumed_by.pk, actor=bob)
+
+    page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "The tool was not called: the run ended before that." in page
+
+
+def test_request_of_a_remote_agent_does_not_say_that_nothing_was_called(ask, bob, reads_bob):
+    interrupt = ask("tool_call")
+    approve(interrupt, bob)
+    cancel_run(run_id=interrupt.run.resumed_by.pk, actor=bob)
+    Interrupt.objects.update(endpoint_digest="0" * 64)
+
+    page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
+
+    assert "The agent may have called the tool: check before you retry." in page
+
+
+def test_expired_request_has_no_list_of_changes(ask, later, reads_bob):
+    interrupt = ask("tool_call")
+    later(days=8)
+    sweeper.sweep()
+
+    page = reads_bob.open(interrupt)
+
+    assert "This expired without an answer" in page
+    assert re.search(r'<section[^>]* id="changes"[^>]* hidden>', page)
+
+
+def test_thread_shows_arguments_as_the_agent_wrote_them(world, as_agent, reads_bob):
+    async def play(run_input, _context):
+        for event in proposed(args='{"to": "Ada", "amount": 35.0}'):
+            yield event
+        yield asking(run_input, about())
+
+    run = start(world, "go", agent=as_agent(play))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert '{ "to": "Ada", "amount": 35.0 }' in page
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ({"label": "Copying", "done": 2, "total": 5}, "Copying 2 / 5"),
+        ({"label": "Copying", "done": 0, "total": 1.5}, "Copying 0 / 1.5"),
+        ({"label": "Copying"}, "Copying"),
+        ({"label": "Copying", "done": 6, "total": 5}, '"done": 6'),
+        ({"label": "Copying", "done": True, "total": 5}, '"done": true'),
+        ({"label": "Copying", "done": 1, "total": "5"}, '"total": "5"'),
+        ({"label": "Copying", "files": ["a"]}, '"files": ['),
+        ({"label": ["Copying"]}, '"label": ['),
+    ],
+)
+def test_progress_is_a_line_and_anything_else_is_shown_whole(
+    world, alice, reads_bob, content, shown
+):
+    run = start_run(agent=world.agent, request=request("go"), actor=alice).run
+    _, lease = claim_run(run_id=run.pk)
+    told = ActivitySnapshotEvent(message_id="p", activity_type="progress", content=content)
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(told)]))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert shown in page
+
+
+def test_a_failed_run_says_why(world, reads_bob):
+    run = start(world, "rehearse:error")
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert "Failed" in page
+    assert "AGENT_ERROR: The agent failed, as it was asked to." in page
+
+
+def test_a_thread_shows_what_a_run_that_is_going_on_has_said_so_far(world, alice, reads_bob):
+    run = start_run(agent=world.agent, request=request("go"), actor=alice).run
+    _, lease = claim_run(run_id=run.pk)
+    said = [
+        TextMessageStartEvent(message_id="m", role="assistant"),
+        TextMessageContentEvent(message_id="m", delta="half a sen"),
+    ]
+    append_events(lease=lease, batch=EventBatch(frames=[encode_frame(event) for event in said]))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/", live=True))
+
+    assert "half a sen" in page
+    assert "Running" in page
+
+
+def test_a_result_of_content_parts_is_shown_with_its_call(world, as_agent, reads_bob):
+    async def play(run_input, ctx):
+        yield ToolCallStartEvent(tool_call_id="c1", tool_call_name="draw")
+        yield ToolCallEndEvent(tool_call_id="c1")
+        source = UrlSource(value="https://example.com/a.png", mime_type="image/png")
+        parts = [TextPart(text="A cat."), ImagePart(source=source)]
+        yield ToolCallResultEvent(message_id="r1", tool_call_id="c1", content=parts)
+        yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    run = start(world, "draw", agent=as_agent(play))
+
+    page = words(reads_bob.get(f"/threads/{run.thread_id}/"))
+
+    assert "A cat." in page
+    assert "[image: image/png, https://example.com/a.png]" in page
+    assert "Done" in page
+    assert "Proposed" not in page
+
+
+def test_every_open_interrupt_is_linked(world, reads_bob):
+    interrupts = open_interrupts(start(world, "rehearse:parallel3"))
+
+    page = reads_bob.get(f"/threads/{interrupts[0].thread_id}/").content.decode()
+
+    waiting = page.partition('id="asks"')[2]
+    assert all(f"/interrupts/{interrupt.pk}/" in waiting for interrupt in interrupts)
+
+
+def test_a_long_thread_shows_its_end_and_a_way_to_its_start(world, reads_bob):
+    for number in range(110):
+        run = start(world, f"line number {number}", thread_id="long")
+
+    page = reads_bob.get(f"/threads/{run.thread_id}/")
+
+    assert "line number 109" in words(page)
+    assert "line number 9 " not in words(page)
+    assert "Show 20 earlier messages" in words(page)
+    assert "line number 9 " in words(reads_bob.get(f"/threads/{run.thread_id}/?all=1"))
+
+
+def test_a_thread_shows_the_state_that_its_agent_shares(world, as_agent, reads_bob):
+    async def play(run_input, ctx):
+        yield StateSnapshotEvent(snapshot={"step": "packing", "hidden": "\u202e"})
+        yield RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
+
+    run = start(world, "pack", agent=as_agent(play))
+
+    page = reads_bob.get(f"/threads/{run.thread_id}/")
+
+    assert '"step": "packing"' in words(page)
+    assert "\\u202e" in words(page)
+
+
+def test_pages_read_no_input_of_earlier_runs(world, alice, reads_bob):
+    run = start(world, "rehearse:echo", thread_id="long")
+    for _ in range(3):
+        start(world, "rehearse:echo", thread_id="long")
+    asked = open_interrupts(start(world, "rehearse:tool_call", thread_id="long"))[0]
+
+    for path in (f"/threads/{run.thread_id}/", "/threads/", "/runs/", f"/interrupts/{asked.pk}/"):
+        with CaptureQueriesContext(connection) as done:
+            reads_bob.get(path)
+
+        inputs = [one["sql"] for one in done if '"inbox_run"."input"' in one["sql"]]
+        of_one_run = ("LIMIT 1", asked.run_id.hex, str(asked.run_id))
+        assert all(any(part in sql for part in of_one_run) for sql in inputs)
