@@ -157,39 +157,6 @@ _REMOTE = {
         "test": {**_TEST, "at": _ASKED_AT},
     },
 }
-_WEBHOOK = {
-    "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f0007",
-    "team": "ops",
-    "url": "https://hooks.example.com/signoff",
-    "description": "Tells the chat",
-    "events": ["run.finished", "interrupt.opened"],
-    "enabled": True,
-    "disabled_at": None,
-    "disabled_reason": None,
-    "failing_since": None,
-    "former_secret_until": None,
-    "created_at": _ASKED_AT,
-}
-_DELIVERY = {
-    "id": "01934f5e-7c10-7e4b-9a52-0d6c6a1f0008",
-    "webhook_id": "msg_01934f5e7c107e4b9a520d6c6a1f0008",
-    "type": "webhook.test",
-    "status": "delivered",
-    "body": '{"type":"webhook.test","timestamp":"2026-11-21T09:30:00.125Z","data":{}}',
-    "created_at": _ASKED_AT,
-    "delivered_at": _DECIDED_AT,
-    "next_try_at": None,
-    "attempts": [
-        {
-            "at": _DECIDED_AT,
-            "status_code": 204,
-            "problem": None,
-            "message": None,
-            "answer": "",
-            "milliseconds": 18,
-        }
-    ],
-}
 
 
 #: By the name that a shape has in the schema.
@@ -213,12 +180,6 @@ EXAMPLES: dict[str, Any] = {
     "BulkWithdrawalInput": {"ids": [_INTERRUPT_ID]},
     "ClaimInput": {"take_over": True},
     "CommentInput": {"text": "Kim has asked for it by phone."},
-    "WebhookInput": {
-        "team": "ops",
-        "url": "https://hooks.example.com/signoff",
-        "events": ["run.finished", "interrupt.opened"],
-    },
-    "WebhookChange": {"enabled": False},
     "ExportInput": {"format": "jsonl", "team": "ops", "since": "2026-11-01"},
     "RunAgentInput": {
         "threadId": "order-17",
@@ -285,13 +246,5 @@ EXAMPLES: dict[str, Any] = {
     "Claim": {"by": "Robin", "at": _ASKED_AT, "until": "2026-11-21T09:39:12.104213Z"},
     "CommentPage": {"results": [_COMMENT], "next_after": None},
     "Comment": _COMMENT,
-    "WebhookPage": {"results": [_WEBHOOK], "next_after": None},
-    "Webhook": _WEBHOOK,
-    "WebhookWithCounts": {**_WEBHOOK, "pending": 0, "failed": 0},
-    "WebhookWithSecret": {**_WEBHOOK, "secret": "whsec_c2lnbm9mZi1leGFtcGxlLW5vdC1hLXNlY3JldA=="},
-    "MadeWebhook": {**_WEBHOOK, "secret": "whsec_c2lnbm9mZi1leGFtcGxlLW5vdC1hLXNlY3JldA=="},
-    "DeliveryPage": {"results": [_DELIVERY], "next_after": None},
-    "Delivery": _DELIVERY,
-    "Count": {"count": 3},
     "Description": {"openapi": "3.1.0"},
 }

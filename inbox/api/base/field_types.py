@@ -86,12 +86,14 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: The default of a member that may be left out, and may not be null.
 UNSET: Any = None
 SLUG = slug_re.pattern
+#: Of URLs that need no encoding. The actions decide which of them are safe.
+HTTP_URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z"
 
 Id = Annotated[UUID, BeforeValidator(_canonical)]
 Day = Annotated[date, BeforeValidator(_day)]
 Flag = StrictBool
-#: For columns that are blank where the API has null.
-BLANK_AS_NULL = BeforeValidator(lambda value: value or None)
+#: Marks fields that are null where their column is blank.
+BLANK_AS_NULL = "blank as null"
 TextOrNull = Annotated[str | None, BLANK_AS_NULL]
 
 AgentName = Annotated[str, Text(50, SLUG), example("mailer")]

@@ -119,14 +119,16 @@ def add_shapes_of_webhooks(result: dict[str, Any], generator: Any, **_: Any) -> 
 def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Add an example to each body that has none (a hook of drf-spectacular)."""
     schemas = result["components"]["schemas"]
-    for methods in result["paths"].values():
+    for path, methods in (*result["paths"].items(), *result["webhooks"].items()):
         for described in methods.values():
-            bodies = {"request": described.get("requestBody", {}), **described["responses"]}
+            bodies = {"Request": described.get("requestBody", {}), **described["responses"]}
             for part, body in bodies.items():
                 for content in body.get("content", {}).values():
-                    name = "Request" if part == "request" else "Answer"
                     if "examples" not in content:
                         value = example_of(content["schema"], schemas)
+                        if path in result["webhooks"]:
+                            value["type"] = path
+                        name = part if part == "Request" else "Response"
                         content["examples"] = {name: {"value": value}}
     return result
 

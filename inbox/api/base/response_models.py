@@ -22,7 +22,6 @@ from inbox.rules.runs.states import (
     ToolCallOutcome,
     ToolCallState,
 )
-from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason, EventType
 
 Item = TypeVar("Item")
 Id = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
@@ -389,75 +388,3 @@ class TrailCall(ToolCall):
     """What the answers that stand come to."""
     decided_by: str | None
     """The id of the person or key whose they are, or the name of a part of Signoff."""
-
-
-# -- webhooks -------------------------------------------------------------------------------------
-
-
-@exact
-class Webhook(TypedDict):
-    id: Id
-    team: str
-    url: str
-    description: str
-    events: list[EventType]
-    enabled: bool
-    disabled_at: datetime | None
-    disabled_reason: DisabledReason | None
-    failing_since: datetime | None
-    former_secret_until: datetime | None
-    created_at: datetime
-
-
-@exact
-class WebhookWithCounts(Webhook):
-    pending: int
-    failed: int
-
-
-@exact
-class WebhookWithSecret(Webhook):
-    secret: str
-    """What signs its messages; no other answer has it."""
-
-
-@exact
-class MadeWebhook(Webhook):
-    secret: str | None
-    """What signs its messages; null in a replayed answer: whoever lost it makes a new one."""
-
-
-@exact
-class Attempt(TypedDict):
-    at: datetime
-    status_code: int | None
-    problem: str | None
-    message: str | None
-    answer: str
-    milliseconds: int
-
-
-@exact
-class Delivery(TypedDict):
-    id: Id
-    webhook_id: str
-    """The header `webhook-id` of the message, the same whenever it is sent."""
-    type: str
-    status: DeliveryStatus
-    body: str
-    """The JSON text that is signed and sent."""
-    created_at: datetime
-    delivered_at: datetime | None
-    next_try_at: datetime | None
-    attempts: list[Attempt]
-
-
-# -- keys -----------------------------------------------------------------------------------------
-
-
-# -- invitations ----------------------------------------------------------------------------------
-
-
-@exact
-class Count(TypedDict):
-    count: int

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
 from rest_framework.request import Request
 
+from inbox.api.base.field_types import BLANK_AS_NULL
 from inbox.rules.errors import InvalidInput
 
 Item = TypeVar("Item")
@@ -48,11 +50,17 @@ class Schema(BaseModel):
 
     @classmethod
     def represent(cls, row: Any, /, **values: Any) -> dict[str, Any]:
-        """Return the JSON of a row: its attributes, except for fields that are in `values`."""
-        for name, field in cls.model_fields.items():
-            if name not in values:
-                values[name] = _attribute(row, str(field.validation_alias or name))
-        return cls.model_validate(values, extra="forbid").model_dump(exclude_unset=True)
+        """
+        Return the JSON of a row: its attributes, except for fields that are in `values`.
+
+        Nothing is validated: a row that breaks a later constraint has to stay readable.
+        """
+        if unknown := values.keys() - cls.model_fields:
+            raise TypeError(f"{cls.__name__} has no {unknown}")
+        return {
+            name: _value(row, name, field) if name not in values else values[name]
+            for name, field in cls.model_fields.items()
+        }
 
 
 class Page(Schema, Generic[Item]):
@@ -66,13 +74,14 @@ def source(path: str) -> Any:
     return Field(validation_alias=path)
 
 
-def _attribute(row: Any, path: str) -> Any:
+def _value(row: Any, name: str, field: FieldInfo) -> Any:
     """Return a nested attribute, or None if an object on its path is None."""
-    for name in path.split("."):
-        if row is None:
+    value = row
+    for attribute in str(field.validation_alias or name).split("."):
+        if value is None:
             return None
-        row = getattr(row, name)
-    return row
+        value = getattr(value, attribute)
+    return value or None if BLANK_AS_NULL in field.metadata else value
 
 
 def _problems(error: ValidationError) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from inbox.actions.people.api_keys import UNCHANGED, make_key, revoke_key, rotate_key
 from inbox.api.base.base_view import Caller, made
 from inbox.api.base.field_types import (
-    BLANK_AS_NULL,
     UNSET,
     AgentName,
     Id,
@@ -92,7 +91,7 @@ class KeyWithToken(Key):
 
 
 class MadeKey(Key):
-    token: Annotated[Token | None, BLANK_AS_NULL]
+    token: Token | None
     """The bearer token; null in a replayed response: make another key if it was lost."""
 
 
@@ -134,7 +133,8 @@ class TeamKeys(Caller):
             actor=actor,
             idempotency=idempotency,
         )
-        return made(MadeKey.represent(row, token=token), replayed=idempotency.is_replayed(row))
+        answer = MadeKey.represent(row, token=token or None)
+        return made(answer, replayed=idempotency.is_replayed(row))
 
 
 class KeyDetail(Caller):

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.api.base.base_view import Caller, made
-from inbox.api.base.field_types import Id, PersonName, TeamName, TextOrNull, example, line
+from inbox.api.base.field_types import Id, PersonName, TeamName, example, line
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
 from inbox.api.base.pagination import Window
 from inbox.api.base.schema import Page, Schema, source
@@ -57,7 +57,7 @@ class Invitation(Schema):
 class InvitationWithLink(Invitation):
     """An invitation. Its link is only in the response that created it."""
 
-    link: TextOrNull
+    link: str | None
     """For you to pass on if the site sends no mail; otherwise null."""
 
 
@@ -100,7 +100,7 @@ class TeamInvitations(Caller):
             site=request.build_absolute_uri("/"),
             idempotency=idempotency,
         )
-        answer = InvitationWithLink.represent(row, link=link)
+        answer = InvitationWithLink.represent(row, link=link or None)
         return made(answer, replayed=idempotency.is_replayed(row))
 
 
@@ -135,4 +135,4 @@ class InvitationResend(Caller):
             actor=self.actor(request),
             site=request.build_absolute_uri("/"),
         )
-        return Response(InvitationWithLink.represent(row, link=link))
+        return Response(InvitationWithLink.represent(row, link=link or None))

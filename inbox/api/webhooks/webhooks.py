@@ -1,12 +1,12 @@
-"""REST about webhooks, for administrators of their team."""
+"""REST: webhooks of a team, for its administrators."""
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any
 from uuid import UUID
 
-from rest_framework import serializers
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from inbox.actions.webhooks import deliveries
 from inbox.actions.webhooks.endpoints import (
@@ -16,11 +16,16 @@ from inbox.actions.webhooks.endpoints import (
     rotate_secret,
 )
 from inbox.api.base.base_view import Caller, made
-from inbox.api.base.fields import (
-    SLUG,
+from inbox.api.base.field_types import (
+    BLANK_AS_NULL,
+    HTTP_URL,
+    UNSET,
     Flag,
+    Id,
+    TeamName,
     Text,
-    url_field,
+    TextOrNull,
+    example,
 )
 from inbox.api.base.openapi_descriptions import (
     IDEMPOTENCY_KEY,
@@ -29,15 +34,7 @@ from inbox.api.base.openapi_descriptions import (
     query,
 )
 from inbox.api.base.pagination import Window
-from inbox.api.base.response_models import (
-    Count,
-    Delivery,
-    MadeWebhook,
-    Page,
-    Webhook,
-    WebhookWithCounts,
-    WebhookWithSecret,
-)
+from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import (
     IdempotencyConflict,
@@ -51,42 +48,110 @@ from inbox.rules.webhooks.delivery_rules import (
     LONGEST_DESCRIPTION,
     LONGEST_URL,
     DeliveryStatus,
+    DisabledReason,
     EventType,
     sentence_of,
 )
 
-
-def _events(**more: Any) -> serializers.ListField:
-    child = serializers.ChoiceField([kind.value for kind in EventType])
-    return serializers.ListField(child=child, min_length=1, max_length=50, **more)
-
-
-class _Input(serializers.Serializer[Any]):
-    description = Text(required=False, allow_blank=True, max_length=LONGEST_DESCRIPTION)
-
-
-class WebhookInput(_Input):
-    """The body of POST /api/webhooks."""
-
-    team = Text(SLUG, required=False, default="")
-    url = url_field(max_length=LONGEST_URL)
-    events = _events()
+Url = Annotated[
+    str,
+    Text(
+        LONGEST_URL,
+        HTTP_URL,
+        "A URL begins with http:// or https://, and has no characters that have to be encoded.",
+    ),
+    example("https://hooks.example.com/signoff"),
+]
+Description = Annotated[str, Text(LONGEST_DESCRIPTION, may_be_blank=True), example("Chat")]
+Events = Annotated[list[EventType], Field(min_length=1, max_length=50), example(["run.finished"])]
 
 
-class WebhookChange(_Input):
-    """The body of PATCH /api/webhooks/<id>; what is left out stays."""
+class WebhookChange(Schema):
+    """What a request leaves out stays."""
 
-    url = url_field(required=False, max_length=LONGEST_URL)
-    events = _events(required=False)
-    enabled = Flag(required=False)
+    url: Url = UNSET
+    description: Description = UNSET
+    events: Events = UNSET
+    enabled: Flag = UNSET
+
+
+class WebhookInput(Schema):
+    team: TeamName = ""
+    """May be left out if you can change one team only."""
+    url: Url
+    description: Description = ""
+    events: Events
+
+
+class Webhook(Schema):
+    """An endpoint. Its secret is only in the responses that created the secret."""
+
+    id: Id
+    team: TeamName = source("team.slug")
+    url: Url
+    description: Description
+    events: Events = source("event_types")
+    enabled: bool
+    disabled_at: datetime | None
+    disabled_reason: Annotated[DisabledReason | None, BLANK_AS_NULL]
+    failing_since: datetime | None
+    former_secret_until: datetime | None = source("former_until")
+    created_at: datetime
+
+
+class WebhookWithCounts(Webhook):
+    pending: int
+    failed: int
+
+
+Secret = Annotated[str, example("whsec_c2lnbm9mZi1leGFtcGxlLW5vdC1hLXNlY3JldA==")]
+
+
+class WebhookWithSecret(Webhook):
+    secret: Secret
+    """Signs the messages. No other response has it."""
+
+
+class MadeWebhook(Webhook):
+    secret: Secret | None
+    """Signs the messages; null in a replayed response: rotate it if it was lost."""
+
+
+class Attempt(Schema):
+    at: datetime
+    status_code: int | None
+    problem: TextOrNull
+    message: str | None
+    answer: Annotated[str, example("")]
+    milliseconds: int
+
+
+class Delivery(Schema):
+    id: Id = source("message_id")
+    webhook_id: Annotated[str, example("msg_01934f5e7c107e4b9a520d6c6a1f0001")]
+    """The header `webhook-id` of the message, the same in each attempt."""
+    type: Annotated[str, example("webhook.test")]
+    status: DeliveryStatus
+    body: Annotated[
+        str, example('{"type":"webhook.test","timestamp":"2026-11-21T09:30:00.125Z","data":{}}')
+    ]
+    """The JSON text that is signed and sent."""
+    created_at: datetime
+    delivered_at: datetime | None
+    next_try_at: datetime | None
+    attempts: list[Attempt]
+
+
+class Count(Schema):
+    count: int
 
 
 _STATUS = query(
-    "status", "Those in this state only.", {"enum": [status.value for status in DeliveryStatus]}
+    "status", "The status of the deliveries.", {"enum": [status.value for status in DeliveryStatus]}
 )
 
 
-class Webhooks(Caller, APIView):
+class Webhooks(Caller):
     @operation(
         "listWebhooks",
         "List the webhooks",
@@ -96,10 +161,10 @@ class Webhooks(Caller, APIView):
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
-        found = endpoints.some_webhooks_for(
+        rows = endpoints.some_webhooks_for(
             self.actor(request), limit=window.one_more, after=window.after_id
         )
-        return window.page(found, webhook_json)
+        return window.page(rows, _represent)
 
     @operation(
         "addWebhook",
@@ -112,21 +177,22 @@ class Webhooks(Caller, APIView):
         parameters=[IDEMPOTENCY_KEY],
     )
     def post(self, request: Request) -> Response:
-        body = WebhookInput(data=request.data)
-        body.is_valid(raise_exception=True)
-        given, actor, idempotency = _given(body), self.actor(request), self.idempotency(request)
-        team_id = endpoints.team_for_webhook(actor, given.pop("team"))
-        row, secret = add_webhook(team_id=team_id, actor=actor, idempotency=idempotency, **given)
-        answer = {**webhook_json(row), "secret": secret or None}
-        return made(answer, replayed=idempotency.is_replayed(row))
+        values = _values(WebhookInput.from_request(request))
+        actor, idempotency = self.actor(request), self.idempotency(request)
+        team_id = endpoints.team_for_webhook(actor, values.pop("team", ""))
+        row, secret = add_webhook(team_id=team_id, actor=actor, idempotency=idempotency, **values)
+        return made(
+            _represent(row, MadeWebhook, secret=secret or None),
+            replayed=idempotency.is_replayed(row),
+        )
 
 
-class WebhookDetail(Caller, APIView):
+class WebhookDetail(Caller):
     takes_if_match = True
 
     @operation(
         "getWebhook",
-        "Read one webhook, with what it has not got",
+        "Read one webhook, with the numbers of undelivered messages",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={200: WebhookWithCounts},
@@ -134,11 +200,11 @@ class WebhookDetail(Caller, APIView):
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = endpoints.webhook_for(self.actor(request), webhook_id)
-        return Response({**webhook_json(row), **endpoints.undelivered_counts(row)})
+        return Response(_represent(row, WebhookWithCounts, **endpoints.undelivered_counts(row)))
 
     @operation(
         "changeWebhook",
-        "Change a webhook, or switch it on or off",
+        "Change, enable or disable a webhook",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={200: Webhook},
@@ -147,15 +213,14 @@ class WebhookDetail(Caller, APIView):
         more=IF_MATCH,
     )
     def patch(self, request: Request, webhook_id: UUID) -> Response:
-        body = WebhookChange(data=request.data)
-        body.is_valid(raise_exception=True)
+        changes = _values(WebhookChange.from_request(request))
         row = change_webhook(
             endpoint_id=webhook_id,
             actor=self.actor(request),
             check_seen=self.as_seen(request),
-            **_given(body),
+            **changes,
         )
-        return Response(webhook_json(row))
+        return Response(_represent(row))
 
     @operation(
         "removeWebhook",
@@ -173,25 +238,25 @@ class WebhookDetail(Caller, APIView):
         return Response(status=204)
 
 
-class WebhookRotate(Caller, APIView):
+class WebhookRotate(Caller):
     @operation(
         "rotateWebhookSecret",
-        "Make a new secret",
+        "Rotate the secret",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={200: WebhookWithSecret},
         refuses=(NotFound,),
-        more="The one before signs beside it for 24 hours.",
+        more="For 24 hours, messages carry a signature of the former secret too.",
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row, secret = rotate_secret(endpoint_id=webhook_id, actor=self.actor(request))
-        return Response({**webhook_json(row), "secret": secret})
+        return Response(_represent(row, WebhookWithSecret, secret=secret))
 
 
-class WebhookTest(Caller, APIView):
+class WebhookTest(Caller):
     @operation(
         "testWebhook",
-        "Send a `webhook.test`",
+        "Send a test message",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={202: Delivery},
@@ -199,13 +264,13 @@ class WebhookTest(Caller, APIView):
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row = deliveries.send_test(endpoint_id=webhook_id, actor=self.actor(request))
-        return Response(delivery_json(row), status=202)
+        return Response(_represent_delivery(row), status=202)
 
 
-class WebhookReplay(Caller, APIView):
+class WebhookReplay(Caller):
     @operation(
         "replayWebhook",
-        "Send all that was given up once more",
+        "Send all failed messages again",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={202: Count},
@@ -216,10 +281,10 @@ class WebhookReplay(Caller, APIView):
         return Response({"count": count}, status=202)
 
 
-class WebhookDeliveries(Caller, APIView):
+class WebhookDeliveries(Caller):
     @operation(
         "listDeliveries",
-        "List what was sent, the latest first",
+        "List the deliveries, the latest first",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={200: Page[Delivery]},
@@ -229,19 +294,19 @@ class WebhookDeliveries(Caller, APIView):
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = endpoints.webhook_for(self.actor(request), webhook_id)
         window = Window.of(request.query_params)
-        found = endpoints.deliveries_of(
+        rows = endpoints.deliveries_of(
             row,
             limit=window.one_more,
             status=_status(request.query_params.get("status", "")),
             after=window.after_id,
         )
-        return window.page(found, delivery_json, lambda one: one.message_id)
+        return window.page(rows, _represent_delivery, lambda delivery: delivery.message_id)
 
 
-class DeliverySendAgain(Caller, APIView):
+class DeliverySendAgain(Caller):
     @operation(
         "sendDeliveryAgain",
-        "Send one message once more, under the same `webhook-id`",
+        "Send one message again, with the same `webhook-id`",
         tag="webhooks",
         scope=Permission.ADMIN,
         answers={202: Delivery},
@@ -249,57 +314,34 @@ class DeliverySendAgain(Caller, APIView):
     )
     def post(self, request: Request, message_id: UUID) -> Response:
         row = deliveries.send_again(message_id=message_id, actor=self.actor(request))
-        return Response(delivery_json(row), status=202)
+        return Response(_represent_delivery(row), status=202)
 
 
-def webhook_json(row: Any) -> Webhook:
-    """An endpoint; its secret is in the answer that made it and in no other."""
-    return {
-        "id": str(row.pk),
-        "team": row.team.slug,
-        "url": row.url,
-        "description": row.description,
-        "events": row.event_types,
-        "enabled": row.disabled_at is None,
-        "disabled_at": row.disabled_at,
-        "disabled_reason": row.disabled_reason or None,
-        "failing_since": row.failing_since,
-        "former_secret_until": row.former_until,
-        "created_at": row.created_at,
-    }
+def _represent(row: Any, shape: type[Webhook] = Webhook, **values: Any) -> dict[str, Any]:
+    return shape.represent(row, enabled=row.disabled_at is None, **values)
 
 
-def delivery_json(row: Any) -> Delivery:
-    return {
-        "id": str(row.message_id),
-        "webhook_id": f"msg_{row.message_id.hex}",
-        "type": row.type,
-        "status": row.status,
-        "body": row.body,
-        "created_at": row.created_at,
-        "delivered_at": row.delivered_at,
-        "next_try_at": row.next_try_at if row.status == DeliveryStatus.PENDING else None,
-        "attempts": [
-            {
-                "at": attempt.at,
-                "status_code": attempt.status_code,
-                "problem": attempt.problem or None,
-                "message": sentence_of(attempt.problem, attempt.status_code)
-                if attempt.problem
-                else None,
-                "answer": attempt.answer,
-                "milliseconds": attempt.milliseconds,
-            }
-            for attempt in row.attempts.all()
-        ],
-    }
+def _represent_delivery(row: Any) -> dict[str, Any]:
+    is_pending = row.status == DeliveryStatus.PENDING
+    return Delivery.represent(
+        row,
+        webhook_id=f"msg_{row.message_id.hex}",
+        next_try_at=row.next_try_at if is_pending else None,
+        attempts=[_represent_attempt(attempt) for attempt in row.attempts.all()],
+    )
 
 
-def _given(body: serializers.Serializer[Any]) -> dict[str, Any]:
-    given = dict(body.validated_data)
-    if "events" in given:
-        given["event_types"] = given.pop("events")
-    return given
+def _represent_attempt(row: Any) -> dict[str, Any]:
+    message = sentence_of(row.problem, row.status_code) if row.problem else None
+    return Attempt.represent(row, message=message)
+
+
+def _values(body: Schema) -> dict[str, Any]:
+    """Return what was sent by the names of the columns."""
+    values = body.sent()
+    if "events" in values:
+        values["event_types"] = values.pop("events")
+    return values
 
 
 def _status(text: str) -> DeliveryStatus | None:
