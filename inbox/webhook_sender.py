@@ -19,7 +19,7 @@ from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from inbox import wakeups
 from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks.endpoints import is_ours
-from inbox.platform.encryption import Unreadable, unseal
+from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import ANSWER_BYTES, Outcome, Problem
 
 log = structlog.get_logger(__name__)
@@ -77,7 +77,7 @@ def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
     if not private and not taken.url.lower().startswith("https:"):
         return None, Problem.CLEAR, ""
     try:
-        secrets = [unseal(secret) for secret in taken.sealed_secrets]
+        secrets = [decrypt(secret) for secret in taken.sealed_secrets]
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
         sending = _post(taken.url, taken.body, headers, may_be_private=private)
         status, answer = http_client.run_alone(sending)
@@ -87,7 +87,7 @@ def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
 
 
 _PROBLEMS: tuple[tuple[Problem, tuple[type[Exception], ...]], ...] = (
-    (Problem.UNREADABLE, (Unreadable,)),
+    (Problem.UNREADABLE, (DecryptionFailed,)),
     (Problem.PRIVATE, (AddressRefused,)),
     (Problem.TIMEOUT, (TimeoutError, httpx.TimeoutException)),
     (Problem.UNREACHABLE, (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)),

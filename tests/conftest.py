@@ -78,7 +78,7 @@ def _nothing_was_tried_before() -> None:
     from inbox.platform import rate_limits
 
     cache.clear()
-    rate_limits.counter.cache_clear()
+    rate_limits.rate_limiter.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from kombu.transport import TRANSPORT_ALIASES
 
 from inbox.platform.logs import LOGGING_CONFIGURATION
 from inbox.platform.mail import mail_settings
-from inbox.platform.oidc_settings import allauth_settings, read_providers
+from inbox.platform.oidc_settings import allauth_settings, parse_providers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))
@@ -58,7 +58,7 @@ CSRF_TRUSTED_ORIGINS = [
 ]
 
 #: Where people may sign in beside here.
-OIDC_PROVIDERS = read_providers(os.environ.get("SIGNOFF_OIDC", ""))
+OIDC_PROVIDERS = parse_providers(os.environ.get("SIGNOFF_OIDC", ""))
 INSTALLED_APPS = [
     "daphne",
     # Without looking for admins of libraries: only ours has pages, and only the site imports it.
@@ -241,7 +241,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_USERNAME_CALLABLE = "inbox.web.people.sign_in_limits.name_of"
-AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.address_of"
+AXES_CLIENT_IP_CALLABLE = "inbox.platform.client_ip.client_ip_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25
 AXES_RESET_ON_SUCCESS = True

@@ -8,7 +8,7 @@ from agents.adapters.remote.probe import probe
 from agents.adapters.remote.probe_report import Found, Report
 from inbox.actions.agents.remote_agents import record_test
 from inbox.engine.agents import remote_agent
-from inbox.platform.encryption import Unreadable
+from inbox.platform.encryption import DecryptionFailed
 from inbox.queries.agents.agents import Elsewhere, agent_for, endpoint_of
 from inbox.queries.people.access import require
 from inbox.rules.errors import NotRemote, TooManyTests
@@ -53,5 +53,5 @@ def run_connection_test(slug: str, actor: Actor) -> dict[str, Any]:
 def _probe(endpoint: Elsewhere) -> Report:
     try:
         return run_alone(probe(remote_agent(endpoint)))
-    except Unreadable:
+    except DecryptionFailed:
         return Report(Found.HEADERS_UNREADABLE)

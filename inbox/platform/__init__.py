@@ -1,0 +1,1 @@
+"""Overrides of frameworks, and infrastructure that the layers above share."""

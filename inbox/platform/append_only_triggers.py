@@ -1,7 +1,9 @@
 """
-The triggers that keep events, comments and the audit trail as they were written.
+Database triggers that make events, comments and the audit trail append-only.
 
-They are made anew after every migration: SQLite copies a table to change it, and forgets them.
+Why: Django has no triggers. They are installed again after every migration, because Django's SQLite
+backend changes a table by copying it, and a copy has no triggers.
+Remove when: Django manages triggers and restores them after SQLite table copies.
 """
 
 from collections.abc import Collection
@@ -9,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-#: Each table, with the columns that identify a row: REPLACE would put another in its place.
+#: Each table with its unique keys: SQLite's REPLACE would delete the row that has the same key.
 TABLES = {
     "inbox_event": (("id",), ("thread_id", "seq")),
     "inbox_comment": (("id",),),
@@ -17,12 +19,12 @@ TABLES = {
     "inbox_auditleaf": (("position",), ("entry_id",)),
     "inbox_auditcheckpoint": (("id",), ("size",)),
 }
-#: A payload stays as it is, until an entry further down its chain says that it is gone.
+#: A payload may be deleted once a later entry of its chain records the erasure.
 PAYLOADS = "inbox_auditpayload"
-#: A leaf stays as soon as a checkpoint commits to it; what is behind the last is in nobody's log.
+#: A leaf may be deleted until a checkpoint commits to it.
 LEAVES = "inbox_auditleaf"
-#: Rows that may be deleted, if this holds.
-_MAY_GO = {
+#: Conditions under which rows may be deleted.
+_DELETABLE_IF = {
     PAYLOADS: (
         "EXISTS (SELECT 1 FROM inbox_auditentry AS gone JOIN inbox_auditentry AS told"
         " ON told.chain = gone.chain AND told.seq > gone.seq"
@@ -36,18 +38,17 @@ _PROTECTED = (*TABLES, PAYLOADS)
 class Trigger(NamedTuple):
     name: str
     table: str
-    definition: str  #: as the database keeps it
+    definition: str  #: as the database stores it
 
 
 class Protection(NamedTuple):
-    """What a database does against those who would change history."""
+    """The triggers and functions that protect append-only tables."""
 
     triggers: frozenset[Trigger]
     functions: frozenset[tuple[str, str, str]]  #: names, bodies, settings; none on SQLite
 
 
-def wanted(connection: BaseDatabaseWrapper) -> Protection:
-    """What should be installed."""
+def expected_protection(connection: BaseDatabaseWrapper) -> Protection:
     if connection.vendor == "sqlite":
         return Protection(frozenset(_sqlite_triggers()), frozenset())
     setting = f"search_path={_search_path(connection)}"
@@ -55,20 +56,21 @@ def wanted(connection: BaseDatabaseWrapper) -> Protection:
     return Protection(frozenset(_postgresql_triggers()), functions)
 
 
-def installed(connection: BaseDatabaseWrapper) -> Protection:
-    """What is installed, under the names that ours have."""
-    ours = list(_PROTECTED)
+def installed_protection(connection: BaseDatabaseWrapper) -> Protection:
+    """Return the triggers on protected tables, and the functions with the names of ours."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
             rows = [Trigger(*row) for row in cursor.fetchall()]
-            return Protection(frozenset(row for row in rows if row.table in ours), frozenset())
+            return Protection(
+                frozenset(row for row in rows if row.table in _PROTECTED), frozenset()
+            )
         cursor.execute(
             "SELECT tgname, relname, pg_get_triggerdef(t.oid, true) || ' ' || tgenabled::text "
             "FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid "
             "JOIN pg_namespace n ON n.oid = relnamespace AND nspname = current_schema() "
             "WHERE NOT tgisinternal AND relname = ANY(%s)",
-            [ours],
+            [list(_PROTECTED)],
         )
         triggers = frozenset(Trigger(*row) for row in cursor.fetchall())
         cursor.execute(
@@ -81,22 +83,31 @@ def installed(connection: BaseDatabaseWrapper) -> Protection:
 
 
 def differences(connection: BaseDatabaseWrapper) -> list[tuple[str, str]]:
-    """What is not as it should be, as a code and a sentence; [] also before the first migration."""
+    """Return problems as codes and sentences; none before the first migration."""
     if "inbox_auditpayload" not in connection.introspection.table_names():
         return []
-    now, should = installed(connection), wanted(connection)
-    missing = sorted(f"{one.table}: {one.name}" for one in should.triggers - now.triggers)
-    added = sorted(f"{one.table}: {one.name}" for one in now.triggers - should.triggers)
-    found = [("signoff.E001", f"A trigger is missing or changed: {one}.") for one in missing]
-    found += [("signoff.E002", f"There is a trigger that is not ours: {one}.") for one in added]
-    if now.functions != should.functions:
-        found.append(("signoff.E003", "A function that triggers call has been changed."))
-    return found
+    installed, expected = installed_protection(connection), expected_protection(connection)
+    missing = expected.triggers - installed.triggers
+    unknown = installed.triggers - expected.triggers
+    problems = [
+        ("signoff.E001", f"A trigger is missing or changed: {trigger.table}: {trigger.name}.")
+        for trigger in sorted(missing)
+    ]
+    problems += [
+        (
+            "signoff.E002",
+            f"Unknown trigger on an append-only table: {trigger.table}: {trigger.name}.",
+        )
+        for trigger in sorted(unknown)
+    ]
+    if installed.functions != expected.functions:
+        problems.append(("signoff.E003", "A function that triggers call was changed."))
+    return problems
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Make what should be there, unless it is."""
-    if installed(connection) == wanted(connection):
+    """Install the triggers, unless they are installed already."""
+    if installed_protection(connection) == expected_protection(connection):
         return
     remove(connection)
     with connection.cursor() as cursor:
@@ -105,40 +116,40 @@ def install(connection: BaseDatabaseWrapper) -> None:
 
 
 def remove(connection: BaseDatabaseWrapper) -> None:
-    """Take the triggers away, which only a migration and a test's clean-up may."""
+    """Remove the triggers; only migrations and the clean-up of tests call this."""
     with connection.cursor() as cursor:
-        for trigger in installed(connection).triggers:
+        for trigger in installed_protection(connection).triggers:
             on = f" ON {trigger.table}" if connection.vendor == "postgresql" else ""
             cursor.execute(f"DROP TRIGGER {trigger.name}{on}")
 
 
 def _statements(connection: BaseDatabaseWrapper) -> Collection[str]:
     if connection.vendor == "sqlite":
-        return [trigger.definition for trigger in wanted(connection).triggers]
+        return [trigger.definition for trigger in expected_protection(connection).triggers]
     path = _search_path(connection)
     functions = [
         f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql "
         f"SET search_path = {path} AS $${body}$$"
         for name, body in _FUNCTIONS.items()
     ]
-    made = [
+    triggers = [
         statement
-        for trigger in wanted(connection).triggers
+        for trigger in expected_protection(connection).triggers
         for statement in (
             trigger.definition.removesuffix(" A"),
-            # Also where `session_replication_role` switches other triggers off.
+            # Fire also when `session_replication_role` disables ordinary triggers.
             f"ALTER TABLE {trigger.table} ENABLE ALWAYS TRIGGER {trigger.name}",
         )
     ]
-    return [*functions, *made]
+    return [*functions, *triggers]
 
 
 def grant_application(connection: BaseDatabaseWrapper, role: str, password: str = "") -> None:
     """
-    Let a role of PostgreSQL do what the application does, which changes no history.
+    Grant a PostgreSQL role the application's privileges, which do not allow changing history.
 
-    The role is made if there is none, to log in with this password. Safe to replay; to be run by
-    the owner of the tables, after every migration that adds one.
+    Creates the role with this password if it does not exist. Idempotent. The owner of the tables
+    runs it after every migration that adds a table.
     """
     name = connection.ops.quote_name(role)
     with connection.cursor() as cursor:
@@ -156,13 +167,13 @@ def grant_application(connection: BaseDatabaseWrapper, role: str, password: str 
 
 def may_change_history(connection: BaseDatabaseWrapper) -> bool:
     """
-    Whether the role of this connection could change history, or take away what protects it.
+    Return whether this connection's role could change history or remove its protection.
 
-    On PostgreSQL: by a privilege on a table, or on one of its columns, or because it is, or may
-    become, the owner of a table, of a function that triggers call, or of the schema.
+    On PostgreSQL: through a privilege on a table or column, or because the role is, or may become,
+    the owner of a table, of the schema, or of a function that triggers call.
     """
     if connection.vendor != "postgresql":
-        return False  # whoever can write the file of SQLite can do everything
+        return False  # SQLite has no roles: access to the file is access to everything
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT bool_or(has_table_privilege(c.oid, 'TRUNCATE, TRIGGER')"
@@ -179,35 +190,35 @@ def may_change_history(connection: BaseDatabaseWrapper) -> bool:
 
 
 def _never_deleted() -> list[str]:
-    return [table for table in _PROTECTED if table not in _MAY_GO]
+    return [table for table in _PROTECTED if table not in _DELETABLE_IF]
 
 
 # -- SQLite ----------------------------------------------------------------------------------------
 
 
 def _sqlite_triggers() -> list[Trigger]:
-    found = [
-        _sqlite(table, f"no_{verb.lower()}", f"BEFORE {verb}")
+    triggers = [
+        _sqlite_trigger(table, f"no_{verb.lower()}", f"BEFORE {verb}")
         for table in TABLES
         for verb in ("UPDATE", "DELETE")
-        if verb == "UPDATE" or table not in _MAY_GO
+        if verb == "UPDATE" or table not in _DELETABLE_IF
     ]
-    found += [
-        _sqlite(table, f"no_replace_{number}", "BEFORE INSERT", _is_there(table, columns))
+    triggers += [
+        _sqlite_trigger(table, f"no_replace_{number}", "BEFORE INSERT", _row_exists(table, columns))
         for table, keys in {**TABLES, PAYLOADS: (("entry_id",),)}.items()
         for number, columns in enumerate(keys)
     ]
-    found.append(_sqlite(PAYLOADS, "no_update", "BEFORE UPDATE"))
-    found += [
-        _sqlite(table, "no_delete", "BEFORE DELETE", f"NOT {may_go}")
-        for table, may_go in _MAY_GO.items()
+    triggers.append(_sqlite_trigger(PAYLOADS, "no_update", "BEFORE UPDATE"))
+    triggers += [
+        _sqlite_trigger(table, "no_delete", "BEFORE DELETE", f"NOT {may_delete}")
+        for table, may_delete in _DELETABLE_IF.items()
     ]
-    return found
+    return triggers
 
 
-def _sqlite(table: str, suffix: str, event: str, when: str = "") -> Trigger:
+def _sqlite_trigger(table: str, suffix: str, event: str, condition: str = "") -> Trigger:
     name = f"{table}_{suffix}"
-    condition = f" WHEN {when}" if when else ""
+    condition = f" WHEN {condition}" if condition else ""
     return Trigger(
         name,
         table,
@@ -216,10 +227,10 @@ def _sqlite(table: str, suffix: str, event: str, when: str = "") -> Trigger:
     )
 
 
-def _is_there(table: str, columns: Collection[str]) -> str:
+def _row_exists(table: str, columns: Collection[str]) -> str:
     same = [f"{column} = NEW.{column}" for column in columns]
     if columns == ("id",):
-        # What NEW says before SQLite has chosen an id: a row of that number would stop all others.
+        # SQLite sets NEW.id to -1 before it assigns an id; a row -1 would block every insert.
         same.append("NEW.id <> -1")
     return f"EXISTS (SELECT 1 FROM {table} WHERE {' AND '.join(same)})"  # noqa: S608 - names of ours
 
@@ -227,26 +238,26 @@ def _is_there(table: str, columns: Collection[str]) -> str:
 # -- PostgreSQL ------------------------------------------------------------------------------------
 
 
-def _unless(may_go: str) -> str:
+def _raise_unless(condition: str) -> str:
     return (
-        f" BEGIN IF NOT {may_go} THEN"
+        f" BEGIN IF NOT {condition} THEN"
         " RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END IF; RETURN OLD; END "
     )
 
 
 _FUNCTIONS = {
     "signoff_append_only": " BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END ",
-    "signoff_erased_only": _unless(_MAY_GO[PAYLOADS]),
-    "signoff_unsigned_only": _unless(_MAY_GO[LEAVES]),
+    "signoff_erased_only": _raise_unless(_DELETABLE_IF[PAYLOADS]),
+    "signoff_unsigned_only": _raise_unless(_DELETABLE_IF[LEAVES]),
 }
-_DELETED_BY = {PAYLOADS: "signoff_erased_only", LEAVES: "signoff_unsigned_only"}
+_DELETE_FUNCTIONS = {PAYLOADS: "signoff_erased_only", LEAVES: "signoff_unsigned_only"}
 
 
 def _search_path(connection: BaseDatabaseWrapper) -> str:
     """
-    Where the functions look for tables: not first among the temporary ones of whoever deletes.
+    Return a search path with the temporary schema last.
 
-    PostgreSQL looks there first unless it is told otherwise, and everybody may make some.
+    By default PostgreSQL looks there first, so any role could shadow a table with a temporary one.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT quote_ident(current_schema())")
@@ -254,22 +265,24 @@ def _search_path(connection: BaseDatabaseWrapper) -> str:
 
 
 def _postgresql_triggers() -> list[Trigger]:
-    found = [
-        _postgresql(table, "append_only", "DELETE OR UPDATE OR TRUNCATE", "STATEMENT")
+    triggers = [
+        _postgresql_trigger(table, "append_only", "DELETE OR UPDATE OR TRUNCATE", "STATEMENT")
         for table in _never_deleted()
     ]
-    for table, function in _DELETED_BY.items():
+    for table, function in _DELETE_FUNCTIONS.items():
         suffix = function.removeprefix("signoff_")
-        found.append(_postgresql(table, "append_only", "UPDATE OR TRUNCATE", "STATEMENT"))
-        found.append(_postgresql(table, suffix, "DELETE", "ROW", function))
-    return found
+        triggers.append(
+            _postgresql_trigger(table, "append_only", "UPDATE OR TRUNCATE", "STATEMENT")
+        )
+        triggers.append(_postgresql_trigger(table, suffix, "DELETE", "ROW", function))
+    return triggers
 
 
-def _postgresql(
+def _postgresql_trigger(
     table: str, suffix: str, events: str, each: str, function: str = "signoff_append_only"
 ) -> Trigger:
     name = f"{table}_{suffix}"
-    # In the words of pg_get_triggerdef, with its order of events; then `tgenabled`: always.
+    # The exact output of pg_get_triggerdef, then `tgenabled` A (always).
     return Trigger(
         name,
         table,

@@ -1,4 +1,11 @@
-"""Limits that Daphne does not have: on what comes in, and on what a slow client leaves unread."""
+"""
+Daphne with bounds: body size, waiting frames, and backpressure for slow clients.
+
+Why: Daphne stores bodies of any size, queues any number of frames, and buffers all that a client
+does not read (https://github.com/django/daphne/issues/170). It refuses every WebSocket handshake
+with 403.
+Remove when: Daphne has these bounds, or another ASGI server with them is used.
+"""
 
 import asyncio
 from http import HTTPStatus
@@ -16,44 +23,44 @@ from zope.interface import implementer  # type: ignore[attr-defined]
 log = structlog.get_logger(__name__)
 
 MAX_BODY = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-#: Closing a connection with unread data would lose the answer, so a little more is read away.
+#: Closing a connection with unread data loses the response, so this much is read and dropped.
 MAX_READ = 16 * 1024 * 1024
-#: Whoever reads nothing for so long, in seconds, has gone; a follower that is back goes on from its
-#: cursor.
-PATIENCE_SECONDS = 60.0
-#: Frames of one socket that the application has not taken yet.
+#: Close a connection whose send buffer is not read to its end for so long. The buffer holds a chunk
+#: of the feed (256 KiB), so a client that reads steadily but below 4.4 KB/s is closed as well.
+READ_TIMEOUT_SECONDS = 60.0
+#: Frames of one socket that the application has not received yet.
 MAX_WAITING_FRAMES = 100
 
 
 @implementer(IPushProducer)
-class _Meter:
-    """Knows whether the client reads."""
+class _Backpressure:
+    """Tracks whether the send buffers of a connection are full."""
 
     def __init__(self) -> None:
-        self._is_read = asyncio.Event()
-        self._is_read.set()
+        self._is_writable = asyncio.Event()
+        self._is_writable.set()
 
     def pauseProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._is_read.clear()
+        self._is_writable.clear()
 
     def resumeProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._is_read.set()
+        self._is_writable.set()
 
     def stopProducing(self) -> None:  # noqa: N802 - Twisted's name
-        self._is_read.set()
+        self._is_writable.set()
 
-    async def until_read(self) -> None:
-        await asyncio.wait_for(self._is_read.wait(), PATIENCE_SECONDS)
+    async def wait_until_writable(self) -> None:
+        await asyncio.wait_for(self._is_writable.wait(), READ_TIMEOUT_SECONDS)
 
 
 class BoundedRequest(WebRequest):
-    """A request that ends early when it is too large, or when nobody reads its answer."""
+    """A request with a bounded body, whose response waits for slow clients."""
 
     _received = 0
-    _meter: _Meter | None = None
+    _backpressure: _Backpressure | None = None
 
     def handleContentChunk(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
-        """Store no more than a request may have; read on a little, so that the answer arrives."""
+        """Store up to MAX_BODY; read and drop up to MAX_READ, so that the response arrives."""
         self._received += len(data)
         if self._received <= MAX_BODY:
             super().handleContentChunk(data)
@@ -64,41 +71,41 @@ class BoundedRequest(WebRequest):
         if self._received <= MAX_BODY:
             return super().process()
         self.path = self.path or b"/"
-        return self.basic_error(413, b"Content Too Large", "A request may have 2 MiB.")
+        return self.basic_error(413, b"Content Too Large", "The body is larger than 2 MiB.")
 
     def handle_reply(self, message: dict[str, Any]) -> None:
         if message["type"] == "http.response.body" and message.get("more_body"):
-            self._measure()
+            self._watch_buffers()
         super().handle_reply(message)
 
     def finish(self) -> None:
-        if self._meter is not None:
+        if self._backpressure is not None:
             self.unregisterProducer()
-            self._meter = None
+            self._backpressure = None
         super().finish()
 
-    def _measure(self) -> None:
-        if self._meter is None and not self.finished and self.channel is not None:
-            self._meter = _Meter()
-            self.registerProducer(self._meter, True)
+    def _watch_buffers(self) -> None:
+        if self._backpressure is None and not self.finished and self.channel is not None:
+            self._backpressure = _Backpressure()
+            self.registerProducer(self._backpressure, True)
 
-    async def until_read(self) -> None:
-        """Wait while the client does not read, so that its answer is not all in memory."""
-        if self._meter is None:
+    async def wait_until_writable(self) -> None:
+        """Wait while the buffers are full, so that the response is not all in memory."""
+        if self._backpressure is None:
             return
         try:
-            await self._meter.until_read()
+            await self._backpressure.wait_until_writable()
         except TimeoutError:
-            log.warning("slow reader closed", seconds=PATIENCE_SECONDS)
+            log.warning("slow reader closed", seconds=READ_TIMEOUT_SECONDS)
             if self.channel is not None:
                 self.channel.forceAbortClient()
 
 
 class BoundedSocket(WebSocketProtocol):
-    """A WebSocket that waits for a client that reads slowly, and takes only so many frames."""
+    """A WebSocket with bounded incoming frames that waits for slow clients."""
 
     transport: Any
-    _meter: _Meter | None = None
+    _backpressure: _Backpressure | None = None
     _refusal = HTTPStatus.FORBIDDEN
 
     def onMessage(self, payload: bytes, isBinary: bool) -> None:  # noqa: N802, N803 - autobahn's
@@ -111,45 +118,45 @@ class BoundedSocket(WebSocketProtocol):
     def handle_reply(self, message: dict[str, Any]) -> None:
         is_frame = message["type"] == "websocket.send"
         if is_frame and self.state not in (self.STATE_CONNECTING, self.STATE_OPEN):
-            return  # it was closed while the application still had something to say
+            return  # closed while the application was still sending
         if message["type"] == "websocket.close":
-            self._stop_measuring()
+            self._stop_watching()
             self._refusal = _status_of(message.get("code"))
         super().handle_reply(message)
         if is_frame:
-            self._measure()
+            self._watch_buffers()
 
     def serverReject(self) -> None:  # noqa: N802 - Daphne's name
-        """Refuse the handshake, with a status that says why; Daphne's own is always 403."""
+        """Refuse the handshake with the status of the close code; Daphne always sends 403."""
         denied = ConnectionDeny(code=self._refusal.value, reason=self._refusal.phrase)
         self.handshake_deferred.errback(denied)
         del self.handshake_deferred
         self.server.protocol_disconnected(self)
 
     def onClose(self, wasClean: bool, code: int, reason: str) -> None:  # noqa: N802, N803
-        self._stop_measuring()
+        self._stop_watching()
         super().onClose(wasClean, code, reason)
 
-    async def until_read(self) -> None:
-        """Wait while the client does not read, and close what nobody reads."""
-        if self._meter is None:
+    async def wait_until_writable(self) -> None:
+        """Wait while the buffers are full, and close the socket after a timeout."""
+        if self._backpressure is None:
             return
         try:
-            await self._meter.until_read()
+            await self._backpressure.wait_until_writable()
         except TimeoutError:
-            log.warning("socket closed, nobody reads", seconds=PATIENCE_SECONDS)
+            log.warning("slow reader closed", seconds=READ_TIMEOUT_SECONDS)
             self.transport.abortConnection()
 
-    def _measure(self) -> None:
-        if self._meter is None and self.state == self.STATE_OPEN:
-            self._meter = _Meter()
-            self.transport.unregisterProducer()  # the HTTP channel that this connection was
-            self.transport.registerProducer(self._meter, True)
+    def _watch_buffers(self) -> None:
+        if self._backpressure is None and self.state == self.STATE_OPEN:
+            self._backpressure = _Backpressure()
+            self.transport.unregisterProducer()  # the HTTP channel of the handshake
+            self.transport.registerProducer(self._backpressure, True)
 
-    def _stop_measuring(self) -> None:
-        if self._meter is not None:
-            self._meter.stopProducing()
-            self._meter = None
+    def _stop_watching(self) -> None:
+        if self._backpressure is not None:
+            self._backpressure.stopProducing()
+            self._backpressure = None
             self.transport.unregisterProducer()
 
 
@@ -162,27 +169,23 @@ def _status_of(close_code: int | None) -> HTTPStatus:
 
 
 class BoundedSocketFactory(WebSocketFactory):
-    """Builds bounded sockets."""
-
     protocol = BoundedSocket
 
 
 class BoundedServer(daphne.server.Server):
-    """Daphne, which lets the application wait for those who read slowly."""
+    """Daphne's server, which lets the application wait for slow clients."""
 
     def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
-        """Ignore a client's `Daphne-Root-Path`, under which there is no address."""
+        """Ignore the header `Daphne-Root-Path`: clients must not choose the root path."""
         return super().create_application(protocol, {**scope, "root_path": self.root_path})
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         await super().handle_reply(protocol, message)
         if isinstance(protocol, BoundedRequest | BoundedSocket):
-            await protocol.until_read()
+            await protocol.wait_until_writable()
 
 
 class BoundedFactory(HTTPFactory):
-    """Builds bounded requests."""
-
     def buildProtocol(self, addr: Any) -> Any:  # noqa: N802 - Twisted's name
         protocol = super().buildProtocol(addr)
         protocol.requestFactory = BoundedRequest
@@ -190,6 +193,6 @@ class BoundedFactory(HTTPFactory):
 
 
 def install() -> None:
-    """Have Daphne use the limits; it names its factories in its module and nowhere else."""
+    """Replace Daphne's factories, which its module names and no setting does."""
     daphne.server.HTTPFactory = BoundedFactory  # type: ignore[attr-defined]
     daphne.server.WebSocketFactory = BoundedSocketFactory  # type: ignore[attr-defined]

@@ -1,4 +1,9 @@
-"""Where a request came from."""
+"""
+Client IP addresses behind reverse proxies.
+
+Why: Django has REMOTE_ADDR only, which behind a proxy is the proxy's.
+Remove when: Django or the server resolves X-Forwarded-For for a known number of proxies.
+"""
 
 import ipaddress
 from contextlib import suppress
@@ -6,24 +11,24 @@ from contextlib import suppress
 from django.conf import settings
 from django.http import HttpRequest
 
-#: Where nobody knows where a request came from, as behind a socket of the file system.
-_NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
+#: For requests without an address, as over a Unix domain socket.
+_UNKNOWN = "0.0.0.0"  # noqa: S104 - nothing listens there
 
 
-def address_of(request: HttpRequest) -> str:
-    """Where a request came from, as the last of our own proxies saw it."""
+def client_ip_of(request: HttpRequest) -> str:
+    """Return the address of the client, as seen by the outermost of our own proxies."""
     hops = [request.META.get("REMOTE_ADDR") or ""]
     if proxies := settings.ALLAUTH_TRUSTED_PROXY_COUNT:
         hops = [*request.headers.get("X-Forwarded-For", "").split(",")[-proxies:][:1], *hops]
     for hop in hops:
         with suppress(ValueError):
             return str(ipaddress.ip_address(hop.strip()))
-    return _NOWHERE
+    return _UNKNOWN
 
 
-def household_of(address: str) -> str:
-    """What of an address is one customer's to give: all of IPv4, the first 64 bits of IPv6."""
-    found = ipaddress.ip_address(address)
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
-        return str(ipaddress.ip_network((int(found), 64), strict=False))
+def ipv6_network_of(address: str) -> str:
+    """Return the /64 network of an IPv6 address, which one customer controls; IPv4 unchanged."""
+    parsed = ipaddress.ip_address(address)
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped is None:
+        return str(ipaddress.ip_network((int(parsed), 64), strict=False))
     return address

@@ -1,4 +1,10 @@
-"""Compressing answers, which hides in a random length how well the tokens in them compress."""
+"""
+GZip for responses that are not streamed, with Django's random padding against BREACH.
+
+Why: of an asynchronous stream Django's GZipMiddleware makes each chunk a gzip member of its own.
+That is allowed (RFC 1952, 2.2), but browsers and HTTP clients decode only the first member.
+Remove when: Django compresses an asynchronous stream as one gzip member.
+"""
 
 from typing import Any
 
@@ -7,12 +13,7 @@ from django.middleware.gzip import GZipMiddleware
 
 
 class Compression(GZipMiddleware):
-    """
-    Django's, for what is not streamed.
-
-    Of an asynchronous stream Django makes each part a gzip file of its own. That is allowed (RFC
-    1952, 2.2), and browsers and HTTP clients read the first part, and silently nothing more.
-    """
+    """Django's middleware, which leaves streaming responses uncompressed."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> Any:
         if response.streaming:

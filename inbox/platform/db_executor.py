@@ -1,4 +1,10 @@
-"""A few threads for database work of async code; they keep their connections."""
+"""
+Threads for database work of asynchronous code; each keeps its connection.
+
+Why: asgiref's `sync_to_async` runs all thread-sensitive calls of a process one after another in a
+single thread, and otherwise in new threads that each open a new connection.
+Remove when: Django has an asynchronous database backend with a connection pool.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,42 +20,41 @@ from django.http import HttpRequest
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# asgiref's default would put every query of the process behind one another in a single thread.
 _executor = ThreadPoolExecutor(max_workers=12, thread_name_prefix="db")
-# Hashing a password takes a good part of a second: many at once leave the threads above alone.
-_hashing = ThreadPoolExecutor(max_workers=2, thread_name_prefix="hashing")
+# Hashing a password takes a large part of a second and must not block the threads above.
+_hashing_executor = ThreadPoolExecutor(max_workers=2, thread_name_prefix="hashing")
 
 
 class DatabaseBusy(OperationalError):
-    """The database is there, but had no connection or no turn for this in time."""
+    """The database is up, but had no free connection or no write slot in time."""
 
 
 async def in_db_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that uses the database in one of the threads, for the request of this task."""
-    return await _in(_executor, function, *args, **kwargs)
+    """Run a function that uses the database in one of the threads, with this task's context."""
+    return await _run_in(_executor, function, *args, **kwargs)
 
 
 async def in_hashing_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that hashes passwords, as `in_db_thread` does, in one of two threads."""
-    return await _in(_hashing, function, *args, **kwargs)
+    """Run a function that hashes passwords in one of two threads of their own."""
+    return await _run_in(_hashing_executor, function, *args, **kwargs)
 
 
-async def _in(
+async def _run_in(
     pool: ThreadPoolExecutor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
 ) -> T:
-    call = partial(_with_fresh_connection, partial(function, *args, **kwargs))
-    # A copy: what the call sets is its own, and a thread keeps nothing of one request for another.
+    call = partial(_with_open_connection, partial(function, *args, **kwargs))
+    # A copy, so that context variables do not leak from one request into another.
     call = partial(copy_context().run, call)
     return await asyncio.get_running_loop().run_in_executor(pool, call)
 
 
-def in_turns(
+def iterate_in_db_threads(
     request: HttpRequest, chunks: Iterator[bytes]
 ) -> Iterator[bytes] | AsyncIterator[bytes]:
     """
-    What is read from the database while it is sent, as the server of this request takes it.
+    Return chunks that are read from the database while they are sent, for WSGI or ASGI.
 
-    Each chunk may be read in another thread: between two of them no query may be open.
+    Each chunk may be read in another thread, so no query may stay open between two chunks.
     """
     return _each_in_db_thread(chunks) if isinstance(request, ASGIRequest) else chunks
 
@@ -59,7 +64,7 @@ async def _each_in_db_thread(chunks: Iterator[bytes]) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _with_fresh_connection(call: Callable[[], T]) -> T:
+def _with_open_connection(call: Callable[[], T]) -> T:
     close_old_connections()
     try:
         return call()

@@ -1,4 +1,4 @@
-"""Values that are kept encrypted: whoever reads a backup does not get the secrets of others."""
+"""Encryption of secrets in the database, so that a backup does not reveal them."""
 
 import base64
 import json
@@ -11,29 +11,31 @@ from django.conf import settings
 from django.utils.encoding import force_bytes
 
 
-class Unreadable(Exception):
-    """The value was sealed under another secret key."""
+class DecryptionFailed(Exception):
+    """The value was encrypted under another secret key."""
 
 
-def seal(value: Any) -> str:
+def encrypt(value: Any) -> str:
     """Encrypt a JSON value under the installation's secret key."""
-    return _box().encrypt(json.dumps(value).encode()).decode()
+    return _cipher().encrypt(json.dumps(value).encode()).decode()
 
 
-def unseal(text: str) -> Any:
+def decrypt(text: str) -> Any:
     """
-    Read what `seal` wrote, also under a former key (`SECRET_KEY_FALLBACKS`).
+    Decrypt a value of `encrypt`, also under a former key (`SECRET_KEY_FALLBACKS`).
 
     Raises:
-        Unreadable.
+        DecryptionFailed.
     """
     try:
-        return json.loads(_box().decrypt(text.encode()))
+        return json.loads(_cipher().decrypt(text.encode()))
     except InvalidToken as error:
-        raise Unreadable("This was sealed under another secret key; set it again.") from error
+        raise DecryptionFailed(
+            "This value was encrypted under another secret key. Enter it again."
+        ) from error
 
 
-def _box() -> MultiFernet:
+def _cipher() -> MultiFernet:
     return MultiFernet(
         [_fernet(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
     )

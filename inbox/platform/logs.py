@@ -1,4 +1,4 @@
-"""Logs: one readable line an event, or JSON where SIGNOFF_LOG=json."""
+"""Logging configuration: one readable line per event, or JSON with SIGNOFF_LOG=json."""
 
 import logging.config
 import os
@@ -7,12 +7,12 @@ from typing import Any
 
 import structlog
 
-#: What Django refuses a request for; its message says what was wrong with the request.
-REFUSED = ("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
+#: Exceptions for which Django rejects a request; the message says what was wrong with it.
+REJECTIONS = ("DisallowedHost", "RequestDataTooBig", "TooManyFieldsSent", "TooManyFilesSent")
 
 
 class WithoutTraceback(logging.Filter):
-    """Leaves one line of a request that Django has refused: anybody may send any number of them."""
+    """Logs requests that Django rejects without a traceback: anybody can cause many of them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.exc_info = None
@@ -20,7 +20,7 @@ class WithoutTraceback(logging.Filter):
 
 
 class LoggingConfiguration:
-    """structlog and the standard library's loggers through one formatter."""
+    """One formatter for structlog and for the loggers of the standard library."""
 
     shared: list[Any] = [
         structlog.stdlib.add_log_level,
@@ -29,7 +29,7 @@ class LoggingConfiguration:
         structlog.contextvars.merge_contextvars,
     ]
 
-    #: httpx would write down whole URLs, and some of them are secrets.
+    #: httpx logs whole URLs, some of which are secrets.
     quiet = ("celery", "kombu", "daphne", "django.channels", "asyncio", "httpx")
 
     def apply(self) -> None:
@@ -60,15 +60,14 @@ class LoggingConfiguration:
                     "foreign_pre_chain": self.shared,
                 }
             },
-            "filters": {"refused": {"()": WithoutTraceback}},
+            "filters": {"rejected": {"()": WithoutTraceback}},
             "handlers": {"out": {"class": "logging.StreamHandler", "formatter": "line"}},
             "root": {"handlers": ["out"], "level": os.environ.get("SIGNOFF_LOG_LEVEL", "INFO")},
             "loggers": {
                 **{name: {"level": "WARNING"} for name in self.quiet},
-                "axes": {
-                    "level": "ERROR"
-                },  # `inbox.web.people.sign_in_limits` says one line for each failure
-                **{f"django.security.{name}": {"filters": ["refused"]} for name in REFUSED},
+                # `inbox.web.people.sign_in_limits` logs one line per failure.
+                "axes": {"level": "ERROR"},
+                **{f"django.security.{name}": {"filters": ["rejected"]} for name in REJECTIONS},
             },
         }
 
@@ -78,22 +77,22 @@ class LoggingConfiguration:
         console = structlog.dev.ConsoleRenderer(
             colors=False, pad_event_to=28, exception_formatter=structlog.dev.plain_traceback
         )
-        return [_spell_out_controls, console]
+        return [_escape_control_characters, console]
 
 
-def _spell_out_controls(_logger: Any, _name: str, event: Any) -> Any:
-    """What agents and clients write must not steer the terminal that shows the log."""
+def _escape_control_characters(_logger: Any, _name: str, event: Any) -> Any:
+    """Escape control characters: texts of agents and clients must not control a terminal."""
     for key, value in event.items():
         if isinstance(value, str) and key == "exception":
-            # Indented, no line of a traceback passes for an event.
-            event[key] = "\n".join(f"    {_spelled_out(line)}" for line in value.splitlines())
+            # Indented, so that no line of a traceback can pass for a log line.
+            event[key] = "\n".join(f"    {_escape(line)}" for line in value.splitlines())
         elif isinstance(value, str):
-            event[key] = _spelled_out(value)
+            event[key] = _escape(value)
     return event
 
 
-def _spelled_out(text: str) -> str:
-    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+def _escape(text: str) -> str:
+    return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")

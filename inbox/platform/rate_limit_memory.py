@@ -1,4 +1,10 @@
-"""Counters of calls in the memory of one process."""
+"""
+In-memory storage of rate limits.
+
+Why: `limits.storage.MemoryStorage` starts a thread for most calls, which iterates over all keys,
+and it loses counts: `get` may drop the lock of a key that another thread holds (limits 5.8).
+Remove when: MemoryStorage is thread-safe and expires keys without a thread.
+"""
 
 import time
 from collections import Counter
@@ -8,42 +14,39 @@ from threading import Lock
 from limits.storage import MemoryStorage
 
 
-class Windows(MemoryStorage):
-    """
-    What `limits`' sliding window counter keeps: a count for this window and for the one before.
-
-    Its own storage starts a thread for most calls, which goes through all that is kept, and two
-    threads may lose a count. Here what is old goes as a whole, when its window has gone by.
-    """
+class SlidingWindowMemory(MemoryStorage):
+    """Counts of the current and the previous window; older windows are dropped as a whole."""
 
     STORAGE_SCHEME = ["windows"]
 
     def __init__(self) -> None:
         super().__init__()
-        self._turn = Lock()
-        #: seconds of a window -> its number, the counts in it, and those in the one before
-        self._kept: dict[int, tuple[int, Counter[str], Counter[str]]] = {}
+        self._lock = Lock()
+        #: window length in seconds -> window number, its counts, counts of the previous window
+        self._windows: dict[int, tuple[int, Counter[str], Counter[str]]] = {}
 
     def acquire_sliding_window_entry(
         self, key: str, limit: int, expiry: int, amount: int = 1
     ) -> bool:
-        with self._turn:
-            before, seconds_left, now, _ = self._read(key, expiry)
-            if floor(before * seconds_left / expiry + now) + amount > limit:
+        with self._lock:
+            previous, seconds_left, current, _ = self._read(key, expiry)
+            if floor(previous * seconds_left / expiry + current) + amount > limit:
                 return False
-            self._kept[expiry][1][key] += amount
+            self._windows[expiry][1][key] += amount
             return True
 
     def get_sliding_window(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        """As `limits` has it: both counts, each with the seconds that it counts for."""
-        with self._turn:
+        """Return both counts, each with the seconds until it expires."""
+        with self._lock:
             return self._read(key, expiry)
 
     def _read(self, key: str, expiry: int) -> tuple[int, float, int, float]:
-        number, gone = divmod(time.monotonic(), expiry)
-        kept, now, before = self._kept.get(expiry, (int(number), Counter(), Counter()))
-        if kept != number:
-            before = now if number == kept + 1 else Counter()
-            now = Counter()
-        self._kept[expiry] = (int(number), now, before)
-        return before[key], expiry - gone, now[key], 2 * expiry - gone
+        number, elapsed = divmod(time.monotonic(), expiry)
+        last_number, current, previous = self._windows.get(
+            expiry, (int(number), Counter(), Counter())
+        )
+        if last_number != number:
+            previous = current if number == last_number + 1 else Counter()
+            current = Counter()
+        self._windows[expiry] = (int(number), current, previous)
+        return previous[key], expiry - elapsed, current[key], 2 * expiry - elapsed

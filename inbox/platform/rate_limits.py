@@ -1,4 +1,4 @@
-"""Rate limits of calls and attempts, counted for all processes of a site."""
+"""Rate limits of calls and attempts, shared by all processes through Redis."""
 
 import time
 from collections import Counter as Counts
@@ -20,205 +20,224 @@ from redis import RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from inbox.platform.client_ip import household_of
-from inbox.platform.rate_limit_memory import Windows
+from inbox.platform.client_ip import ipv6_network_of
+from inbox.platform.rate_limit_memory import SlidingWindowMemory
 from inbox.rules.errors import RateLimited
 from inbox.rules.people.access import Actor
 
 log = structlog.get_logger(__name__)
 
-#: How long one question to Redis may take, and how long nobody asks again while it is away.
-REDIS_SECONDS = 0.2
-AWAY_SECONDS = 5.0
+#: The timeout of one Redis command, and the time without commands after a failure.
+REDIS_TIMEOUT_SECONDS = 0.2
+REDIS_RETRY_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What somebody has left of a policy after a call."""
+class RateLimitStatus:
+    """The state of one rate limit for one caller."""
 
     policy: str  #: its name
     quota: int
     window_seconds: int
     left: int
-    next_seconds: int  #: until there is one more
-    is_over: bool  #: this call was one too many
+    next_seconds: int  #: until one more call is allowed
+    is_over: bool  #: whether the limit is exceeded
 
 
-class Call:
-    """One request or one socket, which is counted once, whoever asks in it who is calling."""
+class RequestQuota:
+    """The quota of one request or socket, which is counted once however often it authenticates."""
 
     def __init__(self) -> None:
-        self.standing: Standing | None = None  #: None while nothing was counted
-        self._places: list[Callable[[], None]] = []
+        self.status: RateLimitStatus | None = None  #: None while nothing was counted
+        self._releases: list[Callable[[], None]] = []
 
-    def keep(self, leave: Callable[[], None]) -> None:
-        """Keep a place until the end of the call."""
-        self._places.append(leave)
+    def release_at_end(self, release: Callable[[], None]) -> None:
+        self._releases.append(release)
 
     def end(self) -> None:
-        """Leave the places that were taken in this call."""
-        while self._places:
-            self._places.pop()()
+        """Release the slots that were taken by this request."""
+        while self._releases:
+            self._releases.pop()()
 
 
-_current: ContextVar[Call | None] = ContextVar("call", default=None)
+_current: ContextVar[RequestQuota | None] = ContextVar("request_quota", default=None)
 
 
-def begin_call() -> Call:
-    """From here on this task, and the threads that work for it, serve one request."""
-    call = Call()
-    _current.set(call)
-    return call
+def begin_request() -> RequestQuota:
+    """Count this task, and the threads that work for it, as one request."""
+    quota = RequestQuota()
+    _current.set(quota)
+    return quota
 
 
 def count_caller(actor: Actor) -> None:
-    """Count a call of a person or of a key. Raises RateLimited."""
-    _count("caller", settings.RATE_LIMIT, f"{actor.kind}:{actor.ident}")
+    """
+    Count a call of a person or an API key.
+
+    Raises:
+        RateLimited.
+    """
+    _count_once("caller", settings.RATE_LIMIT, f"{actor.kind}:{actor.ident}")
 
 
-def count_stranger(address: str) -> None:
-    """Count a call of nobody who is known, by the address it came from. Raises RateLimited."""
-    _count("address", settings.RATE_LIMIT_ANONYMOUS, household_of(address))
+def count_anonymous(address: str) -> None:
+    """
+    Count an unauthenticated call by its address.
+
+    Raises:
+        RateLimited.
+    """
+    _count_once("address", settings.RATE_LIMIT_ANONYMOUS, ipv6_network_of(address))
 
 
 def take_stream(actor: Actor) -> None:
-    """Take a place for a stream until the end of this call. Raises RateLimited."""
-    call = _current.get()
-    if call is not None:
-        who = f"streams of {actor.kind}:{actor.ident}"
-        call.keep(places.take({who: settings.STREAMS_PER_CALLER}))
+    """
+    Take a slot for a stream until the end of this request.
+
+    Raises:
+        RateLimited.
+    """
+    quota = _current.get()
+    if quota is not None:
+        key = f"streams of {actor.kind}:{actor.ident}"
+        release = concurrency_slots.take({key: settings.STREAMS_PER_CALLER})
+        quota.release_at_end(release)
 
 
-class Places:
-    """How many of something each caller has open in this process."""
+class ConcurrencySlots:
+    """Bounds of what each caller may have open at once in this process."""
 
     def __init__(self) -> None:
         self._taken: Counts[str] = Counts()
-        self._turn = Lock()
+        self._lock = Lock()
 
-    def take(self, most: Mapping[str, int]) -> Callable[[], None]:
+    def take(self, limits: Mapping[str, int]) -> Callable[[], None]:
         """
-        Take one place under each of these names, and return what gives them back, once.
+        Take one slot under each of these names and return the function that releases them.
 
         Raises:
-            RateLimited: so many are taken under one of the names.
+            RateLimited: no slot is free under one of the names.
         """
-        with self._turn:
-            if any(self._taken[name] >= limit for name, limit in most.items()):
-                raise RateLimited("Too many are open: close some first.", retry_after=1)
-            self._taken.update(most.keys())
-        held = list(most)
+        with self._lock:
+            if any(self._taken[name] >= limit for name, limit in limits.items()):
+                raise RateLimited("Too many open connections. Close some first.", retry_after=1)
+            self._taken.update(limits.keys())
+        held = list(limits)
 
-        def leave() -> None:
-            with self._turn:
+        def release() -> None:
+            with self._lock:
                 self._taken.subtract(held)
-                self._taken += Counts()  # forgets those with none
+                self._taken += Counts()  # drops names without slots
                 held.clear()
 
-        return leave
+        return release
 
 
-places = Places()
+concurrency_slots = ConcurrencySlots()
 
 
 def check_settings() -> None:
-    """Raises ImproperlyConfigured."""
+    """
+    Check the limits in the settings.
+
+    Raises:
+        ImproperlyConfigured.
+    """
     for limit in (settings.RATE_LIMIT, settings.RATE_LIMIT_ANONYMOUS):
-        _parsed(limit)
+        _parse_limit(limit)
 
 
-def _count(policy: str, limit: str, who: str) -> None:
-    call = _current.get() or Call()
-    if call.standing is None:
-        item = _parsed(limit)
-        call.standing = counter(settings.REDIS_URL).count(policy, item, who) if item else None
-    if call.standing and call.standing.is_over:
-        seconds = call.standing.next_seconds
-        raise RateLimited(f"Too many calls: try again in {seconds} s.", retry_after=seconds)
+def _count_once(policy: str, limit: str, caller: str) -> None:
+    quota = _current.get() or RequestQuota()
+    if quota.status is None:
+        item = _parse_limit(limit)
+        limiter = rate_limiter(settings.REDIS_URL)
+        quota.status = limiter.count(policy, item, caller) if item else None
+    if quota.status and quota.status.is_over:
+        seconds = quota.status.next_seconds
+        raise RateLimited(f"Too many calls. Try again in {seconds} s.", retry_after=seconds)
 
 
 @cache
-def _parsed(limit: str) -> RateLimitItem | None:
+def _parse_limit(limit: str) -> RateLimitItem | None:
     try:
         return parse(limit) if limit else None
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"A rate limit is a number of calls and a time, like 6000/minute, or empty: {limit!r}."
+            f"A rate limit must be calls per time, like 6000/minute, or empty: {limit!r}."
         ) from error
 
 
-class Counter:
+class RateLimiter:
     """
-    Counts in Redis for all processes; in this process if there is none, and while it is away.
+    A rate limiter that counts in Redis, or in this process without Redis and while it is down.
 
-    Limits apply per process while Redis is away: each process then allows as much as all of them
-    together otherwise, and nobody is locked out.
+    While Redis is down, limits apply per process, so that nobody is locked out.
     """
 
     def __init__(self, redis_url: str) -> None:
-        self._here = SlidingWindowCounterRateLimiter(Windows())
+        self._local = SlidingWindowCounterRateLimiter(SlidingWindowMemory())
         self._shared = (
             SlidingWindowCounterRateLimiter(
                 RedisStorage(
                     redis_url,
                     key_prefix="signoff",
-                    socket_timeout=REDIS_SECONDS,
-                    socket_connect_timeout=REDIS_SECONDS,
-                    # Once more, on a new connection: those of before a restart are all broken.
-                    retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # handed to redis as it is
+                    socket_timeout=REDIS_TIMEOUT_SECONDS,
+                    socket_connect_timeout=REDIS_TIMEOUT_SECONDS,
+                    # Retry once: after a restart of Redis every pooled connection is broken.
+                    retry=Retry(NoBackoff(), 1),  # type: ignore[arg-type]  # passed on to redis unchanged
                 )
             )
             if redis_url
             else None
         )
-        self._away_until = 0.0  # 0: it is there
-        self._turn = Lock()
+        self._down_until = 0.0  # 0: Redis is up
+        self._lock = Lock()
 
-    def count(self, policy: str, item: RateLimitItem, who: str) -> Standing:
-        """Count one call of `who`."""
-        return self._standing("hit", policy, item, who)
+    def count(self, policy: str, item: RateLimitItem, caller: str) -> RateLimitStatus:
+        return self._status("hit", policy, item, caller)
 
-    def look(self, policy: str, item: RateLimitItem, who: str) -> Standing:
-        """Return where `who` stands without counting; `is_over` means that one more is too many."""
-        return self._standing("test", policy, item, who)
+    def peek(self, policy: str, item: RateLimitItem, caller: str) -> RateLimitStatus:
+        """Return the status without counting; `is_over` means that one more call is too many."""
+        return self._status("test", policy, item, caller)
 
-    def _standing(
-        self, ask: Literal["hit", "test"], policy: str, item: RateLimitItem, who: str
-    ) -> Standing:
-        if self._shared is None or time.monotonic() < self._away_until:
-            return _asked(self._here, ask, policy, item, who)
+    def _status(
+        self, operation: Literal["hit", "test"], policy: str, item: RateLimitItem, caller: str
+    ) -> RateLimitStatus:
+        if self._shared is None or time.monotonic() < self._down_until:
+            return _apply(self._local, operation, policy, item, caller)
         try:
-            standing = _asked(self._shared, ask, policy, item, who)
+            status = _apply(self._shared, operation, policy, item, caller)
         except RedisError as error:
-            self._lose(error)
-            return _asked(self._here, ask, policy, item, who)
-        if self._away_until:
-            self._find()
-        return standing
+            self._mark_down(error)
+            return _apply(self._local, operation, policy, item, caller)
+        if self._down_until:
+            self._mark_up()
+        return status
 
-    def _lose(self, error: Exception) -> None:
-        with self._turn:
-            was_there, self._away_until = not self._away_until, time.monotonic() + AWAY_SECONDS
-        if was_there:
-            log.warning("redis away, each process counts calls", error=str(error)[:200])
+    def _mark_down(self, error: Exception) -> None:
+        with self._lock:
+            was_up, self._down_until = not self._down_until, time.monotonic() + REDIS_RETRY_SECONDS
+        if was_up:
+            log.warning("redis down, each process counts calls", error=str(error)[:200])
 
-    def _find(self) -> None:
-        with self._turn:
-            was_away, self._away_until = self._away_until, 0.0
-        if was_away:
-            log.info("redis back, calls are counted together")
+    def _mark_up(self) -> None:
+        with self._lock:
+            was_down, self._down_until = self._down_until, 0.0
+        if was_down:
+            log.info("redis up, processes count calls together")
 
 
-def _asked(
+def _apply(
     limiter: SlidingWindowCounterRateLimiter,
-    ask: Literal["hit", "test"],
+    operation: Literal["hit", "test"],
     policy: str,
     item: RateLimitItem,
-    who: str,
-) -> Standing:
-    is_within = (limiter.hit if ask == "hit" else limiter.test)(item, policy, who)
-    stats = limiter.get_window_stats(item, policy, who)
-    return Standing(
+    caller: str,
+) -> RateLimitStatus:
+    is_within = (limiter.hit if operation == "hit" else limiter.test)(item, policy, caller)
+    stats = limiter.get_window_stats(item, policy, caller)
+    return RateLimitStatus(
         policy=policy,
         quota=item.amount,
         window_seconds=item.get_expiry(),
@@ -228,5 +247,5 @@ def _asked(
     )
 
 
-#: The counter of a Redis; "" is that of this process.
-counter = cache(Counter)
+#: One limiter per Redis URL; "" counts in this process only.
+rate_limiter = cache(RateLimiter)

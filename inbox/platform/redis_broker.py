@@ -1,4 +1,10 @@
-"""The Redis transport of Celery, which outlives messages that it cannot read."""
+"""
+Redis transport of Celery that drops unreadable messages.
+
+Why: a message that is not valid JSON raises in Kombu, and Celery stops the worker
+(https://github.com/celery/celery/issues/4308).
+Remove when: Kombu rejects messages that it cannot decode.
+"""
 
 from itertools import count
 from typing import Any
@@ -8,21 +14,21 @@ from kombu.transport import redis
 
 log = structlog.get_logger(__name__)
 
-#: What kombu raises at a message that is no JSON, or JSON of another shape.
+#: The exceptions of Kombu for a message that is not JSON, or JSON of another shape.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError)
 
 _dropped = count(1)
 
 
 def _log_drop(error: Exception) -> None:
-    """Count the message; its row, if it had one, is still queued and the sweeper sends it again."""
+    """Log a dropped message; the sweeper sends the wake-up of its row again."""
     log.warning(
         "unreadable message dropped", error=type(error).__name__, dropped_by_process=next(_dropped)
     )
 
 
 class QoS(redis.QoS):
-    """Deliveries without an acknowledgement; an unreadable one is removed instead of restored."""
+    """Unacknowledged deliveries; an unreadable one is removed instead of restored."""
 
     def restore_by_tag(self, tag: Any, client: Any = None, leftmost: bool = False) -> None:
         try:
@@ -33,7 +39,7 @@ class QoS(redis.QoS):
 
 
 class Channel(redis.Channel):
-    """A channel that drops the message that it cannot read and goes on with the next one."""
+    """A channel that drops unreadable messages."""
 
     QoS = QoS
 
@@ -46,11 +52,4 @@ class Channel(redis.Channel):
 
 
 class Transport(redis.Transport):
-    """
-    Kombu's Redis transport with the channel above.
-
-    Without it one message that is no JSON ends the consumer thread: kombu hands the exception to
-    Celery, which takes it for a defect of its own and stops the worker.
-    """
-
     Channel = Channel

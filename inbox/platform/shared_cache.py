@@ -1,4 +1,10 @@
-"""What all processes of the site keep in Redis for some minutes: what was tried, which codes."""
+"""
+Cache in Redis for sign-in attempts and codes, shared by all processes.
+
+Why: Django's RedisCache unpickles values, which runs code for anyone who can write to Redis, and it
+raises redis-py's errors, which would be answered with 500 instead of 503.
+Remove when: Django's RedisCache has a JSON serializer, and errors of its own.
+"""
 
 import json
 from collections.abc import Callable
@@ -11,7 +17,7 @@ from redis.exceptions import RedisError
 
 
 class JsonSerializer:
-    """Django's own would unpickle, and so run, whatever it finds."""
+    """A serializer that cannot run code, unlike Django's, which unpickles."""
 
     def dumps(self, value: Any) -> bytes:
         return json.dumps(value).encode()
@@ -21,7 +27,7 @@ class JsonSerializer:
 
 
 def _or_unavailable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a Redis that is away end as a database that is away does: 503, nothing was changed."""
+    """Raise OperationalError while Redis is down, which is answered with 503."""
 
     @wraps(method)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -34,7 +40,7 @@ def _or_unavailable(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class SharedCache(RedisCache):
-    """Redis, asked by what limits attempts: without it none are taken, rather than any number."""
+    """A Redis cache that fails closed: without Redis no attempt is accepted."""
 
     add = _or_unavailable(RedisCache.add)
     get = _or_unavailable(RedisCache.get)

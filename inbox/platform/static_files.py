@@ -1,4 +1,9 @@
-"""How static files are collected: ours without comments and spaces, all compressed and named."""
+"""
+Storage of collected static files: minified, compressed, and named by their content.
+
+Why: neither Django nor WhiteNoise minifies.
+Remove when: WhiteNoise has a hook for minifiers, or a build step minifies.
+"""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -8,16 +13,16 @@ from rcssmin import cssmin
 from rjsmin import jsmin
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-#: By the folder of ours; libraries bring their files minified.
+#: By folder; files of libraries are minified already.
 _MINIFIERS: Final[dict[str, Callable[[str], str]]] = {"css": cssmin, "js": jsmin}
 
 
 class StaticFiles(CompressedManifestStaticFilesStorage):
-    """Names that change with the content, compressed; our own files are minified before."""
+    """WhiteNoise's storage, which minifies our own files before it compresses them."""
 
     def _save(self, name: str, content: Any) -> str:
         if minify := _MINIFIERS.get(name.partition("/")[0]):
-            # Chunks begin at the beginning; whoever named the file has read it already.
+            # `chunks` rewinds the file, which was read for its hash.
             text = b"".join(content.chunks()).decode()
             content = ContentFile(minify(text).encode())
         return str(super()._save(name, content))  # type: ignore[misc]  # stubs leave it out

@@ -1,17 +1,17 @@
-"""Track when periodic work of this process is due."""
+"""Timers for periodic work in one process."""
 
 import time
 
 
 class Timer:
-    """Says when something is due; the first time at once."""
+    """A timer that is due at once, and then every `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._next = 0.0
 
     def is_due(self) -> bool:
-        """Return whether it is due; then it is not again until the time has gone by."""
+        """Return whether the timer is due, and restart it if so."""
         now = time.monotonic()
         if now < self._next:
             return False
@@ -19,5 +19,5 @@ class Timer:
         return True
 
     def reset(self) -> None:
-        """Make it due at once."""
+        """Make the timer due at once."""
         self._next = 0.0

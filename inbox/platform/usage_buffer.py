@@ -1,11 +1,11 @@
-"""In-memory buffer of API key usage, flushed by `actions.people.api_key_usage`."""
+"""In-memory buffer of API key usage; `actions.people.api_key_usage` writes it to the database."""
 
 import threading
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from uuid import UUID
 
-#: Minimum time between two writes for one key: of its use, and of refusals (audit entries).
+#: Minimum time between two writes for one key: of its use, and of rejections (audit entries).
 USED_EVERY, REFUSED_EVERY = timedelta(minutes=1), timedelta(hours=1)
 
 _lock = threading.Lock()
@@ -14,14 +14,14 @@ _refused: dict[UUID, datetime] = {}
 
 
 def note_use(key_id: UUID, now: datetime, *, written_at: datetime | None) -> None:
-    """Buffer that a key was used, unless the database was told so a moment ago."""
+    """Buffer the use of a key, unless one was written a moment ago."""
     if written_at is None or now - written_at >= USED_EVERY:
         with _lock:
             _used[key_id] = now
 
 
 def note_refusal(key_id: UUID, now: datetime, *, written_at: datetime | None) -> None:
-    """Buffer that an expired or replaced token was sent."""
+    """Buffer the rejection of an expired or replaced token."""
     if written_at is None or now - written_at >= REFUSED_EVERY:
         with _lock:
             _refused[key_id] = now
@@ -32,16 +32,16 @@ def is_empty() -> bool:
 
 
 def take() -> tuple[dict[UUID, datetime], dict[UUID, datetime]]:
-    """Empty the buffer and return what was in it: uses and refusals, by key."""
+    """Empty the buffer and return its uses and rejections, by key."""
     with _lock:
-        taken = dict(_used), dict(_refused)
+        notes = dict(_used), dict(_refused)
         _used.clear()
         _refused.clear()
-    return taken
+    return notes
 
 
 def put_back(used: Mapping[UUID, datetime], refused: Mapping[UUID, datetime]) -> None:
-    """Return what could not be written; later notes win."""
+    """Put back notes that could not be written; later notes win."""
     with _lock:
         for buffer, unwritten in ((_used, used), (_refused, refused)):
             buffer.update({**unwritten, **buffer})

@@ -12,14 +12,14 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from agents.agui import strict_json
 from inbox.agui_server import gateway
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import household_of
+from inbox.platform.client_ip import ipv6_network_of
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import check_credentials_valid
 from inbox.realtime.websocket_auth import (
     CLOSE_BAD_INPUT,
     CLOSE_TOO_LATE,
-    address_of_scope,
     authenticate,
+    client_ip_of_scope,
     close_code_of,
     query_of,
 )
@@ -42,7 +42,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
         self._idle_timeout: asyncio.Task[None] | None = None
         try:
             self._actor = await authenticate(self.scope)
-            self._release_idle_slot = _take_idle_slot(self._actor, address_of_scope(self.scope))
+            self._release_idle_slot = _take_idle_slot(self._actor, client_ip_of_scope(self.scope))
         except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return
@@ -125,9 +125,9 @@ def _take_idle_slot(actor: Actor, address: str) -> Callable[[], None]:
     Raises:
         RateLimited.
     """
-    return rate_limits.places.take(
+    return rate_limits.concurrency_slots.take(
         {
             f"waiting sockets of {actor.kind}:{actor.ident}": MAX_IDLE_PER_CALLER,
-            f"waiting sockets from {household_of(address)}": MAX_IDLE_PER_ADDRESS,
+            f"waiting sockets from {ipv6_network_of(address)}": MAX_IDLE_PER_ADDRESS,
         }
     )

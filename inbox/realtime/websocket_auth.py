@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.handlers.asgi import ASGIRequest
 
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import address_of
+from inbox.platform.client_ip import client_ip_of
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import RateLimited, RequestRejected, Unauthenticated
@@ -40,9 +40,9 @@ def close_code_of(refusal: RequestRejected) -> int:
     return CLOSE_RATE_LIMITED if isinstance(refusal, RateLimited) else CLOSE_BAD_INPUT
 
 
-def address_of_scope(scope: Any) -> str:
+def client_ip_of_scope(scope: Any) -> str:
     """Return the client IP address of a handshake, found as for HTTP requests."""
-    return address_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
+    return client_ip_of(ASGIRequest({**scope, "method": "GET"}, BytesIO()))
 
 
 async def authenticate(scope: Any) -> Actor:
@@ -59,7 +59,7 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
     """Refuse a handshake with an unknown path, and count it as an unauthenticated call."""
     code = CLOSE_NOT_FOUND
     try:
-        await in_db_thread(rate_limits.count_stranger, address_of_scope(scope))
+        await in_db_thread(rate_limits.count_anonymous, client_ip_of_scope(scope))
     except RateLimited:
         code = CLOSE_RATE_LIMITED
     log.info("socket refused", path=scope["path"][:200], code=code)
@@ -69,7 +69,7 @@ async def refuse_unknown_address(scope: Any, _receive: Any, send: Any) -> None:
 def _authenticate(scope: Any) -> Actor:
     actor = _actor_of(scope)
     if actor is None:
-        rate_limits.count_stranger(address_of_scope(scope))
+        rate_limits.count_anonymous(client_ip_of_scope(scope))
         raise Unauthenticated(_AUTHENTICATE)
     rate_limits.count_caller(actor)
     return actor

@@ -11,7 +11,7 @@ from inbox.actions.audit import audit_trail
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_agent, lock_thread
-from inbox.platform.encryption import Unreadable, seal, unseal
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import (
     REMOTE,
@@ -113,7 +113,7 @@ def _set(
     agent.save(force_insert=is_new)
     has_moved = endpoint is not None and endpoint.url != url
     revision = endpoint.revision + has_moved if endpoint else 1
-    columns = {"url": url, "revision": revision, "headers": seal(planned), "changed_at": now}
+    columns = {"url": url, "revision": revision, "headers": encrypt(planned), "changed_at": now}
     Endpoint.objects.update_or_create(
         agent=agent, defaults={**columns, "tested_at": None, "test": None}
     )
@@ -170,6 +170,6 @@ def _kept(endpoint: Endpoint | None) -> Kept | None:
     if endpoint is None:
         return None
     try:
-        return Kept(endpoint.url, unseal(endpoint.headers))
-    except Unreadable:
+        return Kept(endpoint.url, decrypt(endpoint.headers))
+    except DecryptionFailed:
         return Kept(endpoint.url, None)

@@ -11,7 +11,7 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
-from inbox.platform.encryption import Unreadable, seal, unseal
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.accounts import user_by_login
 from inbox.rules.errors import InvalidValue, NotFound
 from inbox.rules.people.access import Actor, ActorKind
@@ -130,14 +130,14 @@ def end_other_sessions(*, actor: Actor) -> None:
 
 def seal_seed(seed: str) -> str:
     """What is stored of the seed of codes."""
-    return seal(seed)
+    return encrypt(seed)
 
 
 def unseal_seed(sealed: str) -> str | None:
     """The seed, or None if it was sealed under another secret key."""
     try:
-        return str(unseal(sealed))
-    except Unreadable:
+        return str(decrypt(sealed))
+    except DecryptionFailed:
         return None
 
 

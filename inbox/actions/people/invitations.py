@@ -126,7 +126,7 @@ def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
 
 def _check_resends(invitation_id: UUID) -> None:
     """Keep an invitation from filling somebody's mailbox."""
-    counter = rate_limits.counter(settings.REDIS_URL)
+    counter = rate_limits.rate_limiter(settings.REDIS_URL)
     resends = counter.count("resent invitations", _RESENDS, str(invitation_id))
     if resends is not None and resends.is_over:
         seconds = resends.next_seconds

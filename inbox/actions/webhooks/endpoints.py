@@ -18,7 +18,7 @@ from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
-from inbox.platform.encryption import seal
+from inbox.platform.encryption import encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
@@ -70,7 +70,7 @@ def add_webhook(
         url=url,
         description=description,
         event_types=wanted,
-        secret=seal(secret),
+        secret=encrypt(secret),
         created_at=now,
         changed_at=now,
     )
@@ -134,7 +134,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     endpoint, now = _own(endpoint_id, actor)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + ROTATION
-    endpoint.secret = seal(secret)
+    endpoint.secret = encrypt(secret)
     endpoint.save(update_fields=["secret", "former_secret", "former_until"])
     record(endpoint, "webhook.rotated", actor, now)
     return endpoint, secret

@@ -17,7 +17,7 @@ from inbox.api.base.pagination import NUMBER_CURSOR, Window, refuse_ignored
 from inbox.api.base.request_models import ExportInput, checked
 from inbox.api.base.response_models import Page, TrailCall, TrailEntry
 from inbox.api.runs.threads import entry_json, tool_call_json
-from inbox.platform.db_executor import in_turns
+from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.audit.tool_calls import calls_for
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_id
@@ -126,7 +126,7 @@ class AuditExport(Caller):
         wanted = _entries({name: str(value) for name, value in given.items()})
         export = origin.export_trail(actor=self.actor(request), wanted=wanted, form=form, size=size)
         return StreamingHttpResponse(
-            in_turns(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
+            iterate_in_db_threads(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
             content_type=export.kind,
             headers={"Content-Disposition": f'attachment; filename="{export.name}"'},
         )

@@ -10,7 +10,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import address_of
+from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import Forbidden, Unauthenticated
 from inbox.rules.people.access import Actor
@@ -50,7 +50,7 @@ def actor_of_request(request: HttpRequest) -> Actor:
     try:
         actor = _actor_of(request)
     except (Unauthenticated, Forbidden):
-        rate_limits.count_stranger(address_of(request))
+        rate_limits.count_anonymous(client_ip_of(request))
         raise
     rate_limits.count_caller(actor)
     return actor

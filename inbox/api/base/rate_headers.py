@@ -18,11 +18,11 @@ class RateHeaders:
         self._application = application
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        call = rate_limits.begin_call()
+        call = rate_limits.begin_request()
 
         async def send_told(message: Any) -> None:
-            if message["type"] == "http.response.start" and call.standing:
-                headers = [*message.get("headers", ()), *_told(call.standing)]
+            if message["type"] == "http.response.start" and call.status:
+                headers = [*message.get("headers", ()), *_told(call.status)]
                 message = {**message, "headers": headers}
             await send(message)
 
@@ -32,7 +32,7 @@ class RateHeaders:
             call.end()
 
 
-def _told(standing: rate_limits.Standing) -> list[tuple[bytes, bytes]]:
+def _told(standing: rate_limits.RateLimitStatus) -> list[tuple[bytes, bytes]]:
     policy = f'"{standing.policy}";q={standing.quota};w={standing.window_seconds}'
     left = f'"{standing.policy}";r={standing.left};t={standing.next_seconds}'
     return [(b"ratelimit-policy", policy.encode()), (b"ratelimit", left.encode())]

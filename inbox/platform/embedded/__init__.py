@@ -1,0 +1,1 @@
+"""The parts of the one-process shape: broker, channel layer and database backend."""

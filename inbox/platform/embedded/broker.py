@@ -1,4 +1,9 @@
-"""A Celery broker inside one process, for the embedded shape."""
+"""
+Celery broker for one process.
+
+Why: Kombu's in-memory transport polls once a second.
+Remove when: Kombu's in-memory transport blocks until there is a message.
+"""
 
 import threading
 import time
@@ -9,14 +14,14 @@ from typing import Any
 from kombu.transport import memory
 
 
-class _Bell:
-    """Counts what happened, and lets a thread wait for more."""
+class _Notifier:
+    """A counter of events that threads can wait for."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self.count = 0
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         with self._condition:
             self.count += 1
             self._condition.notify_all()
@@ -26,26 +31,26 @@ class _Bell:
             return self._condition.wait_for(lambda: self.count > seen, timeout)
 
 
-_bell = _Bell()
+_notifier = _Notifier()
 
 
 class Channel(memory.Channel):
-    """The memory channel, ringing when there may be something to deliver."""
+    """The memory channel, which notifies when there may be something to deliver."""
 
     def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         super()._put(queue, message, **kwargs)
-        _bell.ring()
+        _notifier.notify()
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:
         super().basic_ack(delivery_tag, multiple)
-        _bell.ring()
+        _notifier.notify()
 
 
 class Transport(memory.Transport):
     """
-    The memory transport, waiting for a ring instead of polling once a second.
+    The memory transport, which waits for a notification instead of polling.
 
-    An acknowledgement rings too, because it makes room under the prefetch limit.
+    An acknowledgement notifies too, because it frees a slot under the prefetch limit.
     """
 
     Channel = Channel
@@ -57,12 +62,12 @@ class Transport(memory.Transport):
         deadline = None if timeout is None else time.monotonic() + timeout
         deliver: Callable[..., None] = self._deliver
         while True:
-            seen = _bell.count
+            seen = _notifier.count
             try:
                 self.cycle.get(deliver, timeout=0)  # type: ignore[union-attr]  # set when connected
             except Empty:
                 left = None if deadline is None else deadline - time.monotonic()
-                if not _bell.wait_beyond(seen, left):
+                if not _notifier.wait_beyond(seen, left):
                     raise TimeoutError from None
             else:
                 return

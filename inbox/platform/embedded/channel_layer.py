@@ -1,4 +1,11 @@
-"""A channel layer inside one process that may be rung from any thread."""
+"""
+Channel layer for one process that any thread may send to.
+
+Why: channels' InMemoryChannelLayer puts messages into an asyncio queue from the sender's thread.
+That does not wake the receiving event loop: messages arrive half a second late or not at all.
+It is meant for tests (https://github.com/django/channels/issues/1574).
+Remove when: InMemoryChannelLayer delivers with `call_soon_threadsafe`.
+"""
 
 import asyncio
 from typing import Any
@@ -7,15 +14,10 @@ from channels.layers import InMemoryChannelLayer
 
 
 class EmbeddedChannelLayer(InMemoryChannelLayer):
-    """
-    Hands every message to the event loop that waits for it.
-
-    The stock layer puts it into an asyncio queue from whatever thread is sending: the loop is not
-    woken, and a burst arrives half a second late or not at all.
-    """
+    """A layer that hands every message to the event loop of its receiver."""
 
     def __init__(self, **kwargs: Any) -> None:
-        # Memberships do not expire: the hub's lasts as long as the process.
+        # Memberships do not expire: the hub subscribes once per process.
         super().__init__(capacity=10_000, group_expiry=10**9, **kwargs)
         self._loops: dict[str, asyncio.AbstractEventLoop] = {}
 
@@ -31,7 +33,7 @@ class EmbeddedChannelLayer(InMemoryChannelLayer):
         self.group_send_now(group, message)
 
     def group_send_now(self, group: str, message: dict[str, Any]) -> None:
-        """Send from a thread that has no event loop, at the cost of one wake-up."""
+        """Send from a thread that has no event loop."""
         for channel in list(self.groups.get(group, ())):
             loop = self._loops.get(channel)
             if loop is not None and not loop.is_closed():
@@ -40,5 +42,5 @@ class EmbeddedChannelLayer(InMemoryChannelLayer):
     def _deliver(self, channel: str, message: dict[str, Any]) -> None:
         queue = self.channels.setdefault(channel, asyncio.Queue(self.get_capacity(channel)))
         if not queue.full():
-            # A full queue means that a look is due anyway; what is dropped carries no facts.
+            # Messages carry no facts: with a full queue the receiver reads everything anyway.
             queue.put_nowait((float("inf"), message))

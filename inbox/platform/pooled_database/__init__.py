@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with its pool, and a circuit breaker in front of that."""
+"""Django's PostgreSQL backend with a circuit breaker in front of its pool."""

@@ -1,10 +1,10 @@
 """
-The database wrapper of the scaled shape.
+PostgreSQL database backend with a circuit breaker.
 
-While PostgreSQL is away, each request would wait for a connection as long as the pool waits, in a
-thread that others need. After the first one that has waited in vain, connections are refused at
-once, until a thread that tries in the background has got one. A pool whose connections are all in
-use is no reason for that: only the request that has waited is refused.
+Why: while PostgreSQL is down, every request waits for the pool's timeout in a thread that others
+need. After the first timeout, connections are refused at once until a background thread has got
+one. If all connections are merely in use, only the request that timed out is refused.
+Remove when: psycopg_pool fails fast while its server is down.
 """
 
 import threading
@@ -26,38 +26,37 @@ PROBE_SECONDS = 2
 
 
 class Breaker:
-    """Knows whether the database is away, and finds out when it is back."""
+    """A circuit breaker that closes itself when the database is back."""
 
     def __init__(self) -> None:
         self.is_open = False
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
 
-    def open_if_away(self, pool: "ConnectionPool[Any]", error: Exception) -> bool:
+    def open_if_down(self, pool: "ConnectionPool[Any]", error: Exception) -> bool:
         """
-        Refuse connections until the pool has one that works, unless its connections are in use.
-
-        Returns:
-            Whether connections are refused now.
+        Open the breaker unless the server answers, and return whether it is open.
         """
-        with self._turn:
+        with self._lock:
             if self.is_open:
                 return True
-            if isinstance(error, PoolTimeout) and _answers(_address(pool)):
+            if isinstance(error, PoolTimeout) and _is_server_up(_conninfo(pool)):
                 return False
             self.is_open = True
-        log.warning("database away, connections are refused")
-        threading.Thread(target=self._heal, args=[pool], name="database", daemon=True).start()
+        log.warning("database down, connections are refused")
+        threading.Thread(
+            target=self._close_when_up, args=[pool], name="database", daemon=True
+        ).start()
         return True
 
-    def _heal(self, pool: "ConnectionPool[Any]") -> None:
-        while not _works(pool):
+    def _close_when_up(self, pool: "ConnectionPool[Any]") -> None:
+        while not _has_working_connection(pool):
             threading.Event().wait(RETRY_SECONDS)
         self.is_open = False
         log.info("database back")
 
 
-def _works(pool: "ConnectionPool[Any]") -> bool:
-    """Return whether the pool has a connection that works, or is closed and tells that itself."""
+def _has_working_connection(pool: "ConnectionPool[Any]") -> bool:
+    """Return whether the pool has a working connection, or is closed and reports that itself."""
     try:
         with pool.connection() as connection:
             connection.execute("SELECT 1")
@@ -68,24 +67,24 @@ def _works(pool: "ConnectionPool[Any]") -> bool:
     return True
 
 
-def _address(pool: "ConnectionPool[Any]") -> str:
-    """Return where the pool connects to, for libpq."""
-    of_psycopg = ("autocommit", "context", "cursor_factory", "prepare_threshold")
+def _conninfo(pool: "ConnectionPool[Any]") -> str:
+    """Return the connection string of the pool, for libpq."""
+    psycopg_options = ("autocommit", "context", "cursor_factory", "prepare_threshold")
     options = pool.kwargs() if callable(pool.kwargs) else pool.kwargs or {}
-    known = {name: value for name, value in options.items() if name not in of_psycopg}
-    return make_conninfo(**{**known, "connect_timeout": PROBE_SECONDS})
+    libpq_options = {name: value for name, value in options.items() if name not in psycopg_options}
+    return make_conninfo(**{**libpq_options, "connect_timeout": PROBE_SECONDS})
 
 
-def _answers(address: str) -> bool:
-    """Return whether the server takes connections, or would if it had any left."""
+def _is_server_up(conninfo: str) -> bool:
+    """Return whether the server accepts connections, or has none left."""
     try:
-        psycopg.connect(address).close()
+        psycopg.connect(conninfo).close()
     except psycopg.errors.ConnectionTimeout:
         return False
     except psycopg.OperationalError:
-        # An error of the server has no code here: libpq knows it from a server that is away. It
-        # would stop all threads while it waits, so it is asked only where something has answered.
-        return PGconn.ping(address.encode()) == Ping.OK
+        # The error has no code here; PQping tells "too many connections" from "down". PQping blocks
+        # all threads, so it runs only after a server has answered.
+        return PGconn.ping(conninfo.encode()) == Ping.OK
     return True
 
 
@@ -97,10 +96,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.pool is None:
             return super().get_new_connection(conn_params)
         if _breaker.is_open:
-            raise self.Database.OperationalError("the database is away; it is tried again")
+            raise self.Database.OperationalError(
+                "The database is down. The connection is retried in the background."
+            )
         try:
             return super().get_new_connection(conn_params)
         except self.Database.OperationalError as error:
-            if not _breaker.open_if_away(self.pool, error):
-                raise DatabaseBusy("all connections to the database are in use") from error
+            if not _breaker.open_if_down(self.pool, error):
+                raise DatabaseBusy("All connections to the database are in use.") from error
             raise

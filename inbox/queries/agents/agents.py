@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.models import Agent, Endpoint
-from inbox.platform.encryption import Unreadable, unseal
+from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.queries.people.access import permissions_in, within_reach
 from inbox.queries.people.teams import team_to_change
 from inbox.rules.agents.remote_agents import is_remote
@@ -116,9 +116,9 @@ class Elsewhere:
         What it is greeted with.
 
         Raises:
-            Unreadable: that was sealed under another secret key.
+            DecryptionFailed: it was encrypted under another secret key.
         """
-        headers: dict[str, str] = unseal(self._sealed)
+        headers: dict[str, str] = decrypt(self._sealed)
         return headers
 
 
@@ -138,6 +138,6 @@ def endpoint_of(agent_id: UUID) -> Elsewhere | None:
 def header_names_of(agent: Agent) -> Sequence[str] | None:
     """What a remote agent is greeted with, without the values; None if it cannot be read."""
     try:
-        return sorted(unseal(agent.endpoint.headers))
-    except Unreadable:
+        return sorted(decrypt(agent.endpoint.headers))
+    except DecryptionFailed:
         return None

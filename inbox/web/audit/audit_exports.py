@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from inbox.platform.db_executor import in_turns
+from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSigned
@@ -29,7 +29,7 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     except (InvalidInput, NotSigned) as refusal:
         return _refuse(request, actor, wanted, say(refusal.message))
     return StreamingHttpResponse(
-        in_turns(request, made.chunks),
+        iterate_in_db_threads(request, made.chunks),
         content_type=made.kind,
         headers={"Content-Disposition": f'attachment; filename="{made.name}"'},
     )

@@ -34,7 +34,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from inbox.actions.people import accounts
-from inbox.platform.client_ip import address_of
+from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web.people import sign_in_limits
 from inbox.web.people.mails import mail_of, send_soon
@@ -91,7 +91,9 @@ class AccountAdapter(DefaultAccountAdapter):
     def authenticate(self, request: Any, **credentials: Any) -> Any:
         request.sign_in_waits = sign_in_limits.seconds_to_wait(request, credentials)
         if request.sign_in_waits:
-            log.warning("sign-in refused", address=address_of(request), reason="too many failures")
+            log.warning(
+                "sign-in refused", address=client_ip_of(request), reason="too many failures"
+            )
             return None
         user = authenticate(request, **credentials)
         # It would say of an account that is inactive that the password was right.
@@ -130,7 +132,7 @@ class AccountAdapter(DefaultAccountAdapter):
         transaction.on_commit(lambda: send_soon(message))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return address_of(request)
+        return client_ip_of(request)
 
     def is_safe_url(self, url: str) -> bool:
         return url_has_allowed_host_and_scheme(url, {context.request.get_host()})

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from limits import parse
 
 from inbox.platform import rate_limits
-from inbox.platform.client_ip import address_of, household_of
+from inbox.platform.client_ip import client_ip_of, ipv6_network_of
 from inbox.queries.people.accounts import user_by_login
 
 log = structlog.get_logger(__name__)
@@ -42,12 +42,12 @@ def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
     Nobody is locked out by others: a name that is attacked from many addresses is slowed down, and
     only at addresses where its person has not signed in before.
     """
-    counter, address = rate_limits.counter(settings.REDIS_URL), address_of(request)
-    from_address = counter.look("sign-ins from", _FROM_ADDRESS, household_of(address))
+    counter, address = rate_limits.rate_limiter(settings.REDIS_URL), client_ip_of(request)
+    from_address = counter.peek("sign-ins from", _FROM_ADDRESS, ipv6_network_of(address))
     if from_address.is_over:
         return from_address.next_seconds
     name = name_of(request, credentials)
-    of_name = counter.look("sign-ins of", _OF_NAME, name)
+    of_name = counter.peek("sign-ins of", _OF_NAME, name)
     if not of_name.is_over or _was_here_before(name, address):
         return 0
     turn = counter.count("slow sign-ins of", _SLOWLY, name)
@@ -60,8 +60,8 @@ def _count_failure(
 ) -> None:
     if request is None:
         return
-    counter, address = rate_limits.counter(settings.REDIS_URL), address_of(request)
-    counter.count("sign-ins from", _FROM_ADDRESS, household_of(address))
+    counter, address = rate_limits.rate_limiter(settings.REDIS_URL), client_ip_of(request)
+    counter.count("sign-ins from", _FROM_ADDRESS, ipv6_network_of(address))
     counter.count("sign-ins of", _OF_NAME, name_of(request, credentials))
     is_locked = getattr(request, "axes_locked_out", False)
     # Without the name: people type passwords into that field.

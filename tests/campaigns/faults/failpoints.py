@@ -264,13 +264,13 @@ def _no_writer() -> AbstractContextManager[object]:
 
     if not settings.EMBEDDED:
         return nullcontext()
-    from inbox.platform.embedded.database.base import _line
+    from inbox.platform.embedded.database.base import _write_lock
 
     class _InLine:
         def __enter__(self) -> None:
-            _line.enter(30)
+            _write_lock.acquire(30)
 
         def __exit__(self, *_: object) -> None:
-            _line.leave()
+            _write_lock.release()
 
     return _InLine()

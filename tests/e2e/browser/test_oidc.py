@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.exceptions import ImproperlyConfigured
 from playwright.sync_api import Page, expect
 
-from inbox.platform.oidc_settings import read_providers
+from inbox.platform.oidc_settings import parse_providers
 from tests.support.browser.site import Site, open_site
 from tests.support.http.oidc_provider import CLIENT, Provider
 from tests.support.processes import embedded_environment, manage
@@ -179,4 +179,4 @@ def test_an_address_that_makes_no_sense_lets_nobody_in(site, provider, path):
 )
 def test_a_setting_that_makes_no_sense_is_refused_at_start(text):
     with pytest.raises(ImproperlyConfigured):
-        read_providers(text)
+        parse_providers(text)

@@ -94,7 +94,7 @@ def test_server_that_has_stopped_is_away_and_refuses_at_once(connect, server):
     try:
         with pytest.raises(OperationalError) as first:
             connect()
-        with pytest.raises(OperationalError, match="the database is away"):
+        with pytest.raises(OperationalError, match="The database is down"):
             connect()
         assert not isinstance(first.value, DatabaseBusy)
         assert base._breaker.is_open

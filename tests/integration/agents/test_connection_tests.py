@@ -53,9 +53,9 @@ def place(actor=SEED):
 
 
 def kept_headers():
-    from inbox.platform.encryption import unseal
+    from inbox.platform.encryption import decrypt
 
-    return unseal(Endpoint.objects.get().headers)
+    return decrypt(Endpoint.objects.get().headers)
 
 
 def problems(refused):

@@ -76,7 +76,7 @@ def test_a_payload_goes_only_once_an_entry_says_so(log, kept):
 
 def test_the_system_check_tells_what_is_not_installed(log):
     assert append_only_triggers.differences(connection) == []
-    trigger = sorted(append_only_triggers.installed(connection).triggers)[0]
+    trigger = sorted(append_only_triggers.installed_protection(connection).triggers)[0]
     on = ""
     if connection.vendor == "postgresql":
         on = f" ON {trigger.table}"

@@ -9,7 +9,7 @@ from limits import parse
 from structlog.testing import capture_logs
 
 from inbox.platform import rate_limit_memory, rate_limits
-from inbox.platform.client_ip import household_of
+from inbox.platform.client_ip import ipv6_network_of
 from inbox.realtime import agui_consumer
 from inbox.rules.errors import RateLimited
 from tests.support.races.concurrently import Meeting
@@ -27,7 +27,7 @@ def valkey():
 @pytest.fixture(params=["memory", pytest.param("redis", marks=pytest.mark.services)])
 def counter(request):
     url = request.getfixturevalue("valkey").url if request.param == "redis" else ""
-    return rate_limits.Counter(url)
+    return rate_limits.RateLimiter(url)
 
 
 @pytest.fixture
@@ -82,15 +82,15 @@ def test_sixteen_at_once_are_never_more_than_the_limit(counter, request, limit):
 
 
 def test_who_counts_in_a_process_counts_alone(monkeypatch):
-    counter, meeting = rate_limits.Counter(""), Meeting(2, patience_seconds=0.2)
-    read = rate_limit_memory.Windows._read
+    counter, meeting = rate_limits.RateLimiter(""), Meeting(2, patience_seconds=0.2)
+    read = rate_limit_memory.SlidingWindowMemory._read
 
     def read_and_wait(*args):
         found = read(*args)
         meeting.wait()
         return found
 
-    monkeypatch.setattr(rate_limit_memory.Windows, "_read", read_and_wait)
+    monkeypatch.setattr(rate_limit_memory.SlidingWindowMemory, "_read", read_and_wait)
     with ThreadPoolExecutor(2) as pool:
         taken = sum(pool.map(lambda _: allowed(counter, 1, parse("1/day")), range(2)))
 
@@ -112,7 +112,7 @@ def test_who_counts_in_a_process_counts_alone(monkeypatch):
 def test_the_calls_of_the_window_before_count_for_what_of_it_is_not_a_window_ago(
     clock, later, then
 ):
-    counter = rate_limits.Counter("")
+    counter = rate_limits.RateLimiter("")
     allowed(counter, 5)
 
     clock.seconds = later
@@ -121,25 +121,25 @@ def test_the_calls_of_the_window_before_count_for_what_of_it_is_not_a_window_ago
 
 
 def test_a_process_keeps_nothing_of_windows_that_are_past(clock):
-    kept = rate_limit_memory.Windows()
+    kept = rate_limit_memory.SlidingWindowMemory()
     for who in range(1_000):
         kept.acquire_sliding_window_entry(f"{who}", 5, 60)
 
     clock.seconds = 120.0
     kept.acquire_sliding_window_entry("a", 5, 60)
 
-    ((_, now, before),) = kept._kept.values()
+    ((_, now, before),) = kept._windows.values()
     assert (len(now), len(before)) == (1, 0)
 
 
 def test_a_request_counts_once_however_often_it_asks_who_calls(settings, alice):
     settings.RATE_LIMIT = "1/minute"
 
-    rate_limits.begin_call()
+    rate_limits.begin_request()
     rate_limits.count_caller(alice)
     rate_limits.count_caller(alice)
 
-    rate_limits.begin_call()
+    rate_limits.begin_request()
     for _ in range(2):
         with pytest.raises(RateLimited):
             rate_limits.count_caller(alice)
@@ -147,11 +147,11 @@ def test_a_request_counts_once_however_often_it_asks_who_calls(settings, alice):
 
 def test_without_a_limit_nothing_is_counted(settings, alice):
     settings.RATE_LIMIT = ""
-    call = rate_limits.begin_call()
+    call = rate_limits.begin_request()
 
     rate_limits.count_caller(alice)
 
-    assert call.standing is None
+    assert call.status is None
 
 
 @pytest.mark.parametrize("text", ["many", "6000", "-1/minute", "6000/fortnight"])
@@ -173,14 +173,14 @@ def test_what_is_no_limit_keeps_a_server_from_starting(settings, text):
     ],
 )
 def test_addresses_that_one_customer_has_count_as_one(address, household):
-    assert household_of(address) == household
+    assert ipv6_network_of(address) == household
 
 
 @pytest.mark.services
 def test_while_redis_is_away_each_process_counts_and_it_is_logged_once(valkey, monkeypatch):
-    counter = rate_limits.Counter(valkey.url)
+    counter = rate_limits.RateLimiter(valkey.url)
     allowed(counter, 9)
-    monkeypatch.setattr(rate_limits, "AWAY_SECONDS", 0.0)  # ask again at once
+    monkeypatch.setattr(rate_limits, "REDIS_RETRY_SECONDS", 0.0)  # ask again at once
 
     valkey.shut_down()
     try:
@@ -190,15 +190,15 @@ def test_while_redis_is_away_each_process_counts_and_it_is_logged_once(valkey, m
         valkey.start()
 
     assert taken == 5
-    assert [line["event"] for line in lines] == ["redis away, each process counts calls"]
+    assert [line["event"] for line in lines] == ["redis down, each process counts calls"]
     with capture_logs() as lines:
         assert allowed(counter, 9) == 5
-    assert [line["event"] for line in lines] == ["redis back, calls are counted together"]
+    assert [line["event"] for line in lines] == ["redis up, processes count calls together"]
 
 
 @pytest.mark.services
 def test_a_redis_that_is_away_is_not_asked_by_every_call(valkey, monkeypatch):
-    counter = rate_limits.Counter(valkey.url)
+    counter = rate_limits.RateLimiter(valkey.url)
     valkey.shut_down()
     try:
         first = counter.count("caller", FIVE, "a")

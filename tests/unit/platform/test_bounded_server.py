@@ -1,11 +1,15 @@
 """What the server leaves to nobody: bodies without end, and readers who do not read."""
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from twisted.internet.testing import StringTransport
+from django.conf import settings
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.testing import MemoryReactor, StringTransport
 
+from inbox.feed import tails
 from inbox.platform import bounded_server
 from inbox.platform.bounded_server import (
     MAX_BODY,
@@ -125,11 +129,11 @@ KINDS = pytest.mark.parametrize("kind", [b"text/event-stream", b"application/x-n
 async def test_an_answer_waits_for_whoever_reads_slowly(served, kind):
     request = served.ask(kind)
     write(request, len(PART))
-    await request.until_read()
+    await request.wait_until_writable()
     served.pause()
 
     write(request, len(PART))
-    waiting = asyncio.ensure_future(request.until_read())
+    waiting = asyncio.ensure_future(request.wait_until_writable())
     done, _ = await asyncio.wait([waiting], timeout=0.05)
     assert not done
 
@@ -140,14 +144,44 @@ async def test_an_answer_waits_for_whoever_reads_slowly(served, kind):
 
 @KINDS
 async def test_an_answer_that_nobody_reads_is_closed(served, monkeypatch, kind):
-    monkeypatch.setattr(bounded_server, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(bounded_server, "READ_TIMEOUT_SECONDS", 0.01)
     request = served.ask(kind)
     write(request, len(PART))
     served.pause()
 
-    await request.until_read()
+    await request.wait_until_writable()
 
     assert served.line.is_broken
+
+
+class SlowConnection(FileDescriptor):
+    """A connection whose client reads 4 KiB at a time."""
+
+    connected = True
+
+    def writeSomeData(self, data):  # noqa: N802 - Twisted's name
+        return min(len(data), 4_096)
+
+
+def test_client_is_slow_until_the_whole_buffer_is_read():
+    connection, backpressure = SlowConnection(MemoryReactor()), bounded_server._Backpressure()
+    connection.registerProducer(backpressure, True)
+    connection.write(b"x" * tails._CHUNK_BYTES)
+
+    reads = 0
+    while not backpressure._is_writable.is_set():
+        connection.doWrite()
+        reads += 1
+
+    assert reads * 4_096 >= tails._CHUNK_BYTES
+
+
+def test_documented_minimum_rate_of_readers_is_true():
+    rate = tails._CHUNK_BYTES / bounded_server.READ_TIMEOUT_SECONDS
+
+    page = (Path(settings.BASE_DIR) / "docs/operations.md").read_text()
+
+    assert f"at least {rate / 1000:.1f} KB/s" in page
 
 
 def test_a_body_of_the_largest_size_reaches_the_application(served):
@@ -176,10 +210,10 @@ def test_a_body_without_end_is_cut_off(served):
 async def test_a_socket_waits_for_a_client_that_reads_slowly(served):
     opened = served.open_socket()
     opened.handle_reply(FRAME)
-    await opened.until_read()
+    await opened.wait_until_writable()
     served.pause()
 
-    waiting = asyncio.ensure_future(opened.until_read())
+    waiting = asyncio.ensure_future(opened.wait_until_writable())
     done, _ = await asyncio.wait([waiting], timeout=0.05)
     assert not done
 
@@ -189,12 +223,12 @@ async def test_a_socket_waits_for_a_client_that_reads_slowly(served):
 
 
 async def test_a_socket_that_nobody_reads_is_closed(served, monkeypatch):
-    monkeypatch.setattr(bounded_server, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(bounded_server, "READ_TIMEOUT_SECONDS", 0.01)
     opened = served.open_socket()
     opened.handle_reply(FRAME)
     served.pause()
 
-    await opened.until_read()
+    await opened.wait_until_writable()
 
     assert served.line.is_broken
 
@@ -203,7 +237,7 @@ async def test_the_end_of_a_socket_ends_waiting_for_its_client(served):
     opened = served.open_socket()
     opened.handle_reply(FRAME)
     served.pause()
-    waiting = asyncio.ensure_future(opened.until_read())
+    waiting = asyncio.ensure_future(opened.wait_until_writable())
     await asyncio.sleep(0)
 
     opened.handle_reply({"type": "websocket.close"})

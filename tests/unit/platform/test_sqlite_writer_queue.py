@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError, connections
 
 from inbox.platform.embedded.database import base
-from inbox.platform.embedded.database.base import Line
+from inbox.platform.embedded.database.base import FairLock
 
 
 def wait_for(line, count):
@@ -15,19 +15,19 @@ def wait_for(line, count):
 
 
 def test_who_comes_first_is_served_first():
-    line, served, threads = Line(), [], []
-    line.enter(1)
+    line, served, threads = FairLock(), [], []
+    line.acquire(1)
 
     def take_a_turn(number):
-        assert line.enter(10)
+        assert line.acquire(10)
         served.append(number)
-        line.leave()
+        line.release()
 
     for number in range(20):
         threads.append(threading.Thread(target=take_a_turn, args=(number,)))
         threads[-1].start()
         wait_for(line, number + 1)
-    line.leave()
+    line.release()
     for thread in threads:
         thread.join()
 
@@ -35,19 +35,19 @@ def test_who_comes_first_is_served_first():
 
 
 def test_who_waits_too_long_gives_up_and_is_not_served_later():
-    line = Line()
-    line.enter(1)
+    line = FairLock()
+    line.acquire(1)
 
-    assert not line.enter(0.01)
-    line.leave()
+    assert not line.acquire(0.01)
+    line.release()
 
-    assert line.enter(0.01)
+    assert line.acquire(0.01)
 
 
 @pytest.fixture
 def line(monkeypatch):
-    fresh = Line()
-    monkeypatch.setattr(base, "_line", fresh)
+    fresh = FairLock()
+    monkeypatch.setattr(base, "_write_lock", fresh)
     return fresh
 
 
@@ -67,11 +67,11 @@ def begin(database):
 
 def test_a_transaction_holds_the_line_until_it_is_committed(line, database):
     begin(database)
-    assert line._taken
+    assert line._is_held
 
     database.commit()
 
-    assert not line._taken
+    assert not line._is_held
 
 
 def test_a_transaction_holds_the_line_until_it_is_rolled_back(line, database):
@@ -79,7 +79,7 @@ def test_a_transaction_holds_the_line_until_it_is_rolled_back(line, database):
 
     database.rollback()
 
-    assert not line._taken
+    assert not line._is_held
 
 
 def test_a_connection_that_is_closed_in_a_transaction_leaves_the_line(line, database):
@@ -87,19 +87,19 @@ def test_a_connection_that_is_closed_in_a_transaction_leaves_the_line(line, data
 
     database.close()
 
-    assert not line._taken
+    assert not line._is_held
 
 
 def test_whoever_does_not_get_in_is_told_what_sqlite_would_say(line, database, monkeypatch):
-    monkeypatch.setattr(base, "PATIENCE_SECONDS", 0.01)
-    line.enter(1)
+    monkeypatch.setattr(base, "TIMEOUT_SECONDS", 0.01)
+    line.acquire(1)
 
     with pytest.raises(OperationalError, match="locked"):
         begin(database)
-    line.leave()
+    line.release()
 
     begin(database)
-    assert line._taken
+    assert line._is_held
 
 
 def test_a_transaction_that_cannot_begin_leaves_the_line(line, database, monkeypatch):
@@ -108,4 +108,4 @@ def test_a_transaction_that_cannot_begin_leaves_the_line(line, database, monkeyp
     with pytest.raises(ZeroDivisionError):
         begin(database)
 
-    assert not line._taken
+    assert not line._is_held

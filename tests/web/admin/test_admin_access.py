@@ -18,7 +18,7 @@ from inbox.models import (
     User,
     WebhookEndpoint,
 )
-from inbox.platform.encryption import unseal
+from inbox.platform.encryption import decrypt
 from tests.e2e.security.test_browser_rules import rows
 from tests.support.security.callers import CSRF, NAMES, Caller
 from tests.support.security.routes import FAMILIES, GUARDED_IN_TEAMS, call
@@ -50,7 +50,7 @@ def seen(things, world, bob):
     add_comment(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
-    origin.seal()
+    origin.encrypt()
     return things
 
 
@@ -96,7 +96,7 @@ def secrets():
         for values in model.objects.values_list(*columns):
             found += [value for value in values if value]
     sealed = WebhookEndpoint.objects.values_list("secret", "former_secret")
-    return found + [unseal(value) for values in sealed for value in values if value]
+    return found + [decrypt(value) for values in sealed for value in values if value]
 
 
 def test_every_page_is_there_holds_no_secret_and_changes_nothing(seen, callers, root):

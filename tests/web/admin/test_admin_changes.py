@@ -11,7 +11,7 @@ from inbox.actions.webhooks.endpoints import add_webhook
 from inbox.admin import site
 from inbox.admin.pages import ChangedByActions
 from inbox.models import Agent, ApiKey, Membership, Team, User, WebhookEndpoint
-from inbox.platform.encryption import unseal
+from inbox.platform.encryption import decrypt
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.rules.people.access import SEED
 from tests.support.steps import reread
@@ -132,7 +132,7 @@ def test_an_agent_elsewhere_is_added_with_headers_that_no_page_shows(world, admi
     press(admin, "/admin/inbox/agent/add/", form)
 
     agent = Agent.objects.get(slug="far")
-    assert unseal(agent.endpoint.headers) == {"Authorization": "Bearer header-value"}
+    assert decrypt(agent.endpoint.headers) == {"Authorization": "Bearer header-value"}
     shown = admin.get(path(agent))
     assert "Authorization" in words(shown)
     assert "header-value" not in shown.content.decode()
@@ -146,7 +146,7 @@ def test_an_agent_elsewhere_gets_another_description_and_keeps_its_headers(
 
     remote = reread(remote)
     assert remote.description == "Far away"
-    assert unseal(remote.endpoint.headers) == {"X-Key": "header-value"}
+    assert decrypt(remote.endpoint.headers) == {"X-Key": "header-value"}
     assert new_entries() == [("agent.changed", SUE)]
 
 
@@ -210,7 +210,7 @@ def test_a_webhook_is_added_and_its_secret_shown_once(world, admin, new_entries)
     secret = told_once(press(admin, "/admin/inbox/webhookendpoint/add/", form))
 
     row = WebhookEndpoint.objects.get()
-    assert unseal(row.secret) == secret
+    assert decrypt(row.secret) == secret
     assert secret not in admin.get(path(row)).content.decode()
     assert new_entries() == [("webhook.added", SUE)]
 
@@ -219,7 +219,7 @@ def test_a_webhook_is_switched_off_rotated_and_removed(hook, admin, new_entries)
     press(admin, path(hook), opened(admin, path(hook)).tick("enabled", "on", on=False))
     assert reread(hook).disabled_at is not None
     secret = told_once(press(admin, path(hook), opened(admin, path(hook)), "_rotate"))
-    assert unseal(reread(hook).secret) == secret
+    assert decrypt(reread(hook).secret) == secret
 
     press_surely(admin, path(hook), "_remove")
 

@@ -9,7 +9,7 @@ from django.test import Client
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.people.provisioning import add_member
 from inbox.models import Endpoint, Membership
-from inbox.platform.encryption import unseal
+from inbox.platform.encryption import decrypt
 from inbox.rules.people.access import SEED, Role
 from tests.support.agents.remote_agent_server import REFUSAL, elsewhere
 from tests.support.web.pages import Reader, input_value, words
@@ -60,7 +60,7 @@ def save(reader, **typed):
 
 
 def headers():
-    return unseal(Endpoint.objects.get().headers)
+    return decrypt(Endpoint.objects.get().headers)
 
 
 def err(page, field):

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from inbox.models import AuditEntry, User
 from inbox.models.sessions import stored_key
-from inbox.platform.client_ip import address_of
+from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.web.people import sign_in_limits
@@ -103,7 +103,7 @@ def test_the_address_is_what_the_last_proxy_of_ours_saw(rf, settings, proxies, f
     settings.ALLAUTH_TRUSTED_PROXY_COUNT = proxies
     request = rf.get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=forwarded)
 
-    assert address_of(request) == address
+    assert client_ip_of(request) == address
 
 
 def test_a_request_from_nowhere_is_served(world):

@@ -7,7 +7,7 @@ import pytest
 from inbox import webhook_sender
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.models import Delivery, WebhookEndpoint
-from inbox.platform.encryption import unseal
+from inbox.platform.encryption import decrypt
 from inbox.rules.people.access import SEED
 from tests.support.http.webhook_receiver import receiver
 from tests.support.steps import start
@@ -57,7 +57,7 @@ def test_a_webhook_is_added_and_its_secret_is_shown_once(reads_ana, world):
 
     row = WebhookEndpoint.objects.get()
     (secret,) = re.findall(r'id="secret">([^<]*)<', added.content.decode())
-    assert unseal(row.secret) == secret
+    assert decrypt(row.secret) == secret
     assert (row.url, row.description) == (URL, "Chat.")
     assert row.event_types == ["run.finished", "interrupt.opened"]
     assert "no-store" in added.headers["Cache-Control"]
@@ -98,7 +98,7 @@ def test_a_new_secret_is_shown_once(reads_ana, hook):
 
     (secret,) = re.findall(r'id="secret">([^<]*)<', rotated.content.decode())
     hook.refresh_from_db()
-    assert unseal(hook.secret) == secret
+    assert decrypt(hook.secret) == secret
     page = reads_ana.get(path(hook))
     assert secret not in page.content.decode()
     assert "The secret before signs beside the new one" in words(page)

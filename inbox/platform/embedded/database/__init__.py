@@ -1,1 +1,1 @@
-"""Django's SQLite backend, with a queue in front of the only writer that SQLite has."""
+"""Django's SQLite backend with a fair queue of writers."""

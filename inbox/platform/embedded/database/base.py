@@ -1,8 +1,9 @@
 """
-The database wrapper of the embedded shape.
+SQLite database backend with a first-come, first-served queue of writers.
 
-SQLite lets those who find it locked sleep and try again, in no order and for up to a tenth of a
-second at a time. All our writers are threads of one process, so they can wait in line instead.
+Why: a writer that finds SQLite locked sleeps up to 100 ms and tries again, in no order. All our
+writers are threads of one process, so they can wait for each other instead.
+Remove when: SQLite's busy handler is fair, or the embedded shape has another database.
 """
 
 import threading
@@ -13,79 +14,78 @@ from django.db.backends.sqlite3 import base
 
 from inbox.platform.db_executor import DatabaseBusy
 
-#: As long as SQLite itself would wait, in seconds.
-PATIENCE_SECONDS = 30.0
+#: The usual busy timeout of SQLite.
+TIMEOUT_SECONDS = 30.0
 
 
-class Line:
-    """First come, first served; one at a time."""
+class FairLock:
+    """A lock that is granted in the order of requests."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
-        self._taken = False
+        self._is_held = False
 
-    def enter(self, timeout: float) -> bool:
-        """Wait for one's turn; return whether it came in time."""
+    def acquire(self, timeout: float) -> bool:
+        """Return whether the lock was acquired within `timeout` seconds."""
         with self._guard:
-            if not self._taken:
-                self._taken = True
+            if not self._is_held:
+                self._is_held = True
                 return True
-            turn = threading.Event()
-            self._waiting.append(turn)
-        if turn.wait(timeout):
+            granted = threading.Event()
+            self._waiting.append(granted)
+        if granted.wait(timeout):
             return True
         with self._guard:
-            if turn.is_set():
-                return True  # it came between the two lines above
-            self._waiting.remove(turn)
+            if granted.is_set():
+                return True  # released to this thread after the wait timed out
+            self._waiting.remove(granted)
         return False
 
-    def leave(self) -> None:
-        """Let the next one in."""
+    def release(self) -> None:
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().set()
             else:
-                self._taken = False
+                self._is_held = False
 
 
-_line = Line()
+_write_lock = FairLock()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Enters the line where a transaction begins and leaves it where it ends."""
+    """A wrapper that holds the write lock from the beginning to the end of a transaction."""
 
-    _is_in_line = False
+    _has_write_lock = False
 
     def _start_transaction_under_autocommit(self) -> None:
-        if not _line.enter(PATIENCE_SECONDS):
+        if not _write_lock.acquire(TIMEOUT_SECONDS):
             raise DatabaseBusy("database is locked")
-        self._is_in_line = True
+        self._has_write_lock = True
         try:
             super()._start_transaction_under_autocommit()  # type: ignore[misc]
         except BaseException:
-            self._leave()
+            self._release()
             raise
 
     def _commit(self) -> None:
-        # A commit that fails is rolled back by Django, and leaves there.
+        # Django rolls a failed commit back, which releases the lock.
         super()._commit()  # type: ignore[misc]
-        self._leave()
+        self._release()
 
     def _rollback(self) -> None:
         try:
             super()._rollback()  # type: ignore[misc]
         finally:
-            self._leave()
+            self._release()
 
     def _close(self) -> Any:
         try:
             return super()._close()  # type: ignore[misc]
         finally:
-            self._leave()
+            self._release()
 
-    def _leave(self) -> None:
-        if self._is_in_line:
-            self._is_in_line = False
-            _line.leave()
+    def _release(self) -> None:
+        if self._has_write_lock:
+            self._has_write_lock = False
+            _write_lock.release()
