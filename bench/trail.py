@@ -115,7 +115,7 @@ class _Stage:
         origin.seal()
         begun = time.perf_counter()
         verifier = Verifier(Key(origin.signing_key().verifier))
-        verifier.trust(trail.notes())
+        verifier.trust(trail.checkpoint_notes())
         for line in trail.log_lines():
             verifier.feed(line)
         report = verifier.report()

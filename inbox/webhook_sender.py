@@ -20,7 +20,7 @@ from inbox import wakeups
 from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
 from inbox.actions.webhooks.endpoints import is_ours
 from inbox.platform.encryption import DecryptionFailed, decrypt
-from inbox.rules.webhooks.delivery_rules import ANSWER_BYTES, Outcome, Problem
+from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
 def _deliver(taken: Taken) -> None:
     began = time.monotonic()
     status, problem, answer = _attempt(taken)
-    outcome = Outcome(status, problem, answer, round((time.monotonic() - began) * 1_000))
+    outcome = AttemptOutcome(status, problem, answer, round((time.monotonic() - began) * 1_000))
     became = record_attempt(taken=taken, outcome=outcome)
     log.info(
         "webhook sent",
@@ -71,11 +71,11 @@ def _deliver(taken: Taken) -> None:
     )
 
 
-def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
+def _attempt(taken: Taken) -> tuple[int | None, DeliveryProblem | None, str]:
     """Send a message; return the status if there is one, what went wrong, and the answer."""
     private = is_ours(taken.url)
     if not private and not taken.url.lower().startswith("https:"):
-        return None, Problem.CLEAR, ""
+        return None, DeliveryProblem.CLEAR, ""
     try:
         secrets = [decrypt(secret) for secret in taken.sealed_secrets]
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
@@ -83,25 +83,25 @@ def _attempt(taken: Taken) -> tuple[int | None, Problem | None, str]:
         status, answer = http_client.run_alone(sending)
     except Exception as error:  # a message that nobody counts as failed would be tried for ever
         return None, _problem_of(error, taken), ""
-    return status, None if 200 <= status < 300 else Problem.STATUS, answer
+    return status, None if 200 <= status < 300 else DeliveryProblem.STATUS, answer
 
 
-_PROBLEMS: tuple[tuple[Problem, tuple[type[Exception], ...]], ...] = (
-    (Problem.UNREADABLE, (DecryptionFailed,)),
-    (Problem.PRIVATE, (AddressRefused,)),
-    (Problem.TIMEOUT, (TimeoutError, httpx.TimeoutException)),
-    (Problem.UNREACHABLE, (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)),
+_PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
+    (DeliveryProblem.UNREADABLE, (DecryptionFailed,)),
+    (DeliveryProblem.PRIVATE, (AddressRefused,)),
+    (DeliveryProblem.TIMEOUT, (TimeoutError, httpx.TimeoutException)),
+    (DeliveryProblem.UNREACHABLE, (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError)),
 )
 
 
-def _problem_of(error: Exception, taken: Taken) -> Problem:
+def _problem_of(error: Exception, taken: Taken) -> DeliveryProblem:
     for problem, kinds in _PROBLEMS:
         if isinstance(error, kinds):
             return problem
     log.error(
         "webhook failed", exc_info=error, webhook=str(taken.endpoint_id), message=taken.message_id
     )
-    return Problem.BROKEN
+    return DeliveryProblem.BROKEN
 
 
 def sign(message_id: str, body: str, secrets: list[str], *, at: datetime) -> dict[str, str]:
@@ -143,9 +143,13 @@ async def _beginning(response: httpx.Response) -> str:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in response.aiter_raw():
                 read += chunk
-                if len(read) >= ANSWER_BYTES:
+                if len(read) >= MAX_RESPONSE_BYTES:
                     break
-    return read[:ANSWER_BYTES].decode(errors="replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return (
+        read[:MAX_RESPONSE_BYTES]
+        .decode(errors="replace")
+        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    )
 
 
 resolve = allowed_addresses.resolve

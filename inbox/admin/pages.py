@@ -22,7 +22,7 @@ from inbox.queries.people.api_keys import actor_of_superuser
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.translate import say
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def column(of: str, title: str = "", *, as_json: bool = False) -> Callable[[Any]
         found = attrgetter(of)(row)
         if not isinstance(found, str):
             return found
-        return (NAMES.text(found) if as_json else visible(found))[:_MOST_CHARACTERS]
+        return (NAMES.text(found) if as_json else escape_invisible(found))[:_MOST_CHARACTERS]
 
     value.__name__ = of.replace(".", "_")
     return admin.display(description=title or of.replace(".", " ").replace("_", " "))(value)
@@ -262,7 +262,7 @@ class ChangedByActions(Page):
             **site.each_context(request),
             "title": self.buttons[pressed],
             "opts": self.opts,
-            "named": visible(self.named(row)),
+            "named": escape_invisible(self.named(row)),
             "sent": sent,
             "back": request.path,
         }

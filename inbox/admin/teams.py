@@ -17,7 +17,7 @@ from inbox.models import Agent, ApiKey, Membership, Team, WebhookEndpoint
 from inbox.queries.agents.agents import header_names_of
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.people.access import Actor, Permission, Role
-from inbox.rules.people.api_keys import USUAL_DAYS, USUAL_OVERLAP_HOURS
+from inbox.rules.people.api_keys import DEFAULT_DAYS_VALID, DEFAULT_OVERLAP_HOURS
 from inbox.rules.webhooks.delivery_rules import EventType
 
 _TEAMS = Team.objects.order_by("name", "pk")
@@ -156,13 +156,15 @@ class KeyForm(ActionForm):
     team = forms.ModelChoiceField(_TEAMS)
     scopes = forms.MultipleChoiceField(choices=_SCOPES, widget=forms.CheckboxSelectMultiple)
     days = forms.IntegerField(
-        required=False, initial=USUAL_DAYS, help_text=_("Left empty, it works until it is revoked.")
+        required=False,
+        initial=DEFAULT_DAYS_VALID,
+        help_text=_("Left empty, it works until it is revoked."),
     )
     of_agent = forms.CharField(
         required=False, label="agent", help_text=_("The name of the agent whose own key it is.")
     )
     overlap_hours = forms.IntegerField(
-        initial=USUAL_OVERLAP_HOURS,
+        initial=DEFAULT_OVERLAP_HOURS,
         help_text=_("How long the token before a new one goes on working, 0 to 168."),
     )
 

@@ -189,7 +189,7 @@ def _connect(actor: Actor, slug: str, value: Any) -> Answer:
         raise InvalidInput('Send {"threadId": "..."}.')
     check_external_id("threadId", thread_id)
     agent = agents.agent_for(actor, slug)
-    known = threads.hydration_of(threads.thread_by_address(actor, agent, thread_id))
+    known = threads.hydration_of(threads.thread_by_external_id(actor, agent, thread_id))
     if known.active is not None:
         # Its RUN_STARTED is in the log; what came before reaches the client as a run of its own.
         return Answer(
@@ -229,7 +229,7 @@ def _ended(known: threads.Hydration, terminal: str) -> Sequence[str]:
 def _as_it_ended(run: Run, run_id: str) -> Answer:
     """A replayed resume: how the thread stands and how its run ended, under the new run id."""
     known = threads.hydration_of(run.thread)
-    terminal: Any = wire.decode(threads.terminal_of(run))
+    terminal: Any = wire.decode(threads.terminal_event_of(run))
     if isinstance(terminal, RunFinishedEvent):
         # What it asked itself may be answered by now: then there is nothing left to answer.
         is_answered = run.status == RunStatus.INTERRUPTED and known.last != run

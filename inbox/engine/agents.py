@@ -10,7 +10,7 @@ from agents import registry
 from agents.adapters.remote.probe_report import human_in_the_loop
 from agents.adapters.remote.remote_agent import RemoteAgent
 from agents.port import Agent
-from inbox.queries.agents.agents import Elsewhere, endpoint_of
+from inbox.queries.agents.agents import RemoteEndpoint, endpoint_of
 from inbox.rules.agents.remote_agents import REMOTE
 from inbox.rules.errors import NotFound
 
@@ -55,7 +55,7 @@ def locate_agent(implementation: str) -> LocatedAgent:
         return LocatedAgent(None, "")
 
 
-def remote_agent(endpoint: Elsewhere) -> RemoteAgent:
+def remote_agent(endpoint: RemoteEndpoint) -> RemoteAgent:
     """Build the client of a remote agent."""
     is_private_host = urlsplit(endpoint.url).hostname in settings.PRIVATE_AGENT_HOSTS
     return RemoteAgent(

@@ -9,7 +9,7 @@ from agents.adapters.remote.probe_report import Found, Report
 from inbox.actions.agents.remote_agents import record_test
 from inbox.engine.agents import remote_agent
 from inbox.platform.encryption import DecryptionFailed
-from inbox.queries.agents.agents import Elsewhere, agent_for, endpoint_of
+from inbox.queries.agents.agents import RemoteEndpoint, agent_for, endpoint_of
 from inbox.queries.people.access import require
 from inbox.rules.errors import NotRemote, TooManyTests
 from inbox.rules.people.access import Actor, Permission
@@ -50,7 +50,7 @@ def run_connection_test(slug: str, actor: Actor) -> dict[str, Any]:
     return report
 
 
-def _probe(endpoint: Elsewhere) -> Report:
+def _probe(endpoint: RemoteEndpoint) -> Report:
     try:
         return run_alone(probe(remote_agent(endpoint)))
     except DecryptionFailed:

@@ -12,7 +12,7 @@ from inbox.queries.runs.run_assignment import implementation_of
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import Actor
-from inbox.rules.schema.schemas import problems_of
+from inbox.rules.schema.schemas import schema_problems
 
 
 def start_run(
@@ -56,7 +56,7 @@ def _check_input(implementation: str, forwarded_props: Any) -> None:
     schema = input_schema_of(implementation)
     if schema is None or not isinstance(forwarded_props, dict) or "input" not in forwarded_props:
         return
-    problems = problems_of(schema, forwarded_props["input"])
+    problems = schema_problems(schema, forwarded_props["input"])
     if problems:
         pointer, problem = problems[0]
         raise InvalidValue(f"forwardedProps.input{pointer.replace('/', '.')}: {problem}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inbox.feed.subscriptions import Subscription
-from inbox.rules.people.avatars import hue, initials
+from inbox.rules.people.avatars import avatar_colour, initials
 
 ANNOUNCE_SECONDS = 10.0
 #: A page that was not announced for this long is dropped: its process may have crashed.
@@ -118,6 +118,6 @@ def _avatars(
     }
     by_name = sorted(names.items(), key=lambda item: (item[1], item[0]))
     return [
-        {"name": name, "initials": initials(name), "hue": hue(viewer_id)}
+        {"name": name, "initials": initials(name), "hue": avatar_colour(viewer_id)}
         for viewer_id, name in by_name[:_MAX_AVATARS]
     ]

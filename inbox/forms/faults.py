@@ -6,8 +6,8 @@ from typing import Any
 from inbox.forms import wording
 from inbox.forms.nodes import Node
 from inbox.forms.reading import Path, Reader
-from inbox.rules.schema.schemas import Fault, find_faults
-from inbox.rules.text.safe_text import visible
+from inbox.rules.schema.schemas import SchemaViolation, find_violations
+from inbox.rules.text.safe_text import escape_invisible
 
 #: What says something about all members of an object: not to be judged while some are left out.
 _ABOUT_ALL = {"oneOf", "anyOf", "not", "minProperties"}
@@ -22,7 +22,7 @@ def blame_faults(
     What the page asks for elsewhere (`leave_out`) is not missing here; the whole answer is checked
     again before it is taken.
     """
-    for fault in find_faults(schema=schema, value=value):
+    for fault in find_violations(schema=schema, value=value):
         is_elsewhere = fault.keyword in _ABOUT_ALL or fault.detail.get("property") in leave_out
         if fault.path or not leave_out or not is_elsewhere:
             _blame(reader, fault, 0)
@@ -40,7 +40,7 @@ def pointer_of(path: Sequence[str | int]) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
-def _blame(reader: Reader, fault: Fault, level: int) -> None:
+def _blame(reader: Reader, fault: SchemaViolation, level: int) -> None:
     path = fault.path
     missing = fault.detail.get("property")
     if fault.keyword == "required" and (*path, missing) in reader.places:
@@ -65,7 +65,7 @@ def _blame(reader: Reader, fault: Fault, level: int) -> None:
         fault.keyword, fault.detail, fault.message if reader.tells_values else ""
     )
     if path != fault.path:
-        text = wording.inside(visible(pointer_of(fault.path[len(path) :])), text)
+        text = wording.inside(escape_invisible(pointer_of(fault.path[len(path) :])), text)
     reader.blame(node, path, text)
 
 

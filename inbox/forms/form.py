@@ -20,7 +20,7 @@ from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
 from inbox.rules.schema.secrets import NAMES, NumberedMasks, Secrets
-from inbox.rules.text.safe_text import has_hidden, json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, json_text
 
 FORM_TAB = "form"
 JSON_TAB = "json"
@@ -122,7 +122,7 @@ class Form:
     def has_hidden(self) -> bool:
         """Whether the agent's value has characters that cannot be seen."""
         value = self.source.value
-        return value is not ABSENT and any(map(has_hidden, strings(value)))
+        return value is not ABSENT and any(map(has_invisible_characters, strings(value)))
 
     def read(self, post: QueryDict) -> Reading:
         """What was posted, or what is wrong with it; nothing is made up for what is not there."""
@@ -269,7 +269,7 @@ def _read_json_node(reader: Reader, node: Node, source: _Source, base: Any) -> A
     value = source.unveiled(reader, node, reader.read(node))
     taken = sorted(source.leave_out & value.keys()) if isinstance(value, dict) else []
     if taken:
-        return reader.blame(node, (), wording.asked_elsewhere(visible(taken[0])))
+        return reader.blame(node, (), wording.asked_elsewhere(escape_invisible(taken[0])))
     return value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from inbox.forms.values import ABSENT, field_id
 from inbox.rules.schema.secrets import is_mask
-from inbox.rules.text.safe_text import has_hidden, is_long, visible
+from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters, is_long
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,9 @@ class Node:
         if self.is_masked:
             return ""
         if self.kind in ("text", "area") and isinstance(self.original, str):
-            return visible(self.original) if has_hidden(self.original) else ""
+            return (
+                escape_invisible(self.original) if has_invisible_characters(self.original) else ""
+            )
         return ""
 
     @property

@@ -20,7 +20,7 @@ from inbox.forms.values import (
 )
 from inbox.rules.schema.schema_secrets import is_marked
 from inbox.rules.schema.secrets import MASK, is_secret_name
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: More fields than this are one text area of JSON instead, and so is what lies deeper.
 MOST_FIELDS = 300
@@ -160,7 +160,7 @@ class Planner:
         node.kind = "fixed"
         value = flat.get("const", ABSENT) if node.original is ABSENT else node.veiled
         if value is not ABSENT:
-            node.shown = visible(value) if isinstance(value, str) else json_text(value)
+            node.shown = escape_invisible(value) if isinstance(value, str) else json_text(value)
 
     # -- unions ---------------------------------------------------------------------------------
 
@@ -306,7 +306,7 @@ class Planner:
             )
             node.fields[-1].key = name
             if self.names_facts and node.fields[-1].label != label_of(name):
-                node.fields[-1].real_name = visible(name)
+                node.fields[-1].real_name = escape_invisible(name)
         if node.takes_rows:
             self._plan_pairs(node, more, value, extra, depth)
 
@@ -328,7 +328,7 @@ class Planner:
                 more,
                 ABSENT if key is ABSENT else value[key],
                 name=name,
-                label=wording.value_label(visible(key_node.text)),
+                label=wording.value_label(escape_invisible(key_node.text)),
                 required=True,
                 depth=depth + 1,
                 veiled=ABSENT if key is ABSENT else node.veiled[key],
@@ -400,7 +400,7 @@ class Planner:
 
 def title_of(flat: Mapping[str, Any]) -> str:
     title = flat.get("title")
-    return visible(title[:200]).strip() if isinstance(title, str) else ""
+    return escape_invisible(title[:200]).strip() if isinstance(title, str) else ""
 
 
 def _member(value: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from inbox.rules.decisions.consent import canonical_json
-from inbox.rules.text.safe_text import has_hidden, visible
+from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters
 
 #: A key is part of the names of fields; longer ones make the object JSON.
 LONGEST_KEY = 200
@@ -103,7 +103,7 @@ def fits_a_control(text: str) -> bool:
 
     Browsers change control characters, and what cannot be seen has to be spelled out.
     """
-    return not has_hidden(text) and not any(_is_lost(char) for char in text)
+    return not has_invisible_characters(text) and not any(_is_lost(char) for char in text)
 
 
 def is_key_for_a_name(key: str) -> bool:
@@ -142,10 +142,10 @@ def field_id(name: str) -> str:
 def label_of(key: str) -> str:
     """A key as a label: `unit_price` and `unitPrice` read "Unit price", others stay as they are."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", key) or len(key) > 60:
-        return visible(key) or "(empty name)"
+        return escape_invisible(key) or "(empty name)"
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).replace("_", " ").split()
     if any(word.isupper() and len(word) > 1 for word in words):
-        return visible(key)
+        return escape_invisible(key)
     text = " ".join(words).lower()
     return text[:1].upper() + text[1:]
 

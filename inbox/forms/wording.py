@@ -8,7 +8,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.forms.values import ABSENT
 from inbox.rules.schema.schemas import TOO_LARGE_TO_SAY, is_pattern_checked
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 if TYPE_CHECKING:
     from inbox.forms.nodes import Node, Option
@@ -50,7 +50,7 @@ def help_for(node: "Node") -> list[str]:
     """What to know before one fills in the field: each a sentence of its own."""
     schema = node.schema
     description = schema.get("description")
-    sentences = [visible(description[:2_000])] if isinstance(description, str) else []
+    sentences = [escape_invisible(description[:2_000])] if isinstance(description, str) else []
     sentences = [sentence for sentence in sentences if sentence.strip()]
     if node.kind == "fixed":
         return sentences
@@ -62,7 +62,7 @@ def help_for(node: "Node") -> list[str]:
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and node.kind in ("text", "area", "json"):
         text = _PATTERN if is_pattern_checked(pattern) else _UNCHECKED_PATTERN
-        sentences.append(gettext(text).format(pattern=visible(pattern[:300])))
+        sentences.append(gettext(text).format(pattern=escape_invisible(pattern[:300])))
     if node.is_masked:
         sentences.append(gettext(MASKED))
     if "default" in schema and node.original is ABSENT and not node.is_secret:
@@ -79,7 +79,7 @@ def value_text(value: Any, *, mixed: bool, is_boolean: bool = False) -> str:
     if is_boolean:
         return gettext(YES if value else NO)
     if isinstance(value, str) and value and not mixed:
-        return visible(value)
+        return escape_invisible(value)
     return json_text(value)
 
 
@@ -122,11 +122,11 @@ def item_label(label: str, place: int) -> str:
 def _branch_label(number: int, flat: Mapping[str, Any]) -> str:
     title = flat.get("title")
     if isinstance(title, str) and title.strip():
-        return visible(title[:80])
+        return escape_invisible(title[:80])
     properties = flat.get("properties")
     for part in properties.values() if isinstance(properties, Mapping) else ():
         if isinstance(part, Mapping) and isinstance(part.get("const"), str) and part["const"]:
-            return visible(part["const"][:80])
+            return escape_invisible(part["const"][:80])
     if "const" in flat:
         return json_text(flat["const"])[:80]
     named = flat.get("type")
@@ -242,13 +242,15 @@ def fault_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
     if keyword == "format":
         name = str(detail.get("format", ""))
         example = gettext(_FORMATS[name]) if name in _FORMATS else ""
-        return example or gettext("Must be of the format {format}.").format(format=visible(name))
-    names = ", ".join(visible(str(name)) for name in detail.get("unexpected", ()))
+        return example or gettext("Must be of the format {format}.").format(
+            format=escape_invisible(name)
+        )
+    names = ", ".join(escape_invisible(str(name)) for name in detail.get("unexpected", ()))
     if keyword not in _FAULTS:
-        return visible(message) or gettext(_DOES_NOT_FIT)
+        return escape_invisible(message) or gettext(_DOES_NOT_FIT)
     return gettext(_FAULTS[keyword]).format(
-        pattern=visible(str(detail.get("pattern", ""))[:300]),
-        property=visible(str(detail.get("property", ""))[:300]),
+        pattern=escape_invisible(str(detail.get("pattern", ""))[:300]),
+        property=escape_invisible(str(detail.get("property", ""))[:300]),
         names=names[:300],
     )
 

@@ -10,7 +10,7 @@ from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     Facts,
-    Place,
+    ChainPosition,
     body_of,
     commitment_to,
     hash_of,
@@ -26,7 +26,7 @@ def fill(apps, schema_editor):
     for row in AuditEntry.objects.order_by("pk").iterator():
         ids = {name: getattr(row, f"{name}_id") for name in _IDS if getattr(row, f"{name}_id")}
         chain = ids.get("thread", row.team_id)
-        place = places.get(chain, Place(chain))
+        place = places.get(chain, ChainPosition(chain))
         payload = canonical_json(
             {
                 "actor": row.actor_label,

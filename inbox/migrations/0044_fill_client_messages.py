@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import migrations
 
 from agents.agui.conversation import fingerprint
-from inbox.rules.runs.states import ACTIVE_RUN
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
 
 AT_ONCE = 100
 
@@ -19,7 +19,7 @@ def fill(apps, schema_editor):
     while threads := list(empty.filter(pk__gt=last).order_by("pk").only("pk")[:AT_ONCE]):
         for thread in threads:
             # An active run stores those of its own input when it ends.
-            ended = Run.objects.filter(thread=thread).exclude(status__in=ACTIVE_RUN)
+            ended = Run.objects.filter(thread=thread).exclude(status__in=ACTIVE_RUN_STATUSES)
             thread.client_messages = json.dumps(_messages_of(ended))
         empty.bulk_update(threads, ["client_messages"])
         last = threads[-1].pk

@@ -6,7 +6,7 @@ from django.db.models import Q
 
 from inbox.models.fields import id_field
 from inbox.models.interrupts import Interrupt
-from inbox.rules.decisions.collaboration import COMMENT_CHARACTERS
+from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
 
 
 class Comment(models.Model):
@@ -17,7 +17,7 @@ class Comment(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    text = models.CharField(max_length=COMMENT_CHARACTERS)
+    text = models.CharField(max_length=MAX_COMMENT_CHARACTERS)
     created_at = models.DateTimeField()
 
     class Meta:

@@ -6,7 +6,7 @@ from django.db.models import Q
 from inbox.models.fields import choices, id_field
 from inbox.models.people import Team
 from inbox.rules.people.access import Role
-from inbox.rules.people.invitations import LONGEST_EMAIL, MailState
+from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
 
 
 class Invitation(models.Model):
@@ -18,7 +18,7 @@ class Invitation(models.Model):
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
-    email = models.CharField(max_length=LONGEST_EMAIL, help_text="in small letters")
+    email = models.CharField(max_length=MAX_EMAIL_CHARACTERS, help_text="in small letters")
     role = models.CharField(max_length=10, choices=choices(Role))
     digest = models.CharField(max_length=64, unique=True)
     mail = models.CharField(

@@ -6,10 +6,10 @@ from django.db.models import Q
 
 from inbox.models.fields import choices, id_field
 from inbox.rules.decisions.collaboration import (
+    DEFAULT_EXECUTION_HOURS,
     DEFAULT_EXPIRY_HOURS,
-    LONGEST_EXPIRY_HOURS,
-    LONGEST_GRACE_SECONDS,
-    USUAL_EXECUTION_HOURS,
+    MAX_EXPIRY_HOURS,
+    MAX_GRACE_SECONDS,
 )
 from inbox.rules.people.access import Role
 
@@ -32,7 +32,7 @@ class Team(models.Model):
         default=0, help_text="how long a complete set of answers waits before it resumes its run"
     )
     execute_within_hours = models.PositiveIntegerField(
-        default=USUAL_EXECUTION_HOURS,
+        default=DEFAULT_EXECUTION_HOURS,
         help_text="an approved call that has not started after so long lapses",
     )
     request_expiry_hours = models.PositiveIntegerField(
@@ -62,10 +62,10 @@ class Team(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(grace_seconds__lte=LONGEST_GRACE_SECONDS), name="grace_of_an_hour"
+                condition=Q(grace_seconds__lte=MAX_GRACE_SECONDS), name="grace_of_an_hour"
             ),
             models.CheckConstraint(
-                condition=Q(request_expiry_hours__lte=LONGEST_EXPIRY_HOURS),
+                condition=Q(request_expiry_hours__lte=MAX_EXPIRY_HOURS),
                 name="expiry_of_ten_years",
             ),
         ]

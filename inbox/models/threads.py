@@ -9,7 +9,7 @@ from inbox.models.fields import choices, id_field
 from inbox.models.keys import ApiKey
 from inbox.models.people import Team
 from inbox.rules.people.access import Actor
-from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 
 class Thread(models.Model):
@@ -111,7 +111,7 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["thread"],
-                condition=Q(status__in=ACTIVE_RUN),
+                condition=Q(status__in=ACTIVE_RUN_STATUSES),
                 name="one_active_run_per_thread",
             ),
             models.UniqueConstraint(fields=["idempotency_key"], name="one_run_per_idempotency_key"),

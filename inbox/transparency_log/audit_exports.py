@@ -9,8 +9,8 @@ from typing import Any
 from inbox.actions.audit.exports import record_export
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.queries.audit import trail
-from inbox.queries.audit.audit_entries import entries_of, whose_trail
-from inbox.rules.audit.audit_entry import moment, read_body
+from inbox.queries.audit.audit_entries import export_scope, exported_entries
+from inbox.rules.audit.audit_entry import format_time, read_body
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format, as_cell, check_number
 from inbox.rules.errors import NotFound, NotSigned
@@ -54,10 +54,10 @@ def export_trail(
         Forbidden, InvalidValue.
         NotSigned: nothing vouches for it here.
     """
-    whose, point = whose_trail(actor, wanted), _checkpoint(size)
+    whose, point = export_scope(actor, wanted), _checkpoint(size)
     if form is Format.JSONL:
         _check_key()
-    places = trail.places_of(entries_of(whose, wanted), point.size)
+    places = trail.positions_of(exported_entries(whose, wanted), point.size)
     check_number(len(places))
     record_export(
         team_id=whose.team.pk,
@@ -129,7 +129,7 @@ def _table(places: Sequence[int]) -> Iterator[bytes]:
     writer = csv.writer(line)
     writer.writerow(_COLUMNS)
     yield b"\xef\xbb\xbf" + line.text.encode()
-    for entries in trail.at_places(places):
+    for entries in trail.entries_at(places):
         for entry in list(entries.select_related("leaf", "team", "payload", "tool_call")):
             writer.writerow(map(as_cell, _row(entry)))
             yield line.text.encode()
@@ -141,7 +141,7 @@ def _row(entry: AuditEntry) -> Iterable[Any]:
     is_erased = not hasattr(entry, "payload")
     return (
         *(entry.leaf.position, entry.team.slug if entry.team else "", entry.thread_id, entry.seq),
-        *(moment(entry.at), entry.action, entry.actor_kind, entry.actor_id),
+        *(format_time(entry.at), entry.action, entry.actor_kind, entry.actor_id),
         *(told["actor"], told["on_behalf"], said.get("actor", {}).get("method", "")),
         *(entry.run_id, entry.interrupt_id, entry.tool_call_id),
         *(entry.tool_call.name if entry.tool_call else "", before, after, said.get("request", "")),

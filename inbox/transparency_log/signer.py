@@ -63,7 +63,7 @@ def _look_around() -> list[int]:
     with suppress(NotOurLog):  # which is said when it is sealed
         if mend_blocks():
             log.warning("the blocks of the audit log were made anew: they were not its own")
-    late = trail.latecomers(database_now())
+    late = trail.late_entries(database_now())
     if late:
         _looks.reset()  # there may be more, or somebody has taken an id of the far future
         log.warning("entries of the audit log were not where new ones are", first=late[:5])
@@ -100,12 +100,12 @@ def export(
     point = checkpoint_of(size)
     if entries is None:
         return _signed(point, "log", trail.log_lines(point.size))
-    return export_part(point, trail.places_of(entries, point.size))
+    return export_part(point, trail.positions_of(entries, point.size))
 
 
 def export_part(point: AuditCheckpoint, places: Sequence[int]) -> Iterator[bytes]:
     """The lines of an export of the entries at these places, which the checkpoint has."""
-    return _signed(point, "part", trail.part_lines(places, point.size))
+    return _signed(point, "part", trail.lines_with_paths(places, point.size))
 
 
 def checkpoint_of(size: int | None) -> AuditCheckpoint:
@@ -127,7 +127,7 @@ def _signed(point: AuditCheckpoint, scope: str, lines: Iterator[dict[str, Any]])
     whole, count = hashlib.sha256(), 0
     key = existing_key()
     head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
-    head["keys"] = trail.rotations()
+    head["keys"] = trail.key_rotations()
     for count, line in enumerate(chain([head], with_erasures(lines))):  # noqa: B007 - for the end
         text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
         whole.update(text)

@@ -32,9 +32,9 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     unknown; `findings` say where and what, `doubts` why it cannot be told.
     """
     verifier = Verifier(key)
-    verifier.trust(trail.notes(), outside)
+    verifier.trust(trail.checkpoint_notes(), outside)
     _feed(verifier, trail.log_lines())
-    for position, entry in trail.strays():
+    for position, entry in trail.uncommitted_leaves():
         verifier.find(f"log {position}", f"nobody has sealed entry {entry}, and it is there")
     try:
         if not has_sound_blocks():
@@ -81,9 +81,9 @@ def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verif
     point = AuditCheckpoint.objects.order_by("-size").first()
     verifier = Verifier(key, is_whole=False, checkpoint=point.note if point else "")
     if point is not None:
-        verifier.trust([point.note, *trail.rotations()], outside)
-        places = trail.places_of(entries, point.size)
-        _feed(verifier, with_erasures(trail.part_lines(places, point.size)))
+        verifier.trust([point.note, *trail.key_rotations()], outside)
+        places = trail.positions_of(entries, point.size)
+        _feed(verifier, with_erasures(trail.lines_with_paths(places, point.size)))
     if verifier.newer:
         verifier.find("log", f"{verifier.newer} entries were signed, and that checkpoint is gone")
     return verifier

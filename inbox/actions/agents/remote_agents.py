@@ -15,7 +15,7 @@ from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import (
     REMOTE,
-    Kept,
+    StoredEndpoint,
     is_remote,
     plan_headers,
 )
@@ -166,10 +166,10 @@ def record_test(
     )
 
 
-def _kept(endpoint: Endpoint | None) -> Kept | None:
+def _kept(endpoint: Endpoint | None) -> StoredEndpoint | None:
     if endpoint is None:
         return None
     try:
-        return Kept(endpoint.url, decrypt(endpoint.headers))
+        return StoredEndpoint(endpoint.url, decrypt(endpoint.headers))
     except DecryptionFailed:
-        return Kept(endpoint.url, None)
+        return StoredEndpoint(endpoint.url, None)

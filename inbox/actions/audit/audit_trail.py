@@ -16,8 +16,8 @@ from inbox.models.locks import lock_system_chain, lock_teams
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
+    ChainPosition,
     Facts,
-    Place,
     body_of,
     commitment_to,
     hash_of,
@@ -30,7 +30,7 @@ from inbox.rules.request_context import current_request_id
 #: database takes a UUID as hex digits.
 _LAST_ENTRY = "SELECT seq, hash FROM inbox_auditentry WHERE chain = %s ORDER BY seq DESC LIMIT 1"
 #: Longer arguments and results are in the trail by their digest only, in characters.
-LONGEST_TEXT = 16_384
+MAX_TEXT_CHARACTERS = 16_384
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _insert(drafts: Sequence[EntryDraft]) -> None:
     _lock_chains(drafts)
     entries: list[AuditEntry] = []
     payloads: list[AuditPayload] = []
-    places: dict[UUID, Place] = {}
+    places: dict[UUID, ChainPosition] = {}
     for draft in drafts:
         place = places.get(draft.chain) or _next_place(draft)
         salt = secrets.token_hex(SALT_BYTES)
@@ -169,7 +169,7 @@ def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
 
 def inline_text(text: str) -> str | None:
     """What a payload keeps of an argument or result: all, or None where its digest must do."""
-    return text if len(text) <= LONGEST_TEXT else None
+    return text if len(text) <= MAX_TEXT_CHARACTERS else None
 
 
 def _lock_chains(drafts: Iterable[EntryDraft]) -> None:
@@ -180,15 +180,15 @@ def _lock_chains(drafts: Iterable[EntryDraft]) -> None:
         lock_system_chain()
 
 
-def _next_place(draft: EntryDraft) -> Place:
+def _next_place(draft: EntryDraft) -> ChainPosition:
     """The place after the last entry of the chain, which nobody else can take."""
     with connection.cursor() as cursor:
         cursor.execute(_LAST_ENTRY, [draft.chain.hex])
         last = cursor.fetchone()
-    return Place(draft.chain, last[0] + 1, last[1]) if last else Place(draft.chain)
+    return ChainPosition(draft.chain, last[0] + 1, last[1]) if last else ChainPosition(draft.chain)
 
 
-def _row(draft: EntryDraft, place: Place, commitment: str) -> AuditEntry:
+def _row(draft: EntryDraft, place: ChainPosition, commitment: str) -> AuditEntry:
     facts = draft.facts
     body = body_of(facts, place, commitment)
     erases_from, erases_to = facts.erases or (None, None)

@@ -11,7 +11,7 @@ from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_checkpoint_sink
 from inbox.queries.audit import trail
-from inbox.queries.audit.merkle_nodes import has_right_blocks, leaves_of
+from inbox.queries.audit.merkle_nodes import blocks_match, leaves_of_block
 from inbox.rules.audit.merkle import (
     BLOCK,
     Frontier,
@@ -59,7 +59,7 @@ def mend_blocks() -> bool:
         return False
     size = AuditCheckpoint.objects.order_by("-size").values_list("size", flat=True)[0]
     _keep_blocks(
-        AuditBlock(number=number, root=root_of(leaves_of(number, size)).hex())
+        AuditBlock(number=number, root=root_of(leaves_of_block(number, size)).hex())
         for number in range(size // BLOCK)
     )
     return True
@@ -73,7 +73,7 @@ def has_sound_blocks() -> bool:
         NotOurLog: the last checkpoint does not say what they should be.
     """
     last = AuditCheckpoint.objects.order_by("-size").first()
-    return last is None or has_right_blocks(_frontier_of(last))
+    return last is None or blocks_match(_frontier_of(last))
 
 
 @transaction.atomic(durable=True)
@@ -161,7 +161,7 @@ def _seal(
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
     _take_strays_away(now)
-    fresh = trail.unsealed(now, also=also, most=AT_ONCE)
+    fresh = trail.entries_without_leaf(now, also=also, most=AT_ONCE)
     if not fresh:
         return None
     leaves, blocks = [], []
@@ -199,7 +199,7 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
 
 def _take_strays_away(now: datetime) -> None:
     """Make room where somebody has put leaves of their own: they would stop sealing for ever."""
-    found = trail.strays()
+    found = trail.uncommitted_leaves()
     if found:
         AuditLeaf.objects.filter(position__in=[position for position, _ in found]).delete()
         audit_trail.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=found)

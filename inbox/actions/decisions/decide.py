@@ -20,7 +20,7 @@ from inbox.models.decision_keys import decision_keys
 from inbox.models.locks import lock_thread
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
-from inbox.queries.runs.interrupt_states import entry_of, question
+from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
@@ -33,9 +33,9 @@ from inbox.rules.decisions.gate import (
     check_view,
 )
 from inbox.rules.decisions.signatures import sign
-from inbox.rules.decisions.unseen import check_seen, needs_sight
-from inbox.rules.people.access import Actor, Permission, sees_secrets
-from inbox.rules.people.api_keys import check_is_no_agent
+from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
+from inbox.rules.people.access import Actor, Permission, may_see_secrets
+from inbox.rules.people.api_keys import check_not_agent_key
 from inbox.rules.runs.contract import (
     InterruptState,
     ResumeEntry,
@@ -46,7 +46,7 @@ from inbox.rules.runs.contract import (
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.schema.secrets import check_no_masks, texts_in
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 
 CLOSED_BY = {
     EntryStatus.RESOLVED: InterruptStatus.RESOLVED,
@@ -132,7 +132,7 @@ def _decide(
     entry = ResumeEntry(interrupt.interrupt_id, given.status, given.payload)
     if interrupt.status != InterruptStatus.OPEN:
         return _standing_decision(interrupt, entry, actor)
-    asked = question(interrupt, None)
+    asked = interrupt_state(interrupt, None)
     answer = DecisionDraft(interrupt, asked, entry, view_digest, unseen, client_run_id)
     (decision,) = record_decisions(admission, run=interrupt.run, answers=[answer])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
@@ -151,7 +151,7 @@ def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance
     checks = CHECKS[entrance]
     if Check.ACTOR in checks:
         require_current(actor, thread.team_id, Permission.DECIDE, thread.agent_id, now=now)
-        check_is_no_agent(actor)
+        check_not_agent_key(actor)
     if Check.REQUESTER in checks:
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
     if Check.ENTRANCE in checks:
@@ -222,12 +222,12 @@ def _check_masks(_: Authorization, answer: DecisionDraft) -> None:
 
 
 def _check_seen(admission: Authorization, answer: DecisionDraft) -> None:
-    check_seen(_unseen(admission, answer), unseen=answer.unseen)
+    check_masked_values_seen(_unseen(admission, answer), unseen=answer.unseen)
 
 
 def _unseen(admission: Authorization, answer: DecisionDraft) -> Sequence[str]:
     """Return what is masked for the actor, is approved by the answer, and was not revealed."""
-    if sees_secrets(admission.actor) or not needs_sight(answer.entry):
+    if may_see_secrets(admission.actor) or not is_consent(answer.entry):
         return ()
     return unseen_sets(answer.interrupt, admission.actor.user_id)
 
@@ -235,7 +235,7 @@ def _unseen(admission: Authorization, answer: DecisionDraft) -> Sequence[str]:
 def _check_bulk(admission: Authorization, answer: DecisionDraft) -> None:
     if answer.entry.status is EntryStatus.RESOLVED:
         candidate = answer.interrupt.bulk_candidate()
-        check_bulk(candidate, sees_secrets=sees_secrets(admission.actor))
+        check_bulk(candidate, may_see_secrets=may_see_secrets(admission.actor))
 
 
 _ANSWER_CHECKS = (
@@ -317,7 +317,7 @@ def _store(
         thread.team_id,
         thread.pk,
         decided=[interrupt.pk for interrupt, _ in answered],
-        by=visible(actor.label),
+        by=escape_invisible(actor.label),
     )
     return decisions
 

@@ -8,7 +8,7 @@ from inbox.actions.decisions.decide import DecisionDraft, authorize, record_deci
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.models import Interrupt
 from inbox.models.locks import lock_thread
-from inbox.queries.runs.interrupt_states import question
+from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import EXPIRY
 from inbox.rules.runs.contract import ResumeEntry
@@ -34,7 +34,7 @@ def expire_interrupts(*, thread_id: UUID) -> int:
         answers = [
             DecisionDraft(
                 interrupt,
-                question(interrupt, None),
+                interrupt_state(interrupt, None),
                 ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),
             )
             for interrupt in late

@@ -43,7 +43,7 @@ def save_view(
             )
         )
     now = database_now()
-    columns = {"query": wanted.to_whole_query(), "team_id": team_id}
+    columns = {"query": wanted.to_full_query(), "team_id": team_id}
     view, _ = SavedView.objects.update_or_create(
         user_id=actor.user_id,
         name=name,

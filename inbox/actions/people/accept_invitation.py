@@ -10,7 +10,7 @@ from inbox.actions.audit import audit_trail
 from inbox.models import Invitation, Membership, Team, User
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_team, lock_teams
-from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, state_of
 from inbox.rules import errors
@@ -143,7 +143,7 @@ def _locked_for(email: str) -> tuple[list[Invitation], datetime]:
 
 def _locked(token: str) -> tuple[Invitation, datetime]:
     """The open invitation behind a link, under the lock of its team."""
-    found = Invitation.objects.filter(digest=key_digest(token)).first()
+    found = Invitation.objects.filter(digest=digest_token(token)).first()
     if found is None:
         raise errors.NotFound()
     lock_team(found.team_id)

@@ -16,17 +16,17 @@ from inbox.models import Agent, ApiKey
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_api_key
 from inbox.queries.people.access import permissions_in, require
-from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.api_keys import (
-    MOST_KEYS,
-    USUAL_OVERLAP_HOURS,
-    check_end,
+    DEFAULT_OVERLAP_HOURS,
+    MAX_KEYS,
+    check_expiry_within_maker,
     check_key,
     check_overlap,
     check_within_own,
-    is_working,
+    is_key_valid,
 )
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -104,8 +104,8 @@ def _make(
     now = database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return ApiKey.objects.get(pk=earlier), ""
-    if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MOST_KEYS:
-        text = TranslatableMessage("A team has up to {count} keys: revoke one.", count=MOST_KEYS)
+    if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MAX_KEYS:
+        text = TranslatableMessage("A team has up to {count} keys: revoke one.", count=MAX_KEYS)
         raise errors.InvalidValue(text, problems={"team": [text]})
     token = _new_token()
     key = ApiKey.objects.create(
@@ -114,7 +114,7 @@ def _make(
         agent=_agent_of(team_id, agent),
         name=name,
         prefix=token[:_PREFIX_SHOWN],
-        digest=key_digest(token),
+        digest=digest_token(token),
         scopes=sorted(scopes),
         made_by=actor.label[:160],
         created_at=now,
@@ -128,7 +128,7 @@ def rotate_key(
     *,
     key_id: UUID,
     actor: Actor,
-    overlap_hours: int = USUAL_OVERLAP_HOURS,
+    overlap_hours: int = DEFAULT_OVERLAP_HOURS,
     days: int | Unchanged | None = UNCHANGED,
 ) -> tuple[ApiKey, str]:
     """
@@ -156,12 +156,12 @@ def _rotate(
     key, now = _own(key_id, actor)
     check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
     check_overlap(overlap_hours)
-    if not is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
+    if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
         raise errors.KeyEnded(TranslatableMessage("This key has ended: make a new one."))
     token = _new_token()
     key.former_digest = key.digest if overlap_hours else None
     key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-    key.digest, key.prefix, key.rotated_at = key_digest(token), token[:_PREFIX_SHOWN], now
+    key.digest, key.prefix, key.rotated_at = digest_token(token), token[:_PREFIX_SHOWN], now
     if days is not UNCHANGED:
         check_key(
             name=key.name,
@@ -172,7 +172,7 @@ def _rotate(
         )
         key.expires_at = _end(actor, now, days)
     else:
-        check_end(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
+        check_expiry_within_maker(expires_at=key.expires_at, maker_ends_at=_end_of(actor))
     columns = ["digest", "prefix", "former_digest", "former_until", "rotated_at", "expires_at"]
     key.save(update_fields=columns)
     _record(
@@ -225,7 +225,7 @@ def _agent_of(team_id: UUID, slug: str) -> Agent | None:
 
 def _end(actor: Actor, now: datetime, days: int | None) -> datetime | None:
     expires_at = None if days is None else now + timedelta(days=days)
-    check_end(expires_at=expires_at, maker_ends_at=_end_of(actor))
+    check_expiry_within_maker(expires_at=expires_at, maker_ends_at=_end_of(actor))
     return expires_at
 
 

@@ -7,8 +7,8 @@ from django.core.mail import EmailMessage
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.models import Invitation
-from inbox.rules.people.invitations import LIFE, MailState
-from inbox.rules.text.safe_text import visible
+from inbox.rules.people.invitations import INVITATION_LIFETIME, MailState
+from inbox.rules.text.safe_text import escape_invisible
 
 log = structlog.get_logger(__name__)
 
@@ -29,7 +29,7 @@ def send_invitation(invitation: Invitation, link: str) -> MailState:
         who=_line(invitation.invited_by),
         team=_line(invitation.team.name),
         link=link,
-        days=LIFE.days,
+        days=INVITATION_LIFETIME.days,
     )
     message = EmailMessage(gettext(_SUBJECT), body, to=[invitation.email])
     try:
@@ -44,4 +44,4 @@ def send_invitation(invitation: Invitation, link: str) -> MailState:
 
 def _line(text: str) -> str:
     """A name that cannot pass for another paragraph of the mail."""
-    return visible(" ".join(text.split()))
+    return escape_invisible(" ".join(text.split()))

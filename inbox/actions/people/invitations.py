@@ -18,13 +18,13 @@ from inbox.models import Invitation
 from inbox.models.clock import database_now
 from inbox.platform import rate_limits
 from inbox.queries.people.access import permissions_in
-from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.invitations import state_of
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission, Role
 from inbox.rules.people.invitations import (
-    LIFE,
-    LONGEST_EMAIL,
+    INVITATION_LIFETIME,
+    MAX_EMAIL_CHARACTERS,
     InvitationState,
     MailState,
     check_can_be_sent,
@@ -171,7 +171,7 @@ def _deliver(row: Invitation, token: str, site: str) -> tuple[Invitation, str]:
 
 
 def _give_link(row: Invitation, token: str, now: datetime) -> None:
-    row.digest, row.sent_at, row.expires_at = key_digest(token), now, now + LIFE
+    row.digest, row.sent_at, row.expires_at = digest_token(token), now, now + INVITATION_LIFETIME
     row.mail = MailState.SENDING if settings.SENDS_MAIL else MailState.NONE
 
 
@@ -190,7 +190,7 @@ def _check_address(email: str) -> None:
     except ValidationError:
         is_one = False
     else:
-        is_one = len(email) <= LONGEST_EMAIL
+        is_one = len(email) <= MAX_EMAIL_CHARACTERS
     if not is_one:
         text = TranslatableMessage("This is no e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})

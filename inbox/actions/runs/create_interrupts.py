@@ -22,7 +22,7 @@ from inbox.rules.decisions.consent import (
 )
 from inbox.rules.decisions.similarity import search_text_of, similarity_key
 from inbox.rules.people.access import agent_actor
-from inbox.rules.runs.headings import LONGEST_HEADING, heading_of
+from inbox.rules.runs.headings import MAX_HEADING_CHARACTERS, heading_of
 from inbox.rules.runs.proposals import Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.schema.secrets import NAMES, Secrets
@@ -142,7 +142,7 @@ def _interrupt(
         reason=item.reason,
         args=call.approved_args if call else None,
         title=title,
-        message=" ".join(message.split())[:LONGEST_HEADING],
+        message=" ".join(message.split())[:MAX_HEADING_CHARACTERS],
         tool=tool,
         shape=_shape(thread, item, tool, args),
         search_text=search_text_of(title, message, tool, args=shown_args),

@@ -48,7 +48,7 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
     the thread is not stuck, and whoever retries the run asks people again.
     """
     asked = load_interrupt_states(run)
-    entries = plan_resume(item.question for item in asked)
+    entries = plan_resume(item.state for item in asked)
     if entries is None:
         return None
     resume = queue_run(

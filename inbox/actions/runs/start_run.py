@@ -40,14 +40,14 @@ from inbox.queries.runs.interrupt_states import (
     is_server_interrupt,
     load_interrupt_states,
 )
-from inbox.queries.runs.latest_run import last_try, latest_run, waiting_run
+from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_run
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import ResumeEntry, check_resume, is_replay
 from inbox.rules.runs.states import (
-    ACTIVE_RUN,
+    ACTIVE_RUN_STATUSES,
     EntryStatus,
     InterruptStatus,
     RunStatus,
@@ -147,12 +147,12 @@ def _resume(admission: Authorization, request: RunRequest) -> StartedRun:
         _check_not_busy(latest_run(thread))
         raise errors.UnknownInterrupt("No interrupt is open on this thread.")
     rows = load_interrupt_states(asked)
-    questions = [item.question for item in rows]
+    questions = [item.state for item in rows]
     resumed_by: Run | None = getattr(asked, "resumed_by", None)
     fresh = check_resume(entries=request.entries, questions=questions)
     if resumed_by:  # nothing is open: each entry repeats an answer that stands
         _check_not_partial(request.entries, rows)
-        return StartedRun(last_try(resumed_by), replayed=True)
+        return StartedRun(last_retry(resumed_by), replayed=True)
     if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
         # Who sends all of them once more means it; one of them cuts nobody's grace short.
         raise errors.PartialResume(
@@ -166,13 +166,13 @@ def _resume(admission: Authorization, request: RunRequest) -> StartedRun:
         answers=[
             DecisionDraft(
                 item.row,
-                item.question,
+                item.state,
                 answered[item.row.interrupt_id],
                 request.view_digests.get(item.row.interrupt_id, ""),
                 client_run_id=request.run_id,
             )
             for item in rows
-            if item.question.is_open
+            if item.state.is_open
         ],
     )
     run = queue_run(
@@ -219,7 +219,7 @@ def _run_that_asked(thread: Thread, entries: Sequence[ResumeEntry]) -> Run | Non
     ids = [entry.interrupt_id for entry in entries]
     runs = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
     runs = runs.select_related("resumed_by").order_by("-interrupts__created_at")
-    return runs.first() or waiting_run(thread)
+    return runs.first() or interrupted_run(thread)
 
 
 def _check_free(thread: Thread) -> None:
@@ -235,7 +235,7 @@ def _check_free(thread: Thread) -> None:
 
 
 def _check_not_busy(latest: Run | None) -> None:
-    if latest and latest.status in ACTIVE_RUN:
+    if latest and latest.status in ACTIVE_RUN_STATUSES:
         raise errors.ThreadBusy(
             TranslatableMessage("A run of this thread is still going on; wait for it or cancel it.")
         )
@@ -348,7 +348,7 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
         return run
     if run.status == RunStatus.INTERRUPTED:
         return _cancel_interrupts(thread, run, now, actor, entrance)
-    if run.status not in ACTIVE_RUN:
+    if run.status not in ACTIVE_RUN_STATUSES:
         raise errors.RunEnded(_HAS_ENDED)
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
@@ -367,10 +367,10 @@ def _cancel_interrupts(
     rows = load_interrupt_states(run)
     answers = []
     for item in rows:
-        if item.question.is_open:
+        if item.state.is_open:
             item.row.run = run
             entry = ResumeEntry(item.row.interrupt_id, EntryStatus.CANCELLED)
-            answers.append(DecisionDraft(item.row, item.question, entry))
+            answers.append(DecisionDraft(item.row, item.state, entry))
     if not answers and _is_cancelled(rows):
         return run
     if run.is_requested_by(actor):
@@ -386,7 +386,7 @@ def _cancel_interrupts(
 def _is_cancelled(rows: Sequence[InterruptWithDecision]) -> bool:
     """Return whether the run was cancelled, or each of its interrupts was by itself."""
     return any(item.decision and item.decision.entrance in CANCELLATIONS for item in rows) or all(
-        item.question.status is InterruptStatus.CANCELLED for item in rows
+        item.state.status is InterruptStatus.CANCELLED for item in rows
     )
 
 

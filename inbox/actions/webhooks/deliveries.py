@@ -20,10 +20,10 @@ from inbox.rules import errors
 from inbox.rules.people.access import WEBHOOK_SENDER, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
-    TEST,
-    AfterFailure,
+    TEST_EVENT,
+    AttemptOutcome,
     DeliveryStatus,
-    Outcome,
+    FailurePlan,
     plan_after_failure,
 )
 
@@ -87,7 +87,7 @@ def take_delivery(*, endpoint_id: UUID) -> Taken | None:
 
 
 @transaction.atomic(durable=True)
-def record_attempt(*, taken: Taken, outcome: Outcome) -> DeliveryStatus | None:
+def record_attempt(*, taken: Taken, outcome: AttemptOutcome) -> DeliveryStatus | None:
     """
     Record what came of an attempt, and what follows; None if another worker has the message.
 
@@ -135,12 +135,12 @@ def forget_old(*, endpoint_id: UUID) -> int:
 
 
 def _plan_after_failure(
-    endpoint: WebhookEndpoint, row: Delivery, outcome: Outcome, now: datetime
+    endpoint: WebhookEndpoint, row: Delivery, outcome: AttemptOutcome, now: datetime
 ) -> None:
     row.tries += 1
     endpoint.failures += 1
     endpoint.failing_since = endpoint.failing_since or now
-    follows: AfterFailure = plan_after_failure(
+    follows: FailurePlan = plan_after_failure(
         outcome=outcome,
         tries=row.tries,
         failures=endpoint.failures,
@@ -215,8 +215,8 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     now = database_now()
     row = Delivery.objects.create(
         endpoint=endpoint,
-        type=TEST,
-        body=message(TEST, {"webhook": str(endpoint.pk), "by": actor.label[:160]}, now),
+        type=TEST_EVENT,
+        body=message(TEST_EVENT, {"webhook": str(endpoint.pk), "by": actor.label[:160]}, now),
         by_hand=True,
         next_try_at=now,
         created_at=now,

@@ -24,8 +24,8 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
-    MOST_ENDPOINTS,
-    ROTATION,
+    MAX_ENDPOINTS,
+    SECRET_OVERLAP,
     DeliveryStatus,
     DisabledReason,
     check_endpoint,
@@ -58,9 +58,9 @@ def add_webhook(
     idempotency, now = idempotency or IdempotencyKey(), database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return WebhookEndpoint.objects.get(pk=earlier), ""
-    if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MOST_ENDPOINTS:
+    if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MAX_ENDPOINTS:
         text = TranslatableMessage(
-            "A team has up to {count} webhooks: remove one.", count=MOST_ENDPOINTS
+            "A team has up to {count} webhooks: remove one.", count=MAX_ENDPOINTS
         )
         raise errors.InvalidValue(text, problems={"team": [text]})
     secret = _new_secret()
@@ -133,7 +133,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     """
     endpoint, now = _own(endpoint_id, actor)
     secret = _new_secret()
-    endpoint.former_secret, endpoint.former_until = endpoint.secret, now + ROTATION
+    endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
     endpoint.save(update_fields=["secret", "former_secret", "former_until"])
     record(endpoint, "webhook.rotated", actor, now)

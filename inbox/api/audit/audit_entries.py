@@ -19,17 +19,17 @@ from inbox.api.base.response_models import Page, TrailCall, TrailEntry
 from inbox.api.runs.threads import entry_json, tool_call_json
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
-from inbox.queries.audit.tool_calls import calls_for
+from inbox.queries.audit.tool_calls import tool_calls_for
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_id
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter, EntryFilter
 from inbox.rules.audit.export_formats import Format
-from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_CHARACTERS
 from inbox.rules.errors import InvalidValue, NotFound, NotSigned
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.transparency_log import origin
 
-_NAME = {"type": "string", "maxLength": LONGEST_NAME}
+_NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _DAY = {"type": "string", "format": "date"}
 _ID = {"type": "string", "format": "uuid"}
 #: What both searches are narrowed by.
@@ -40,7 +40,7 @@ _FILTERS = [
     query("decision", "What was decided.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
     query("since", "From this day on (UTC).", _DAY),
     query("until", "Up to this day (UTC).", _DAY),
-    query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
+    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
 ]
 _DECIDED_BY = query("by", "Decided by this person or key, or `system:expiry`.", _NAME)
 #: What entries are narrowed by beside.
@@ -71,7 +71,7 @@ class AuditTrail(Caller):
             limit=window.limit,
             after=window.after_number or None,
         )
-        asked = None if self.sees_secrets(request) else interrupt_bodies_by_id(found.rows)
+        asked = None if self.may_see_secrets(request) else interrupt_bodies_by_id(found.rows)
         return _page(found, lambda entry: _trail_entry_json(entry, asked))
 
 
@@ -90,8 +90,10 @@ class ToolCalls(Caller):
         window = Window.of(request.query_params)
         wanted, ignored = CallFilter.from_query(request.query_params.dict())
         refuse_ignored(ignored)
-        found = calls_for(self.actor(request), wanted, limit=window.limit, after=window.after_id)
-        whole = self.sees_secrets(request)
+        found = tool_calls_for(
+            self.actor(request), wanted, limit=window.limit, after=window.after_id
+        )
+        whole = self.may_see_secrets(request)
         return _page(found, lambda call: _trail_call_json(call, whole=whole))
 
 

@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from inbox.actions.idempotency import IdempotencyKey
 from inbox.api.base.pagination import chosen
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
-from inbox.rules.people.access import Actor, sees_secrets
+from inbox.rules.people.access import Actor, may_see_secrets
 
 
 class Caller(APIView):
@@ -35,8 +35,8 @@ class Caller(APIView):
         actor: Actor = request.user.actor  # type: ignore[union-attr]
         return actor
 
-    def sees_secrets(self, request: Request) -> bool:
-        return sees_secrets(self.actor(request))
+    def may_see_secrets(self, request: Request) -> bool:
+        return may_see_secrets(self.actor(request))
 
     @method_decorator(conditional_page)
     def dispatch(self, *args: Any, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ from django.core.validators import RegexValidator, slug_re
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from inbox.rules.people.invitations import LONGEST_EMAIL
+from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS
 
 #: A name in an address.
 SLUG: str = slug_re.pattern
@@ -75,9 +75,9 @@ def url_field(**more: Any) -> Text:
     return Text(_URL, wrong, **more)
 
 
-@extend_schema_field({"type": "string", "format": "email", "maxLength": LONGEST_EMAIL})
+@extend_schema_field({"type": "string", "format": "email", "maxLength": MAX_EMAIL_CHARACTERS})
 class EmailField(Line):
     """What an address is, the action says: no two readers of a format agree."""
 
     def __init__(self) -> None:
-        super().__init__(max_length=LONGEST_EMAIL)
+        super().__init__(max_length=MAX_EMAIL_CHARACTERS)

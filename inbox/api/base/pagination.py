@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.validators import slug_re
 from rest_framework.response import Response
 
-from inbox.rules.decisions.list_filters import LONGEST_SEARCH, MOST_WORDS
+from inbox.rules.decisions.list_filters import MAX_SEARCH_CHARACTERS, MAX_WORDS
 from inbox.rules.errors import InvalidInput, InvalidValue
 
 PAGE = 50
@@ -112,7 +112,7 @@ def refuse_ignored(names: Sequence[str]) -> None:
     """
     if set(names) == {"q"}:
         raise InvalidValue(
-            f"A search has up to {MOST_WORDS} words, of {LONGEST_SEARCH} characters."
+            f"A search has up to {MAX_WORDS} words, of {MAX_SEARCH_CHARACTERS} characters."
         )
     if names:
         raise InvalidInput(f"These parameters make no sense: {', '.join(names)}.")

@@ -18,15 +18,15 @@ from inbox.api.base.fields import (
     url_field,
 )
 from inbox.rules.agents.remote_agents import (
-    LONGEST_DESCRIPTION,
-    LONGEST_URL,
-    LONGEST_VALUE,
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_URL_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
     VALUE,
 )
 from inbox.rules.audit.audit_filters import UNDECIDED
 from inbox.rules.audit.export_formats import Format
-from inbox.rules.decisions.collaboration import COMMENT_CHARACTERS
-from inbox.rules.decisions.list_filters import LONGEST_NAME, LONGEST_SEARCH
+from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
+from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_CHARACTERS
 from inbox.rules.runs.states import EntryStatus, ToolCallOutcome
 
 
@@ -118,24 +118,26 @@ class ClaimInput(serializers.Serializer[Any]):
 class CommentInput(serializers.Serializer[Any]):
     """The body of POST /api/interrupts/<id>/comments; spaces alone are no comment."""
 
-    text = Text(r"\S", "There is nothing in this comment yet.", max_length=COMMENT_CHARACTERS)
+    text = Text(r"\S", "There is nothing in this comment yet.", max_length=MAX_COMMENT_CHARACTERS)
 
 
 class RemoteAgentInput(serializers.Serializer[Any]):
     """The body of PUT /api/agents/<name>; which headers there may be, the action says."""
 
     team = Text(SLUG, required=False, default="")
-    url = url_field(max_length=LONGEST_URL)
+    url = url_field(max_length=MAX_URL_CHARACTERS)
     description = Text(
         required=False,
         default=None,
         allow_null=True,
         allow_blank=True,
-        max_length=LONGEST_DESCRIPTION,
+        max_length=MAX_DESCRIPTION_CHARACTERS,
     )
     #: name -> value; null keeps the value, no `headers` at all keep them all
     headers = serializers.DictField(
-        child=Text(VALUE, "This value cannot be sent.", allow_null=True, max_length=LONGEST_VALUE),
+        child=Text(
+            VALUE, "This value cannot be sent.", allow_null=True, max_length=MAX_VALUE_CHARACTERS
+        ),
         required=False,
         default=None,
         allow_null=True,
@@ -147,16 +149,16 @@ class ExportInput(serializers.Serializer[Any]):
 
     format = serializers.ChoiceField(choices=[form.value for form in Format])
     checkpoint = Whole(required=False, min_value=1, max_value=10**15 - 1)
-    team = Text(required=False, max_length=LONGEST_NAME)
+    team = Text(required=False, max_length=MAX_NAME_CHARACTERS)
     thread = Id(required=False)
-    agent = Text(required=False, max_length=LONGEST_NAME)
-    tool = Text(required=False, max_length=LONGEST_NAME)
-    by = Text(required=False, max_length=LONGEST_NAME)
-    action = Text(required=False, max_length=LONGEST_NAME)
+    agent = Text(required=False, max_length=MAX_NAME_CHARACTERS)
+    tool = Text(required=False, max_length=MAX_NAME_CHARACTERS)
+    by = Text(required=False, max_length=MAX_NAME_CHARACTERS)
+    action = Text(required=False, max_length=MAX_NAME_CHARACTERS)
     decision = serializers.ChoiceField(required=False, choices=[*ToolCallOutcome, UNDECIDED])
     since = serializers.DateField(required=False)
     until = serializers.DateField(required=False)
-    q = Text(required=False, max_length=LONGEST_SEARCH)
+    q = Text(required=False, max_length=MAX_SEARCH_CHARACTERS)
 
 
 class ConnectInput(TypedDict):

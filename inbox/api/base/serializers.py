@@ -8,25 +8,25 @@ from agents.agui.conversation import is_from_client
 from inbox.actions.decisions.bulk import BulkResult
 from inbox.api.base import response_models
 from inbox.api.base.error_responses import body_of
-from inbox.queries.agents.agents import Place
+from inbox.queries.agents.agents import AgentLocation
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_call
 from inbox.queries.runs.threads import Hydration
-from inbox.rules.agents.connection_test_messages import sentence_of
+from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.decisions.consent import SIGNOFF
-from inbox.rules.people.access import Actor, sees_secrets
+from inbox.rules.people.access import Actor, may_see_secrets
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import (
     masked_event,
+    masked_interrupt,
     masked_message,
-    masked_question,
     secrets_of_answers,
     secrets_of_arguments,
 )
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
 
 
-def agent_json(agent: Any, place: Place) -> response_models.Agent:
+def agent_json(agent: Any, place: AgentLocation) -> response_models.Agent:
     return {
         "id": str(agent.pk),
         "name": agent.slug,
@@ -38,7 +38,7 @@ def agent_json(agent: Any, place: Place) -> response_models.Agent:
     }
 
 
-def _place_json(place: Place) -> response_models.Remote:
+def _place_json(place: AgentLocation) -> response_models.Remote:
     """Where it is, for administrators; the values of its headers are for nobody."""
     at: Any = place.tested_at
     if not place.may_change:
@@ -54,7 +54,7 @@ def test_json(report: Mapping[str, Any]) -> response_models.ConnectionTest:
     """What the test of a connection found."""
     return {
         "found": report["found"],
-        "message": sentence_of(report),
+        "message": connection_test_message(report),
         "status": report["status"],
         "content_type": report["content_type"] or None,
         "detail": report["detail"] or None,
@@ -140,7 +140,7 @@ def interrupt_json(row: Any, *, whole: bool) -> response_models.Interrupt:
         "title": row.title,
         "tool": call.name if call else None,
         "args": args if whole else secrets.masked(args),
-        "interrupt": asked if whole else masked_question(asked),
+        "interrupt": asked if whole else masked_interrupt(asked),
         "masked": [] if whole else _masked(args, asked, secrets),
         "view_digest": row.shown_digest,
         "expires_at": row.expires_at,
@@ -202,7 +202,7 @@ def result_json(result: BulkResult) -> response_models.Result:
 
 def told_decision_json(decision: Any, actor: Actor) -> response_models.Decision:
     """A decision as an answer of its own."""
-    return decision_json(decision, None if sees_secrets(actor) else decision.interrupt.body)
+    return decision_json(decision, None if may_see_secrets(actor) else decision.interrupt.body)
 
 
 def decision_json(decision: Any, asked: str | None) -> response_models.Decision:

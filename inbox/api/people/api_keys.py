@@ -34,28 +34,28 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import Permission
 from inbox.rules.people.api_keys import (
-    LONGEST_NAME,
-    MOST_DAYS,
-    MOST_OVERLAP_HOURS,
-    USUAL_DAYS,
-    USUAL_OVERLAP_HOURS,
+    DEFAULT_DAYS_VALID,
+    DEFAULT_OVERLAP_HOURS,
+    MAX_DAYS,
+    MAX_NAME_CHARACTERS,
+    MAX_OVERLAP_HOURS,
 )
 
 Token = Annotated[str, example("so_Zm9yIGV4YW1wbGUsIGFuZCBubyByZWFsIHRva2VuIQ")]
-KeyName = Annotated[str, line(LONGEST_NAME), example("ci")]
-Days = Annotated[int, Range(1, MOST_DAYS)]
+KeyName = Annotated[str, line(MAX_NAME_CHARACTERS), example("ci")]
+Days = Annotated[int, Range(1, MAX_DAYS)]
 
 
 class KeyInput(Schema):
     name: KeyName
     scopes: Annotated[list[Permission], Field(min_length=1, max_length=20)]
     agent: AgentName | None = None
-    expires_in_days: Days | None = USUAL_DAYS
+    expires_in_days: Days | None = DEFAULT_DAYS_VALID
     """Null: the key does not expire."""
 
 
 class RotationInput(Schema):
-    overlap_hours: Annotated[int, Range(0, MOST_OVERLAP_HOURS)] = USUAL_OVERLAP_HOURS
+    overlap_hours: Annotated[int, Range(0, MAX_OVERLAP_HOURS)] = DEFAULT_OVERLAP_HOURS
     """How long the former token stays valid."""
     expires_in_days: Days | None = UNSET
     """Null: the key does not expire. If left out, its expiry stays."""

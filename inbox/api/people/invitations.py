@@ -24,13 +24,13 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import Permission, Role
-from inbox.rules.people.invitations import LONGEST_EMAIL, MailState
+from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
 
 Email = Annotated[
     str,
-    line(LONGEST_EMAIL),
+    line(MAX_EMAIL_CHARACTERS),
     # The action decides what an address is: no two readers of a format agree.
-    WithJsonSchema({"type": "string", "format": "email", "maxLength": LONGEST_EMAIL}),
+    WithJsonSchema({"type": "string", "format": "email", "maxLength": MAX_EMAIL_CHARACTERS}),
     example("kim@example.com"),
 ]
 

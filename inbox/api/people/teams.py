@@ -23,9 +23,9 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
 from inbox.rules.decisions.collaboration import (
-    LONGEST_EXPIRY_HOURS,
-    LONGEST_GRACE_SECONDS,
-    MOST_EXECUTION_HOURS,
+    MAX_EXECUTION_HOURS,
+    MAX_EXPIRY_HOURS,
+    MAX_GRACE_SECONDS,
 )
 from inbox.rules.errors import (
     AddressTaken,
@@ -35,14 +35,14 @@ from inbox.rules.errors import (
     NotFound,
 )
 from inbox.rules.people.access import Permission, Role
-from inbox.rules.people.teams import LONGEST_NAME, LONGEST_SLUG
+from inbox.rules.people.teams import MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS
 from inbox.rules.people.teams import SLUG as TEAM_SLUG
 
-TeamTitle = Annotated[str, line(LONGEST_NAME), example("Operations")]
+TeamTitle = Annotated[str, line(MAX_NAME_CHARACTERS), example("Operations")]
 
 
 class TeamInput(Schema):
-    slug: Annotated[str, Text(LONGEST_SLUG, TEAM_SLUG), example("ops")]
+    slug: Annotated[str, Text(MAX_SLUG_CHARACTERS, TEAM_SLUG), example("ops")]
     name: TeamTitle
 
 
@@ -50,11 +50,11 @@ class TeamChange(Schema):
     """The settings of a team. Those that a request leaves out stay."""
 
     name: TeamTitle = UNSET
-    grace_seconds: Annotated[int, Range(0, LONGEST_GRACE_SECONDS), example(30)] = UNSET
+    grace_seconds: Annotated[int, Range(0, MAX_GRACE_SECONDS), example(30)] = UNSET
     """How long a complete set of decisions waits before it resumes its run."""
-    request_expiry_hours: Annotated[int, Range(0, LONGEST_EXPIRY_HOURS)] = UNSET
+    request_expiry_hours: Annotated[int, Range(0, MAX_EXPIRY_HOURS)] = UNSET
     """When requests expire for which the agent sets no expiry; 0: never."""
-    execute_within_hours: Annotated[int, Range(1, MOST_EXECUTION_HOURS)] = UNSET
+    execute_within_hours: Annotated[int, Range(1, MAX_EXECUTION_HOURS)] = UNSET
     """When the approval of a call that has not started lapses."""
     requires_view_digest: Flag = UNSET
     """Whether AG-UI clients have to send the digest of what they displayed."""

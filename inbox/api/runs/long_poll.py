@@ -24,7 +24,7 @@ from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.access import is_still_allowed
 from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, RequestRejected
-from inbox.rules.runs.states import ACTIVE_RUN
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
 
 LONGEST_WAIT_SECONDS = 30
 
@@ -99,7 +99,7 @@ def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, Callabl
     """What to follow from where, None if the run does not go on."""
     actor = actor_of_request(request)
     run = run_for(actor, run_id)
-    if run.status not in ACTIVE_RUN:
+    if run.status not in ACTIVE_RUN_STATUSES:
         return None
     # Read together with the status: what ends the run comes after it.
     after = run.thread.next_seq - 1

@@ -51,8 +51,8 @@ from inbox.queries.decisions import inbox_lists, interrupts
 from inbox.queries.runs import threads
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import (
-    LONGEST_NAME,
-    LONGEST_SEARCH,
+    MAX_NAME_CHARACTERS,
+    MAX_SEARCH_CHARACTERS,
     InterruptFilter,
     ListState,
     Sort,
@@ -79,11 +79,11 @@ from inbox.rules.errors import (
     ViewChanged,
     ViewDigestRequired,
 )
-from inbox.rules.people.access import Permission, sees_secrets
+from inbox.rules.people.access import Permission, may_see_secrets
 from inbox.rules.runs.states import EntryStatus, RunStatus
 from inbox.rules.schema.secrets import NAMES
 
-_NAME = {"type": "string", "maxLength": LONGEST_NAME}
+_NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
 _FLAG = {"type": "string", "enum": ["1"]}
 _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
@@ -97,7 +97,7 @@ FILTERS = [
     query("team", "Of this team.", _NAME),
     query("mine", "Claimed or decided by whoever asks.", _FLAG),
     query("expiring", "About to expire.", _FLAG),
-    query("q", "With all of these words.", {"type": "string", "maxLength": LONGEST_SEARCH}),
+    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
     query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
 ]
 _STATUSES = {"open": ListState.OPEN, "closed": ListState.DECIDED}
@@ -168,8 +168,8 @@ class RunDetail(Caller, APIView):
         check_wait(request.query_params.get("wait", "0"))
         actor = self.actor(request)
         run = threads.run_for(actor, run_id)
-        terminal = threads.terminal_of(run)
-        return Response(serializers.run_json(run, terminal, whole=sees_secrets(actor)))
+        terminal = threads.terminal_event_of(run)
+        return Response(serializers.run_json(run, terminal, whole=may_see_secrets(actor)))
 
 
 class RunCancel(Caller, APIView):
@@ -184,7 +184,7 @@ class RunCancel(Caller, APIView):
     def post(self, request: Request, run_id: UUID) -> Response:
         # A key that may run but not read is told what its own request made of the run.
         run = cancel_run(run_id=run_id, actor=self.actor(request))
-        return Response(serializers.run_json(run, threads.terminal_of(run)))
+        return Response(serializers.run_json(run, threads.terminal_event_of(run)))
 
 
 class RunRetry(Caller, APIView):
@@ -214,10 +214,10 @@ class Agents(Caller, APIView):
     )
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
-        found = agents.some_agents_for(actor, limit=window.one_more, after=window.after_name)
+        found = agents.agents_page(actor, limit=window.one_more, after=window.after_name)
         return window.page(
             found,
-            lambda row: serializers.agent_json(row, agents.place_of(actor, row)),
+            lambda row: serializers.agent_json(row, agents.location_of(actor, row)),
             lambda row: row.slug,
         )
 
@@ -237,7 +237,7 @@ class AgentDetail(Caller, APIView):
         actor = self.actor(request)
         agent = agents.agent_for(actor, slug)
         capabilities = engine.capabilities_of(agent.implementation)
-        shown = serializers.agent_json(agent, agents.place_of(actor, agent))
+        shown = serializers.agent_json(agent, agents.location_of(actor, agent))
         return Response({**shown, "capabilities": capabilities})
 
     @operation(
@@ -258,7 +258,7 @@ class AgentDetail(Caller, APIView):
             team_id=team_id, slug=slug, actor=actor, check_seen=self.as_seen(request), **given
         )
         agent = agents.agent_for(actor, placed.agent.slug)
-        shown = serializers.agent_json(agent, agents.place_of(actor, agent))
+        shown = serializers.agent_json(agent, agents.location_of(actor, agent))
         return Response(shown, status=201 if placed.is_new else 200)
 
 
@@ -335,7 +335,7 @@ class ThreadDetail(Caller, APIView):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        hydration, whole = threads.hydration_of(thread), sees_secrets(self.actor(request))
+        hydration, whole = threads.hydration_of(thread), may_see_secrets(self.actor(request))
         return Response(
             {
                 **serializers.thread_json(thread),
@@ -359,7 +359,7 @@ class Interrupts(Caller, APIView):
     def get(self, request: Request) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
         after = window.after_id
-        found = inbox_lists.whole_list_for(
+        found = inbox_lists.full_list_for(
             actor,
             _filter(request),
             now=timezone.now(),
@@ -367,7 +367,9 @@ class Interrupts(Caller, APIView):
             # The list may be in the order of what only the row itself says.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
-        results = [serializers.interrupt_json(row, whole=sees_secrets(actor)) for row in found.rows]
+        results = [
+            serializers.interrupt_json(row, whole=may_see_secrets(actor)) for row in found.rows
+        ]
         following = str(found.after) if found.after else None
         return Response({"results": results, "next_after": following})
 
@@ -384,7 +386,7 @@ class InterruptDetail(Caller, APIView):
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         actor = self.actor(request)
         detail = interrupts.detail_for(actor, interrupt_id)
-        return Response(serializers.detail_json(detail, whole=sees_secrets(actor)))
+        return Response(serializers.detail_json(detail, whole=may_see_secrets(actor)))
 
 
 class InterruptDecide(Caller, APIView):

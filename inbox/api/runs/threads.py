@@ -44,7 +44,7 @@ class ThreadMessages(Caller):
         first = window.after_number
         # A snapshot of the agent's may replace all of them: their places are all that they keep.
         messages = serializers.messages_json(
-            threads.hydration_of(thread), self.sees_secrets(request)
+            threads.hydration_of(thread), self.may_see_secrets(request)
         )
         numbered = list(enumerate(messages, start=1))
         found = numbered[first : first + window.one_more]
@@ -63,7 +63,7 @@ class ThreadStateDetail(Caller):
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
         state = threads.hydration_of(thread).state
-        return Response({"state": state if self.sees_secrets(request) else NAMES.masked(state)})
+        return Response({"state": state if self.may_see_secrets(request) else NAMES.masked(state)})
 
 
 class ThreadToolCalls(Caller):
@@ -81,7 +81,7 @@ class ThreadToolCalls(Caller):
         found = thread_children.tool_calls_page(
             thread, limit=window.one_more, after=window.after_id
         )
-        whole = self.sees_secrets(request)
+        whole = self.may_see_secrets(request)
         return window.page(found, lambda call: tool_call_json(call, whole=whole))
 
 
@@ -119,7 +119,7 @@ class ThreadAudit(Caller):
         found = thread_children.audit_entries_page(
             thread, limit=window.one_more, after=window.after_number
         )
-        asked = None if self.sees_secrets(request) else interrupt_bodies_by_id(found)
+        asked = None if self.may_see_secrets(request) else interrupt_bodies_by_id(found)
         return window.page(found, lambda entry: entry_json(entry, asked), lambda entry: entry.seq)
 
 

@@ -45,24 +45,24 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import Permission
 from inbox.rules.webhooks.delivery_rules import (
-    LONGEST_DESCRIPTION,
-    LONGEST_URL,
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_URL_CHARACTERS,
     DeliveryStatus,
     DisabledReason,
     EventType,
-    sentence_of,
+    problem_message,
 )
 
 Url = Annotated[
     str,
     Text(
-        LONGEST_URL,
+        MAX_URL_CHARACTERS,
         HTTP_URL,
         "A URL begins with http:// or https://, and has no characters that have to be encoded.",
     ),
     example("https://hooks.example.com/signoff"),
 ]
-Description = Annotated[str, Text(LONGEST_DESCRIPTION, may_be_blank=True), example("Chat")]
+Description = Annotated[str, Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True), example("Chat")]
 Events = Annotated[list[EventType], Field(min_length=1, max_length=50), example(["run.finished"])]
 
 
@@ -161,7 +161,7 @@ class Webhooks(Caller):
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
-        rows = endpoints.some_webhooks_for(
+        rows = endpoints.webhooks_page(
             self.actor(request), limit=window.one_more, after=window.after_id
         )
         return window.page(rows, _represent)
@@ -332,7 +332,7 @@ def _represent_delivery(row: Any) -> dict[str, Any]:
 
 
 def _represent_attempt(row: Any) -> dict[str, Any]:
-    message = sentence_of(row.problem, row.status_code) if row.problem else None
+    message = problem_message(row.problem, row.status_code) if row.problem else None
     return Attempt.represent(row, message=message)
 
 

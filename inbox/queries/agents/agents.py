@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from inbox.models import Agent, Endpoint
 from inbox.platform.encryption import DecryptionFailed, decrypt
-from inbox.queries.people.access import permissions_in, within_reach
+from inbox.queries.people.access import access_filter, permissions_in
 from inbox.queries.people.teams import team_to_change
 from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import endpoint_digest
@@ -25,13 +25,13 @@ def agents_for(actor: Actor, permission: Permission = Permission.READ) -> Sequen
     return list(_of_teams(actor, permission))
 
 
-def some_agents_for(actor: Actor, *, limit: int, after: str = "") -> Sequence[Agent]:
+def agents_page(actor: Actor, *, limit: int, after: str = "") -> Sequence[Agent]:
     """The agents of the actor's teams by name, from the one behind the name `after` on."""
     return list(_of_teams(actor, Permission.READ).filter(slug__gt=after)[:limit])
 
 
 def _of_teams(actor: Actor, permission: Permission) -> "QuerySet[Agent]":
-    found = Agent.objects.filter(within_reach(actor, permission, team="team", agent="pk"))
+    found = Agent.objects.filter(access_filter(actor, permission, team="team", agent="pk"))
     return found.select_related("endpoint", "team").order_by("slug")
 
 
@@ -53,7 +53,7 @@ def endpoint_digest_of(agent_id: UUID) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class AgentLocation:
     """Where an agent runs; what only administrators of its team may know is empty for others."""
 
     is_remote: bool
@@ -66,16 +66,16 @@ class Place:
     test: Mapping[str, Any] | None = None
 
 
-def place_of(actor: Actor, agent: Agent) -> Place:
+def location_of(actor: Actor, agent: Agent) -> AgentLocation:
     """Where an agent of a team of the actor's runs."""
     endpoint: Endpoint | None = getattr(agent, "endpoint", None)
     if endpoint is None:
-        return Place(is_remote=is_remote(agent.implementation))
+        return AgentLocation(is_remote=is_remote(agent.implementation))
     test = json.loads(endpoint.test) if endpoint.test else None
     if Permission.ADMIN not in permissions_in(actor, agent.team_id, agent.pk):
         found = {"found": test["found"]} if test else None
-        return Place(is_remote=True, tested_at=endpoint.tested_at, test=found)
-    return Place(
+        return AgentLocation(is_remote=True, tested_at=endpoint.tested_at, test=found)
+    return AgentLocation(
         is_remote=True,
         may_change=True,
         url=endpoint.url,
@@ -100,7 +100,7 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
 
 
 @dataclass(frozen=True)
-class Elsewhere:
+class RemoteEndpoint:
     """An agent that runs elsewhere: for the engine alone."""
 
     slug: str
@@ -122,7 +122,7 @@ class Elsewhere:
         return headers
 
 
-def endpoint_of(agent_id: UUID) -> Elsewhere | None:
+def endpoint_of(agent_id: UUID) -> RemoteEndpoint | None:
     """Where an agent is, None if there is none; whoever asks decides who may know."""
     found = Endpoint.objects.select_related("agent").filter(agent=agent_id).first()
     if found is None:
@@ -130,7 +130,7 @@ def endpoint_of(agent_id: UUID) -> Elsewhere | None:
     agent = found.agent
     test = json.loads(found.test) if found.test else None
     digest = endpoint_digest(found.url, found.revision)
-    return Elsewhere(
+    return RemoteEndpoint(
         agent.slug, agent.description, found.url, digest, found.changed_at, test, found.headers
     )
 

@@ -14,8 +14,8 @@ from inbox.models import AuditEntry, Team, Thread
 from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import (
+    access_scope,
     permissions_in,
-    reach_of,
     require,
     teams_of,
 )
@@ -28,7 +28,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 @dataclass(frozen=True)
-class Entries:
+class AuditEntryPage:
     """A part of what was found, the latest first; it may be empty, with more behind it."""
 
     rows: Sequence[AuditEntry]
@@ -36,7 +36,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Whose:
+class ExportScope:
     """What is exported: the trail of a team, or of one of its threads."""
 
     team: Team
@@ -45,13 +45,13 @@ class Whose:
 
 def entries_for(
     actor: Actor, wanted: EntryFilter, *, limit: int = 50, after: int | None = None
-) -> Entries:
+) -> AuditEntryPage:
     """
     The entries about threads of the actor's teams, or of an agent of these, that the filter leaves.
 
     Those about the teams themselves, their members, keys and webhooks, are for administrators.
     """
-    teams, only = reach_of(actor)
+    teams, only = access_scope(actor)
     if wanted.team:
         found = Team.objects.filter(pk__in=teams, slug=wanted.team)
         teams = list(found.values_list("pk", flat=True))
@@ -69,10 +69,10 @@ def entries_for(
         after=after,
         show=lambda ids: _saying(wanted.words, _shown(ids)),
     )
-    return Entries(page.rows, page.after)
+    return AuditEntryPage(page.rows, page.after)
 
 
-def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
+def export_scope(actor: Actor, wanted: EntryFilter) -> ExportScope:
     """
     What the actor may export: they read all of it, and administer the team.
 
@@ -87,7 +87,7 @@ def whose_trail(actor: Actor, wanted: EntryFilter) -> Whose:
         thread, team = None, _team_for(actor, wanted.team)
     require(actor, team.pk, Permission.READ)
     require(actor, team.pk, Permission.ADMIN)
-    return Whose(team, thread)
+    return ExportScope(team, thread)
 
 
 def _team_for(actor: Actor, slug: str) -> Team:
@@ -99,7 +99,7 @@ def may_export(actor: Actor, team_id: UUID) -> bool:
     return {Permission.READ, Permission.ADMIN} <= set(permissions_in(actor, team_id))
 
 
-def entries_of(whose: Whose, wanted: EntryFilter) -> "QuerySet[AuditEntry]":
+def exported_entries(whose: ExportScope, wanted: EntryFilter) -> "QuerySet[AuditEntry]":
     """The entries of a trail that the filter leaves, in no order."""
     leading, rest = _conditions(wanted)
     entries = AuditEntry.objects.filter(reduce(or_, leading), rest, team=whose.team)

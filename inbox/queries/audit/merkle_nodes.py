@@ -14,7 +14,7 @@ from inbox.rules.audit.merkle import (
 from inbox.rules.audit.signed_checkpoint import read_checkpoint
 
 
-class Paths:
+class InclusionPaths:
     """Inclusion paths in the log of a size, of which little is read."""
 
     def __init__(self, size: int) -> None:
@@ -27,23 +27,23 @@ class Paths:
         block, place = divmod(position, BLOCK)
         if self._of_block[0] != block:
             above = inclusion_path(block, self._blocks)
-            self._of_block = (block, leaves_of(block, self._size), above)
+            self._of_block = (block, leaves_of_block(block, self._size), above)
         _, leaves, above = self._of_block
         return inclusion_path(place, leaves) + above
 
     def _roots(self) -> list[bytes]:
         whole, rest = divmod(self._size, BLOCK)
-        last = [root_of(leaves_of(whole, self._size))] if rest else []
+        last = [root_of(leaves_of_block(whole, self._size))] if rest else []
         with suppress(ValueError):
-            roots = kept_roots(whole) + last
+            roots = stored_block_roots(whole) + last
             note = AuditCheckpoint.objects.values_list("note", flat=True).get(size=self._size)
             if len(roots) == whole + len(last) and root_of(roots) == read_checkpoint(note).root:
                 return roots
         # Whoever has changed what is kept shall not make true entries look forged.
-        return [root_of(leaves_of(block, self._size)) for block in range(whole)] + last
+        return [root_of(leaves_of_block(block, self._size)) for block in range(whole)] + last
 
 
-def kept_roots(whole: int) -> list[bytes]:
+def stored_block_roots(whole: int) -> list[bytes]:
     """
     The roots of the first blocks, as the database has them.
 
@@ -54,7 +54,7 @@ def kept_roots(whole: int) -> list[bytes]:
     return [bytes.fromhex(root) for root in blocks.values_list("root", flat=True)]
 
 
-def leaves_of(block: int, size: int) -> list[bytes]:
+def leaves_of_block(block: int, size: int) -> list[bytes]:
     """The leaves of a block of the log of this size."""
     first, behind = block * BLOCK, min((block + 1) * BLOCK, size)
     leaves = AuditLeaf.objects.filter(position__gte=first, position__lt=behind)
@@ -62,12 +62,12 @@ def leaves_of(block: int, size: int) -> list[bytes]:
     return [_leaf(one) for one in hashes]
 
 
-def has_right_blocks(frontier: Frontier) -> bool:
+def blocks_match(frontier: Frontier) -> bool:
     """Whether the blocks are those of the log that has this frontier."""
     whole = frontier.size >> BLOCK_LEVEL
     with suppress(ValueError):
         made = Frontier()
-        for root in kept_roots(whole):
+        for root in stored_block_roots(whole):
             made.append(root)
         # The frontier goes on below whole blocks: its first roots are over these.
         return made.size == whole and made.roots == frontier.roots[: whole.bit_count()]

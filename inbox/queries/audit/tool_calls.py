@@ -11,7 +11,7 @@ from django.db.models import Prefetch, Q, QuerySet
 from inbox.models import Agent, ApiKey, AuditEntry, Decision, Interrupt, Team, ToolCall, User
 from inbox.queries.decisions.inbox_lists import NAMES_UP_TO
 from inbox.queries.decisions.merge_pages import search
-from inbox.queries.people.access import permissions_in, reach_of, require
+from inbox.queries.people.access import access_scope, permissions_in, require
 from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import (
     UNDECIDED,
@@ -42,7 +42,7 @@ EVIDENCE = (
 
 
 @dataclass(frozen=True)
-class Calls:
+class ToolCallPage:
     """A part of what was found, the latest first."""
 
     rows: Sequence[ToolCall]
@@ -51,7 +51,7 @@ class Calls:
 
 
 @dataclass(frozen=True)
-class Known:
+class ToolCallDetail:
     """All that is known of a call."""
 
     call: ToolCall
@@ -62,9 +62,9 @@ class Known:
     may_reveal: bool  #: whether masks can be taken away for this actor
 
 
-def calls_for(
+def tool_calls_for(
     actor: Actor, wanted: CallFilter, *, limit: int = 50, after: UUID | None = None
-) -> Calls:
+) -> ToolCallPage:
     """The calls of the actor's teams that the filter leaves, from behind the id `after` on."""
     parts, rest = _parts(actor, wanted)
     found = search(
@@ -74,12 +74,12 @@ def calls_for(
         after=after,
         show=lambda ids: [row for row in _shown(ids) if _says(row, wanted.words)],
     )
-    return Calls(found.rows, after=found.after, is_cut=found.is_cut)
+    return ToolCallPage(found.rows, after=found.after, is_cut=found.is_cut)
 
 
-def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
+def tool_calls_with_id(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID]:
     """The calls of the actor's teams that have this id, ours or the agent's; two at most."""
-    teams, only = reach_of(actor)
+    teams, only = access_scope(actor)
     named = Q(tool_call_id=text) if call_id is None else Q(tool_call_id=text) | Q(pk=call_id)
     found = ToolCall.objects.filter(named, team__in=teams)
     if only is not None:
@@ -87,7 +87,7 @@ def calls_called(actor: Actor, text: str, call_id: UUID | None) -> Sequence[UUID
     return list(found.values_list("pk", flat=True)[:2])
 
 
-def call_known(actor: Actor, call_id: UUID) -> Known:
+def tool_call_detail(actor: Actor, call_id: UUID) -> ToolCallDetail:
     """
     One call, with its questions and what the trail says of it.
 
@@ -105,7 +105,7 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
     others = list(entries.exclude(action__in=EVIDENCE).order_by("-seq")[: COMPARED + 1])
     compared = [*evidence[:COMPARED], *others[:COMPARED]]
     allowed = permissions_in(actor, call.team_id)
-    return Known(
+    return ToolCallDetail(
         call=call,
         interrupts=asked,
         entries=list(entries.order_by("seq")[:ENTRIES]),
@@ -117,7 +117,7 @@ def call_known(actor: Actor, call_id: UUID) -> Known:
 
 def deciders_for(actor: Actor) -> list[tuple[str, str]]:
     """Who may have decided something in the actor's teams: the `by` of a filter, and a name."""
-    teams, _ = reach_of(actor)
+    teams, _ = access_scope(actor)
     people = User.objects.filter(memberships__team__in=teams).distinct().order_by("username")
     keys = ApiKey.objects.filter(team__in=teams).order_by("name")
     found = [(str(user.pk), user.display_name) for user in people[:NAMES_UP_TO]]
@@ -137,7 +137,7 @@ def agents_and_teams(actor: Actor) -> tuple[list[str], list[tuple[str, str]]]:
 
 def _parts(actor: Actor, wanted: CallFilter) -> "tuple[list[QuerySet[ToolCall]], Q]":
     """Lists that are each in the order of an index and hold what is wanted; and what is left."""
-    teams, only = reach_of(actor)
+    teams, only = access_scope(actor)
     if wanted.team:
         named = Team.objects.filter(pk__in=teams, slug=wanted.team)
         teams = list(named.values_list("pk", flat=True))

@@ -9,8 +9,8 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
-from inbox.queries.audit.merkle_nodes import Paths
-from inbox.rules.audit.audit_entry import SYSTEM_CHAIN, moment
+from inbox.queries.audit.merkle_nodes import InclusionPaths
+from inbox.rules.audit.audit_entry import SYSTEM_CHAIN, format_time
 
 _REPEATED = ("chain", "seq", "action", "at", "team", "thread", "run", "interrupt", "tool_call")
 _FIELDS = (
@@ -40,38 +40,38 @@ def log_lines(size: int | None = None) -> Iterator[dict[str, Any]]:
     yield from unsealed.values()
 
 
-def places_of(entries: "QuerySet[AuditEntry]", size: int) -> Sequence[int]:
+def positions_of(entries: "QuerySet[AuditEntry]", size: int) -> Sequence[int]:
     """Where those of the entries are that are among the first `size` of the log, in its order."""
     sealed = entries.filter(leaf__position__lt=size).order_by("leaf__position")
     # As numbers of eight bytes: there may be a million of them.
     return array("q", sealed.values_list("leaf__position", flat=True).iterator(chunk_size=_CHUNK))
 
 
-def at_places(places: Sequence[int]) -> "Iterator[QuerySet[AuditEntry]]":
+def entries_at(places: Sequence[int]) -> "Iterator[QuerySet[AuditEntry]]":
     """The entries at these places in the log, in its order and a bounded number at a time."""
     for first in range(0, len(places), _PART_CHUNK):
         some = list(places[first : first + _PART_CHUNK])
         yield AuditEntry.objects.filter(leaf__position__in=some).order_by("leaf__position")
 
 
-def part_lines(places: Sequence[int], size: int) -> Iterator[dict[str, Any]]:
+def lines_with_paths(places: Sequence[int], size: int) -> Iterator[dict[str, Any]]:
     """
     The entries at these places among the first `size` of the log, each with its path there.
 
     Between two lines no query is open, so that whoever gets them may take their time.
     """
-    paths = Paths(size)
-    for entries in at_places(places):
+    paths = InclusionPaths(size)
+    for entries in entries_at(places):
         for line in list(lines_of(entries)):
             yield {**line, "path": [node.hex() for node in paths.to(line["position"])]}
 
 
-def notes() -> list[str]:
+def checkpoint_notes() -> list[str]:
     """The signed checkpoints that the database has, in their order."""
     return list(AuditCheckpoint.objects.order_by("size").values_list("note", flat=True))
 
 
-def strays() -> list[tuple[int, int]]:
+def uncommitted_leaves() -> list[tuple[int, int]]:
     """
     Leaves that no checkpoint commits to, as (position, entry), 100 at most: sealing leaves none.
 
@@ -82,7 +82,9 @@ def strays() -> list[tuple[int, int]]:
     return list(behind.order_by("position").values_list("position", "entry")[:100])
 
 
-def unsealed(now: datetime, *, also: Collection[int], most: int) -> list[tuple[int, str]]:
+def entries_without_leaf(
+    now: datetime, *, also: Collection[int], most: int
+) -> list[tuple[int, str]]:
     """
     Entries that have no leaf, as (id, hash), the oldest first.
 
@@ -97,7 +99,7 @@ def unsealed(now: datetime, *, also: Collection[int], most: int) -> list[tuple[i
     return [*late, *fresh.filter(pk__gt=settled)[:most]][:most]
 
 
-def latecomers(now: datetime) -> list[int]:
+def late_entries(now: datetime) -> list[int]:
     """
     The ids of entries that have no leaf and are too old, by their ids, to get one by themselves.
 
@@ -118,7 +120,7 @@ def _settled_to(now: datetime) -> int | None:
     return points.values_list("newest_entry", flat=True).first()
 
 
-def rotations() -> list[str]:
+def key_rotations() -> list[str]:
     """The checkpoints that name another key, by which the first key leads to the last."""
     changed = AuditEntry.objects.filter(chain=SYSTEM_CHAIN, action="audit.key_rotated")
     if not changed.exists():  # a million checkpoints are read else, for nothing
@@ -147,7 +149,7 @@ def _line(
         if columns[name] is not None:
             columns[name] = str(columns[name])
     if isinstance(columns["at"], datetime):  # SQLite keeps whatever somebody has put there
-        columns["at"] = moment(columns["at"])
+        columns["at"] = format_time(columns["at"])
     return {
         "position": position,
         "hash": entry_hash,

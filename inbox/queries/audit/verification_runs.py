@@ -7,7 +7,7 @@ from uuid import UUID
 
 from inbox.models import AuditCheck, Thread
 from inbox.models.clock import database_now
-from inbox.queries.people.access import teams_of, within_reach
+from inbox.queries.people.access import access_filter, teams_of
 from inbox.rules.people.access import Actor
 
 #: What is older says nothing of the trail as it is: verifications are made every few minutes.
@@ -18,7 +18,7 @@ _UNREADABLE = ("entry", "behind")
 
 
 @dataclass(frozen=True)
-class Place:
+class VerificationProblem:
     """Where something is wrong, and what: both "" where that is another team's."""
 
     where: str
@@ -28,7 +28,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Checked:
+class VerificationRun:
     """A verification, with the checkpoint that it rests on."""
 
     verdict: str  #: intact, tampered or unknown
@@ -40,16 +40,16 @@ class Checked:
     sealed_at: datetime | None
     key_name: str
     is_outside: bool  #: whether a checkpoint outside of the database vouches for it
-    places: Sequence[Place]
+    places: Sequence[VerificationProblem]
 
 
-def last_check(actor: Actor) -> Checked | None:
+def last_verification(actor: Actor) -> VerificationRun | None:
     """None until the trail was verified for the first time."""
     check = AuditCheck.objects.exclude(at=None).first()
     if check is None or check.at is None:
         return None
     point = check.point
-    return Checked(
+    return VerificationRun(
         verdict=check.verdict,
         at=check.at,
         is_stale=database_now() - check.at > STALE_AFTER,
@@ -63,18 +63,20 @@ def last_check(actor: Actor) -> Checked | None:
     )
 
 
-def _place(actor: Actor, where: str, problem: str) -> Place:
+def _place(actor: Actor, where: str, problem: str) -> VerificationProblem:
     first, _, seq = where.partition(" ")
     if first in _OF_ALL:
-        return Place(where, problem)
+        return VerificationProblem(where, problem)
     if first in _UNREADABLE:
-        return Place(where, "")  # the problem is an error, which may repeat what it could not read
+        return VerificationProblem(
+            where, ""
+        )  # the problem is an error, which may repeat what it could not read
     try:
         chain, number = UUID(first), int(seq)
     except ValueError:
-        return Place("", "")
-    if Thread.objects.filter(within_reach(actor, team="team", agent="agent"), pk=chain).exists():
-        return Place(where, problem, number, chain)
+        return VerificationProblem("", "")
+    if Thread.objects.filter(access_filter(actor, team="team", agent="agent"), pk=chain).exists():
+        return VerificationProblem(where, problem, number, chain)
     if chain in teams_of(actor):
-        return Place(where, problem, number)
-    return Place("", "")
+        return VerificationProblem(where, problem, number)
+    return VerificationProblem("", "")

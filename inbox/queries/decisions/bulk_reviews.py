@@ -13,23 +13,23 @@ from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 
 #: As many as a person can go through on one page.
-MOST_TOGETHER = 50
+MAX_BULK_INTERRUPTS = 50
 
 
 @dataclass(frozen=True)
-class Review:
+class BulkReview:
     """What is on one page of review."""
 
     rows: Sequence[Interrupt]  #: each with `may_decide`, its tool call, claim and run
     more: bool  #: whether others would belong to it
 
 
-def review_for(actor: Actor, interrupt_ids: Sequence[UUID]) -> Review:
-    """Those of up to MOST_TOGETHER interrupts that the actor may see, in the order given."""
+def bulk_review_for(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
+    """Those of up to MAX_BULK_INTERRUPTS interrupts that the actor may see, in the order given."""
     return _review(actor, interrupt_ids)
 
 
-def similar_for(actor: Actor, interrupt_id: UUID) -> Review:
+def similar_review_for(actor: Actor, interrupt_id: UUID) -> BulkReview:
     """
     An interrupt and the open ones like it in its team, the soonest to expire first.
 
@@ -41,12 +41,12 @@ def similar_for(actor: Actor, interrupt_id: UUID) -> Review:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
     others = similar_to(row).exclude(pk=row.pk)
-    found = list(others.values_list("pk", flat=True)[:MOST_TOGETHER])
+    found = list(others.values_list("pk", flat=True)[:MAX_BULK_INTERRUPTS])
     return _review(actor, [row.pk, *found])
 
 
-def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> Review:
-    shown = list(dict.fromkeys(interrupt_ids))[:MOST_TOGETHER]
+def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
+    shown = list(dict.fromkeys(interrupt_ids))[:MAX_BULK_INTERRUPTS]
     rows = (
         Interrupt.objects.filter(pk__in=shown, team__in=teams_of(actor))
         .select_related("agent", "team", "tool_call", "claim__user", "run__resumed_by")
@@ -61,7 +61,7 @@ def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> Review:
     by_id = {row.pk: row for row in rows}
     for row in by_id.values():
         row.may_decide = row.team_id in decides_in  # type: ignore[attr-defined]
-    return Review(
+    return BulkReview(
         rows=[by_id[pk] for pk in shown if pk in by_id],
-        more=len(set(interrupt_ids)) > MOST_TOGETHER,
+        more=len(set(interrupt_ids)) > MAX_BULK_INTERRUPTS,
     )

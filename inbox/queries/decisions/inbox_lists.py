@@ -15,9 +15,9 @@ from django.db.models import OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from inbox.models import Agent, Claim, Decision, Interrupt, Team
 from inbox.queries.decisions.collaboration import count_claimed
-from inbox.queries.people.access import memberships_of, reach_of
+from inbox.queries.people.access import access_scope, memberships_of
 from inbox.rules.decisions.list_filters import (
-    SOON,
+    EXPIRING_SOON,
     InterruptFilter,
     ListState,
     Sort,
@@ -60,7 +60,7 @@ _SHOWN = (
 
 
 @dataclass(frozen=True)
-class Page:
+class InterruptPage:
     """A part of a list."""
 
     rows: Sequence[Interrupt]
@@ -69,7 +69,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Counts:
+class ListCounts:
     """What stands beside the lists in the rail, each up to COUNT_UP_TO."""
 
     pending: int
@@ -79,7 +79,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Choices:
+class FilterChoices:
     """What the lists of an actor can be narrowed to."""
 
     agents: Sequence[str]
@@ -96,29 +96,29 @@ def list_for(
     now: datetime,
     limit: int = 50,
     after: Interrupt | None = None,
-) -> Page:
+) -> InterruptPage:
     """The rows that the filter leaves of the actor's teams, from the one after `after` on."""
     return _page(actor, wanted, now, limit, after, _to_show)
 
 
-def whole_list_for(
+def full_list_for(
     actor: Actor,
     wanted: InterruptFilter,
     *,
     now: datetime,
     limit: int = 50,
     after: Interrupt | None = None,
-) -> Page:
+) -> InterruptPage:
     """Like `list_for`, with everything that is known of each."""
     return _page(actor, wanted, now, limit, after, _whole)
 
 
-def counts_for(actor: Actor, *, now: datetime) -> Counts:
+def counts_for(actor: Actor, *, now: datetime) -> ListCounts:
     """How many wait for the actor's teams, and which of those the actor administers."""
     teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
     waiting = Interrupt.objects.filter(_OPEN, team__in=[pk for pk, _ in teams]).order_by()
-    soon = waiting.filter(due_at__lte=now + SOON)
-    return Counts(
+    soon = waiting.filter(due_at__lte=now + EXPIRING_SOON)
+    return ListCounts(
         pending=waiting[:COUNT_UP_TO].count(),
         claimed=count_claimed(actor),
         expiring=soon[:COUNT_UP_TO].count(),
@@ -126,13 +126,13 @@ def counts_for(actor: Actor, *, now: datetime) -> Counts:
     )
 
 
-def choices_for(actor: Actor, *, state: ListState) -> Choices:
+def choices_for(actor: Actor, *, state: ListState) -> FilterChoices:
     """The agents and teams of the actor, and the tools and reasons that occur in the list."""
     teams = memberships_of(actor)[:NAMES_UP_TO]
     found = [team.pk for team, _ in teams]
     agents = Agent.objects.filter(team__in=found).order_by("slug")
     is_open = state is not ListState.DECIDED
-    return Choices(
+    return FilterChoices(
         agents=list(agents.values_list("slug", flat=True)[:NAMES_UP_TO]),
         tools=_names("tool", found, is_open=is_open),
         reasons=_names("reason", found, is_open=is_open),
@@ -165,7 +165,7 @@ def _page(
     limit: int,
     after: Interrupt | None,
     load: Callable[["QuerySet[Interrupt]", InterruptFilter], "QuerySet[Interrupt]"],
-) -> Page:
+) -> InterruptPage:
     teams, rows = _matching(actor, wanted, now)
     column, ascending = _order(wanted)
     order = [name if ascending else f"-{name}" for name in _columns(column)]
@@ -184,7 +184,7 @@ def _page(
     loaded = load(Interrupt.objects.filter(pk__in=[key[-1] for key in keys[:limit]]), wanted)
     is_cut = bound is not None and len(keys) <= limit
     last = keys[limit - 1] if len(keys) > limit else bound
-    return Page(
+    return InterruptPage(
         list(loaded.order_by(*order)) if keys else [],
         after=last[-1] if last is not None else None,
         is_cut=is_cut,
@@ -247,7 +247,7 @@ def _matching(
     actor: Actor, wanted: InterruptFilter, now: datetime
 ) -> tuple[list[UUID], "QuerySet[Interrupt]"]:
     """The teams to look in, and what the filter leaves of everybody's rows, but for its words."""
-    teams, only = reach_of(actor)
+    teams, only = access_scope(actor)
     conditions = [_STATES[wanted.state]]
     if only is not None:
         conditions.append(Q(agent=only))
@@ -266,7 +266,7 @@ def _matching(
     if wanted.mine:
         conditions.append(_mine(actor, wanted, now))
     if wanted.expiring:
-        conditions.append(_OPEN & Q(due_at__lte=now + SOON))
+        conditions.append(_OPEN & Q(due_at__lte=now + EXPIRING_SOON))
     return teams, Interrupt.objects.filter(reduce(and_, conditions))
 
 

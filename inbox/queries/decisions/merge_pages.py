@@ -16,7 +16,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True)
-class Found(Generic[Row, Key]):
+class SearchPage(Generic[Row, Key]):
     """One page, the latest first."""
 
     rows: Sequence[Row]
@@ -31,7 +31,7 @@ def search(
     limit: int,
     after: Key | None,
     show: Callable[[Sequence[Key]], Sequence[Row]],
-) -> Found[Row, Key]:
+) -> SearchPage[Row, Key]:
     """
     The latest rows of these parts that the `rest` leaves, for which there is no index.
 
@@ -48,12 +48,12 @@ def search(
     rows: list[Row] = []
     place: Key | None = None
     while True:
-        ids: list[Key] = latest(parts, limit=limit + 1, after=place)
+        ids: list[Key] = latest_ids(parts, limit=limit + 1, after=place)
         rows += show(ids)
         if len(rows) > limit:
-            return Found(rows[:limit], after=rows[limit - 1].pk, is_cut=False)
+            return SearchPage(rows[:limit], after=rows[limit - 1].pk, is_cut=False)
         if len(ids) <= limit:
-            return Found(rows, after=bound, is_cut=bound is not None)
+            return SearchPage(rows, after=bound, is_cut=bound is not None)
         place = ids[-1]
 
 
@@ -64,7 +64,7 @@ def _bound(parts: "Iterable[QuerySet[Any]]") -> Any:
     return max(found, default=None)
 
 
-def latest(parts: Iterable["QuerySet[Any]"], *, limit: int, after: Key | None) -> list[Key]:
+def latest_ids(parts: Iterable["QuerySet[Any]"], *, limit: int, after: Key | None) -> list[Key]:
     """
     The ids of the first rows of these parts, the latest first, from behind the id `after` on.
 

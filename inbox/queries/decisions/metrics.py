@@ -11,25 +11,25 @@ from django.db.models import Case, Count, IntegerField, QuerySet, Value, When
 
 from inbox.models import Interrupt, Team, ToolCall
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
-from inbox.queries.people.access import reach_of
+from inbox.queries.people.access import access_scope
 from inbox.rules.audit.audit_filters import first_id_after, first_id_of
-from inbox.rules.decisions.metrics import Counts, Times, times_of
+from inbox.rules.decisions.metrics import DecisionTimes, OutcomeCounts, decision_times
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
 
 #: So many calls are counted, the latest, and so many answers timed, whatever the days hold.
-MOST_CALLS = 200_000
-MOST_ANSWERS = 5_000
+MAX_CALLS = 200_000
+MAX_ANSWERS = 5_000
 
 
 @dataclass(frozen=True)
 class Metrics:
     """What happened in some days, in some teams."""
 
-    by_day: Sequence[tuple[date, Counts]]
-    by_tool: Mapping[str, tuple[Counts, Times]]  #: the tool with most calls first
-    counts: Counts
-    times: Times
+    by_day: Sequence[tuple[date, OutcomeCounts]]
+    by_tool: Mapping[str, tuple[OutcomeCounts, DecisionTimes]]  #: the tool with most calls first
+    counts: OutcomeCounts
+    times: DecisionTimes
     since: date  #: the first day that is counted
     is_sampled: bool  #: whether more answers were given than are timed
     expired: int  #: requests that nobody answered in time
@@ -39,7 +39,7 @@ class Metrics:
 
 def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metrics:
     """Those of the actor's teams, or of one of them by its slug; calls count when proposed."""
-    teams, _ = reach_of(actor)
+    teams, _ = access_scope(actor)
     if team:
         teams = list(Team.objects.filter(pk__in=teams, slug=team).values_list("pk", flat=True))
     since = max((_counted_since(pk, days[0]) for pk in teams), default=days[0])
@@ -47,19 +47,19 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
     by_day, by_tool = _counted(teams, counted)
     answered = _answers(teams, counted[0]) if counted else []
     seconds: dict[str, list[float]] = defaultdict(list)
-    for tool, took in answered[:MOST_ANSWERS]:
+    for tool, took in answered[:MAX_ANSWERS]:
         seconds[tool].append(took)
     oldest = [_waiting(pk).order_by("pk").first() for pk in teams]
     return Metrics(
-        by_day=[(day, Counts(by_day[day])) for day in days],
+        by_day=[(day, OutcomeCounts(by_day[day])) for day in days],
         by_tool={
-            tool: (Counts(found), times_of(seconds[tool]))
+            tool: (OutcomeCounts(found), decision_times(seconds[tool]))
             for tool, found in sorted(by_tool.items(), key=lambda one: (-one[1].total(), one[0]))
         },
-        counts=Counts(sum(by_tool.values(), Counter())),
-        times=times_of([took for _, took in answered[:MOST_ANSWERS]]),
+        counts=OutcomeCounts(sum(by_tool.values(), Counter())),
+        times=decision_times([took for _, took in answered[:MAX_ANSWERS]]),
         since=since,
-        is_sampled=len(answered) > MOST_ANSWERS,
+        is_sampled=len(answered) > MAX_ANSWERS,
         expired=sum(_closed(pk, InterruptStatus.EXPIRED, days[0]).count() for pk in teams),
         pending=min(COUNT_UP_TO, sum(_waiting(pk)[:COUNT_UP_TO].count() for pk in teams)),
         oldest=min(filter(None, oldest), key=lambda row: row.pk, default=None),
@@ -67,9 +67,9 @@ def metrics_for(actor: Actor, days: Sequence[date], *, team: str = "") -> Metric
 
 
 def _counted_since(team: UUID, first: date) -> date:
-    """The first day all of whose calls are among the latest MOST_CALLS of the team."""
+    """The first day all of whose calls are among the latest MAX_CALLS of the team."""
     rows = ToolCall.objects.filter(team=team, pk__gte=first_id_of(first)).order_by("-pk")
-    for pk in rows.values_list("pk", flat=True)[MOST_CALLS : MOST_CALLS + 1]:
+    for pk in rows.values_list("pk", flat=True)[MAX_CALLS : MAX_CALLS + 1]:
         made = datetime.fromtimestamp((pk.int >> 80) / 1000, UTC).date()
         return date.fromordinal(made.toordinal() + 1)
     return first
@@ -109,8 +109,8 @@ def _answers(teams: Sequence[UUID], first: date) -> list[tuple[str, float]]:
     found: list[tuple[Any, datetime, str]] = []
     for team in teams:
         rows = _closed(team, InterruptStatus.RESOLVED, first).order_by("-closed_at")
-        found += rows.values_list("closed_at", "created_at", "tool")[: MOST_ANSWERS + 1]
-    latest = sorted(found, reverse=True)[: MOST_ANSWERS + 1]
+        found += rows.values_list("closed_at", "created_at", "tool")[: MAX_ANSWERS + 1]
+    latest = sorted(found, reverse=True)[: MAX_ANSWERS + 1]
     return [(tool, (closed - asked).total_seconds()) for closed, asked, tool in latest]
 
 

@@ -12,7 +12,7 @@ from inbox.queries.people.api_key_tokens import is_token_valid, valid_token_dige
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import (
-    NEEDS,
+    MISSING_PERMISSION,
     ROLE_PERMISSIONS,
     Actor,
     ActorKind,
@@ -57,9 +57,9 @@ def is_still_allowed(actor: Actor, team_id: UUID) -> bool:
 
 def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUID]:
     """
-    The teams in which the actor has the permission, in all that belongs to them.
+    Return the teams in which the actor has the permission on everything.
 
-    The key of an agent has none: where its agent's part of a list is for it, `reach_of` says so.
+    Empty for the key of an agent; see `access_scope`.
     """
     if actor.agent_id is not None:
         return []
@@ -75,7 +75,7 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
     )
 
 
-def reach_of(
+def access_scope(
     actor: Actor, permission: Permission = Permission.READ
 ) -> tuple[list[UUID], UUID | None]:
     """The teams in which the actor has the permission, and the only agent there that counts."""
@@ -85,11 +85,11 @@ def reach_of(
     return ([actor.team_id] if actor.team_id and has_it else []), actor.agent_id
 
 
-def within_reach(
+def access_filter(
     actor: Actor, permission: Permission = Permission.READ, *, team: str, agent: str
 ) -> Q:
     """The rows that the actor reaches; `team` and `agent` are the names of their columns."""
-    teams, only = reach_of(actor, permission)
+    teams, only = access_scope(actor, permission)
     found = Q(**{f"{team}__in": teams})
     return found if only is None else found & Q(**{agent: only})
 
@@ -103,7 +103,7 @@ def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
     return [(row.team, ROLE_PERMISSIONS[Role(row.role)]) for row in rows]
 
 
-def decides_somewhere(actor: Actor) -> bool:
+def may_decide_anywhere(actor: Actor) -> bool:
     """Whether there is a team in which the actor may decide."""
     return bool(teams_of(actor, Permission.DECIDE))
 
@@ -131,7 +131,7 @@ def require(
     if permission in allowed:
         return
     if Permission.READ in allowed or (actor.kind is ActorKind.KEY and allowed):
-        raise Forbidden(NEEDS[permission])
+        raise Forbidden(MISSING_PERMISSION[permission])
     raise NotFound()
 
 

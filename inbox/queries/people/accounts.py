@@ -11,7 +11,7 @@ from allauth.usersessions.models import UserSession
 from inbox.models import User
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.people.access import Actor
-from inbox.rules.people.user_agent import device_of
+from inbox.rules.people.user_agent import browser_and_system
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def sessions_of(actor: Actor) -> list[OpenSession]:
     found = [
         OpenSession(
             row.pk,
-            *device_of(row.user_agent),
+            *browser_and_system(row.user_agent),
             address=row.ip,
             began_at=row.created_at,
             seen_at=row.last_seen_at,

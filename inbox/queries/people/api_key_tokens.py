@@ -8,15 +8,15 @@ from django.db.models import Q
 
 from inbox.models import ApiKey
 from inbox.models.clock import database_now
-from inbox.rules.people.api_keys import is_working
+from inbox.rules.people.api_keys import is_key_valid
 
 
-def key_digest(token: str) -> str:
+def digest_token(token: str) -> str:
     """What is stored of a token; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def key_with(digest: str) -> ApiKey | None:
+def key_by_digest(digest: str) -> ApiKey | None:
     """The key that has this token or had it before, whether it works or not."""
     return ApiKey.objects.filter(Q(digest=digest) | Q(former_digest=digest)).first()
 
@@ -25,7 +25,7 @@ def is_token_valid(key: ApiKey, digest: str, now: datetime) -> bool:
     """Whether the key takes this one of its tokens."""
     if digest != key.digest and (key.former_until is None or now >= key.former_until):
         return False
-    return is_working(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
+    return is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
 
 
 def valid_token_digests(digests: Collection[str]) -> set[str]:

@@ -14,20 +14,20 @@ from inbox.models.sessions import SessionStore, stored_key
 from inbox.platform.usage_buffer import note_refusal, note_use
 from inbox.queries.people.access import require
 from inbox.queries.people.api_key_tokens import (
+    digest_token,
     is_token_valid,
-    key_digest,
-    key_with,
+    key_by_digest,
     valid_token_digests,
 )
 from inbox.rules.errors import NotFound, Unauthenticated
 from inbox.rules.people.access import Actor, ActorKind, Permission
-from inbox.rules.people.auth_methods import method_of
+from inbox.rules.people.auth_methods import sign_in_method
 
 
 def actor_of_key(token: str) -> Actor | None:
     """The key's actor, or None if there is no such key, or it has ended."""
-    digest, now = key_digest(token), database_now()
-    key = key_with(digest)
+    digest, now = digest_token(token), database_now()
+    key = key_by_digest(digest)
     if key is None:
         return None
     if not is_token_valid(key, digest, now):
@@ -92,7 +92,7 @@ def _method_of(user: User, session: SessionBase) -> str:
     # Where django-allauth writes down each step of signing in, and whose steps they are.
     if session.get("account_authentication_methods_user") != str(user.pk):
         return ""
-    return method_of(session.get("account_authentication_methods", []))
+    return sign_in_method(session.get("account_authentication_methods", []))
 
 
 def keys_for(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:

@@ -7,19 +7,19 @@ from uuid import UUID
 from inbox.models import Invitation, Team
 from inbox.models.clock import database_now
 from inbox.queries.people.access import permissions_in, require
-from inbox.queries.people.api_key_tokens import key_digest
+from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.invitations import (
-    MOST_OPEN,
+    MAX_OPEN_INVITATIONS,
     InvitationState,
     check_is_open,
-    state_of_invitation,
+    invitation_state,
 )
 
 
 def invitations_for(
-    actor: Actor, team_id: UUID, *, limit: int = MOST_OPEN, after: UUID | None = None
+    actor: Actor, team_id: UUID, *, limit: int = MAX_OPEN_INVITATIONS, after: UUID | None = None
 ) -> Sequence[Invitation]:
     """
     What nobody has accepted or withdrawn, the latest first, from behind `after` on.
@@ -56,23 +56,23 @@ def open_invitation(token: str) -> Invitation:
         NotFound: there is no such link, or a later one has taken its place.
         InvitationEnded.
     """
-    row = Invitation.objects.filter(digest=key_digest(token)).select_related("team").first()
+    row = Invitation.objects.filter(digest=digest_token(token)).select_related("team").first()
     if row is None:
         raise NotFound()
     check_is_open(state_of(row, database_now()))
     return row
 
 
-def team_joined(actor: Actor, token: str) -> Team | None:
+def joined_team(actor: Actor, token: str) -> Team | None:
     """The team that a link was for, if it was used and the actor belongs to it."""
-    used = Invitation.objects.filter(digest=key_digest(token), accepted_at__isnull=False)
+    used = Invitation.objects.filter(digest=digest_token(token), accepted_at__isnull=False)
     row = used.select_related("team").first()
     is_member = row is not None and bool(permissions_in(actor, row.team_id))
     return row.team if row is not None and is_member else None
 
 
 def state_of(row: Invitation, now: datetime) -> InvitationState:
-    return state_of_invitation(
+    return invitation_state(
         accepted_at=row.accepted_at,
         withdrawn_at=row.withdrawn_at,
         expires_at=row.expires_at,

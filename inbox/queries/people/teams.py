@@ -5,7 +5,7 @@ from uuid import UUID
 from inbox.models import Team
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules.errors import Forbidden, InvalidValue, NotFound
-from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
 
@@ -41,7 +41,7 @@ def team_to_change(actor: Actor, slug: str, *, if_several: TranslatableMessage) 
         return team_for(actor, slug).pk
     teams = teams_of(actor, Permission.ADMIN)
     if not teams:
-        raise Forbidden(NEEDS[Permission.ADMIN])
+        raise Forbidden(MISSING_PERMISSION[Permission.ADMIN])
     if len(teams) > 1:
         raise InvalidValue(if_several, problems={"team": [if_several]})
     return teams[0]

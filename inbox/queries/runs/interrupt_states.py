@@ -13,7 +13,7 @@ class InterruptWithDecision(NamedTuple):
     """An interrupt of a run, with the decision in force."""
 
     row: Interrupt
-    question: InterruptState
+    state: InterruptState
     decision: Decision | None
 
 
@@ -30,7 +30,7 @@ def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
         if row.pk in standing:
             standing[row.pk].interrupt = row
     return [
-        InterruptWithDecision(row, question(row, standing.get(row.pk)), standing.get(row.pk))
+        InterruptWithDecision(row, interrupt_state(row, standing.get(row.pk)), standing.get(row.pk))
         for row in rows
     ]
 
@@ -45,7 +45,7 @@ def is_server_interrupt(row: Interrupt) -> bool:
     return row.reason == Reason.OUTCOME_UNKNOWN or row.repeats_id is not None
 
 
-def question(row: Interrupt, decision: Decision | None) -> InterruptState:
+def interrupt_state(row: Interrupt, decision: Decision | None) -> InterruptState:
     return InterruptState(
         interrupt_id=row.interrupt_id,
         status=InterruptStatus(row.status),

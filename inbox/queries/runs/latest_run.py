@@ -9,13 +9,13 @@ def latest_run(thread: Thread) -> Run | None:
     return Run.objects.filter(thread=thread).order_by("-first_seq").first()
 
 
-def waiting_run(thread: Thread) -> Run | None:
+def interrupted_run(thread: Thread) -> Run | None:
     """The interrupted run that nothing has resumed: while it waits, no other run can start."""
     run = latest_run(thread)
     return run if run and run.status == RunStatus.INTERRUPTED else None
 
 
-def last_try(run: Run) -> Run:
+def last_retry(run: Run) -> Run:
     """The run that does this one's work now: itself, or the last retry of it."""
     while (retry := getattr(run, "retried_by", None)) is not None:
         run = retry

@@ -17,7 +17,7 @@ from inbox.models import (
 )
 from inbox.models.clock import database_now
 from inbox.rules.runs.states import InterruptStatus, RunStatus
-from inbox.rules.webhooks.delivery_rules import LOGGED, DeliveryStatus, EventType
+from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 
 _AT_ONCE = 500
 CHECKPOINT_INTERVAL = timedelta(seconds=30)
@@ -126,4 +126,4 @@ def endpoints_with_old_deliveries() -> list[UUID]:
 def old_deliveries() -> QuerySet[Delivery]:
     """What arrived or was given up so long ago that no log keeps it, the oldest first."""
     settled = Delivery.objects.exclude(status=DeliveryStatus.PENDING)
-    return settled.filter(next_try_at__lte=database_now() - LOGGED).order_by("next_try_at")
+    return settled.filter(next_try_at__lte=database_now() - LOG_RETENTION).order_by("next_try_at")

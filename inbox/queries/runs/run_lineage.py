@@ -99,16 +99,16 @@ def _latest(
 ) -> InterruptWithDecision:
     """Return an agent's interrupt with the answer to the last time that it was asked."""
     again = repeated.get(item.row.pk)
-    if again is None or again.question.answer is None:
+    if again is None or again.state.answer is None:
         return item
-    answer = replace(again.question.answer, interrupt_id=item.row.interrupt_id)
-    return item._replace(question=replace(item.question, answer=answer), decision=again.decision)
+    answer = replace(again.state.answer, interrupt_id=item.row.interrupt_id)
+    return item._replace(state=replace(item.state, answer=answer), decision=again.decision)
 
 
 def _says_stop(item: InterruptWithDecision) -> bool:
     """Return whether a person answered a doubt with "stop", or cancelled it."""
     if item.row.reason != Reason.OUTCOME_UNKNOWN:
         return False
-    payload = item.question.answer.payload if item.question.answer else None
+    payload = item.state.answer.payload if item.state.answer else None
     outcome = payload.get("outcome") if isinstance(payload, dict) else None
     return outcome not in ("happened", "did_not_happen")

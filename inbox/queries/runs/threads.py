@@ -9,13 +9,13 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.models import Agent, Event, Run, Thread, ToolCall
-from inbox.queries.decisions.merge_pages import latest
-from inbox.queries.people.access import reach_of, require, within_reach
+from inbox.queries.decisions.merge_pages import latest_ids
+from inbox.queries.people.access import access_filter, access_scope, require
 from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.queries.runs.latest_run import latest_run
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 #: What is read only where it is needed: each of these may be megabytes.
 _HEAVY_OF_THREADS = ("messages", "state", "client_messages")
@@ -50,14 +50,14 @@ def threads_for(
     parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
     return list(
         _without_conversation()
-        .filter(pk__in=latest(parts, limit=limit, after=after))
+        .filter(pk__in=latest_ids(parts, limit=limit, after=after))
         .order_by("-pk")
     )
 
 
-def busy_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
+def recently_active_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
     """The threads of the actor's teams in which something happened last."""
-    rows = _without_conversation().filter(within_reach(actor, team="team", agent="agent"))
+    rows = _without_conversation().filter(access_filter(actor, team="team", agent="agent"))
     return list(rows.order_by("-updated_at")[:limit])
 
 
@@ -74,7 +74,7 @@ def thread_for(actor: Actor, thread_id: UUID) -> Thread:
     return thread
 
 
-def thread_by_address(actor: Actor, agent: Agent, external_id: str) -> Thread:
+def thread_by_external_id(actor: Actor, agent: Agent, external_id: str) -> Thread:
     """A thread by its AG-UI threadId. Raises NotFound."""
     thread = _without_conversation().filter(agent=agent, external_id=external_id).first()
     if thread is None:
@@ -114,17 +114,17 @@ def runs_for(
         parts = [{**part, "status": status} for part in parts for status in statuses]
     if thread and agent and thread.agent.slug != agent:
         parts = []
-    found = latest((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
+    found = latest_ids((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
     rows = Run.objects.filter(pk__in=found).select_related("thread__agent")
     return list(rows.defer(*_HEAVY_OF_RUNS_AND_THREADS).order_by("-pk"))
 
 
 def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
     """What the actor's threads or runs are found by: their teams, or one agent of these."""
-    teams, only = reach_of(actor)
+    teams, only = access_scope(actor)
     if not agent and only is None:
         return [{"team": team} for team in teams]
-    found = Agent.objects.filter(within_reach(actor, team="team", agent="pk"))
+    found = Agent.objects.filter(access_filter(actor, team="team", agent="pk"))
     found = found.filter(slug=agent) if agent else found
     return [{"agent": pk} for pk in found.values_list("pk", flat=True)]
 
@@ -140,7 +140,7 @@ def errors_of(thread: Thread) -> dict[UUID, str]:
 
 
 @dataclass(frozen=True)
-class ConversationSoFar:
+class CurrentConversation:
     """A conversation as of the last event committed, as JSON values."""
 
     messages: Sequence[Any]
@@ -148,7 +148,7 @@ class ConversationSoFar:
     client_messages: Mapping[str, str]
 
 
-def conversation_so_far(thread: Thread) -> ConversationSoFar:
+def current_conversation(thread: Thread) -> CurrentConversation:
     """The conversation as of the last event committed, of an active run's too."""
     while True:
         active = _active_run(thread)
@@ -158,16 +158,16 @@ def conversation_so_far(thread: Thread) -> ConversationSoFar:
             break
     if active is None:
         sent = json.loads(thread.client_messages)
-        return ConversationSoFar(json.loads(thread.messages), json.loads(thread.state), sent)
+        return CurrentConversation(json.loads(thread.messages), json.loads(thread.state), sent)
     conversation = conversation_before(active, thread)
     for event, _ in committed_events(active):
         conversation.apply(event)
     kept = conversation.to_json()
-    return ConversationSoFar(kept["messages"], kept["state"], conversation.client_messages)
+    return CurrentConversation(kept["messages"], kept["state"], conversation.client_messages)
 
 
 def _active_run(thread: Thread) -> Run | None:
-    return Run.objects.filter(thread=thread, status__in=ACTIVE_RUN).first()
+    return Run.objects.filter(thread=thread, status__in=ACTIVE_RUN_STATUSES).first()
 
 
 def hydration_of(thread: Thread) -> Hydration:
@@ -179,7 +179,7 @@ def hydration_of(thread: Thread) -> Hydration:
         # A run that ended between the two reads would leave its messages out and its outcome in.
         if _progress(before) == _progress(last):
             break
-    active = last if last and last.status in ACTIVE_RUN else None
+    active = last if last and last.status in ACTIVE_RUN_STATUSES else None
     if active is not None:
         conversation = conversation_before(active, thread).to_json()
     else:
@@ -195,17 +195,17 @@ def hydration_of(thread: Thread) -> Hydration:
         state=conversation["state"],
         active=active,
         last=last,
-        last_terminal=terminal_of(last) if last else "",
+        last_terminal=terminal_event_of(last) if last else "",
     )
 
 
 def _progress(run: Run | None) -> tuple[UUID, bool] | None:
-    return None if run is None else (run.pk, run.status in ACTIVE_RUN)
+    return None if run is None else (run.pk, run.status in ACTIVE_RUN_STATUSES)
 
 
-def terminal_of(run: Run) -> str:
+def terminal_event_of(run: Run) -> str:
     """The JSON text of the run's terminal event, "" while it has none."""
-    if run.status in ACTIVE_RUN:
+    if run.status in ACTIVE_RUN_STATUSES:
         return ""
     body = (
         Event.objects.filter(run=run, type__in=("RUN_FINISHED", "RUN_ERROR"))

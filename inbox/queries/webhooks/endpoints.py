@@ -25,7 +25,7 @@ def webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
     return list(_of_teams(actor))
 
 
-def some_webhooks_for(
+def webhooks_page(
     actor: Actor, *, limit: int, after: UUID | None = None
 ) -> Sequence[WebhookEndpoint]:
     """The webhooks that the actor administers, the oldest first, from behind `after` on."""

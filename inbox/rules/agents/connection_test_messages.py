@@ -7,7 +7,7 @@ from agents.adapters.remote.probe_report import SECONDS, Found
 from inbox.rules.text.messages import TranslatableMessage
 
 
-def sentence_of(report: Mapping[str, Any]) -> TranslatableMessage:
+def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
     """Say what a report of `agents.adapters.remote.probe_report` means."""
     found = Found(report["found"])
     if found is Found.WRONG_STATUS:

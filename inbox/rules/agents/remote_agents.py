@@ -12,7 +12,12 @@ from inbox.rules.text.messages import TranslatableMessage
 
 #: What stands before the id of an agent's row, where others have a name of the registry.
 REMOTE = "remote:"
-MOST_HEADERS, LONGEST_VALUE, LONGEST_URL, LONGEST_DESCRIPTION = 20, 4_000, 2_000, 200
+MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = (
+    20,
+    4_000,
+    2_000,
+    200,
+)
 #: What can be sent as the value of a header.
 VALUE = r"^[!-~](?:[ -~]*[!-~])?\Z"
 #: They belong to the connection or to the protocol.
@@ -42,7 +47,7 @@ def is_remote(implementation: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredEndpoint:
     """What is stored of a remote agent; None for headers that cannot be read any more."""
 
     url: str
@@ -55,7 +60,7 @@ def plan_headers(
     url: str,
     description: str,
     headers: Mapping[str, str | None] | None,
-    kept: Kept | None,
+    kept: StoredEndpoint | None,
 ) -> dict[str, str]:
     """
     Return the headers that an agent is to be kept with, which may be one that is kept already.
@@ -73,9 +78,9 @@ def plan_headers(
             "A name has up to 50 letters, digits, - and _, and nothing else."
         )
         problems["name"] = [text]
-    if len(description) > LONGEST_DESCRIPTION:
+    if len(description) > MAX_DESCRIPTION_CHARACTERS:
         text = TranslatableMessage(
-            "A description has up to {count} characters.", count=LONGEST_DESCRIPTION
+            "A description has up to {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
     if (wrong := _wrong_url(url)) is not None:
@@ -98,7 +103,7 @@ _UNREADABLE = TranslatableMessage(
 
 
 def _with_values(
-    wanted: Mapping[str, str | None], kept: Kept | None, *, has_moved: bool
+    wanted: Mapping[str, str | None], kept: StoredEndpoint | None, *, has_moved: bool
 ) -> tuple[dict[str, str], dict[str, TranslatableMessage]]:
     """The headers with their values, and what is wrong with which."""
     stored = (kept and kept.headers) or {}
@@ -121,22 +126,24 @@ def _with_values(
                 if is_lost
                 else TranslatableMessage("Give the header {name} a value.", name=name)
             )
-        if wrong is None and (len(value or "") > LONGEST_VALUE or not re.match(VALUE, value or "")):
+        if wrong is None and (
+            len(value or "") > MAX_VALUE_CHARACTERS or not re.match(VALUE, value or "")
+        ):
             wrong = TranslatableMessage("The value of the header {name} cannot be sent.", name=name)
         if wrong is not None:
             problems[name] = wrong
         elif value is not None:
             planned[name] = value
-    if len(wanted) > MOST_HEADERS:
+    if len(wanted) > MAX_HEADERS:
         problems[""] = TranslatableMessage(
-            "At most {count} headers can be kept.", count=MOST_HEADERS
+            "At most {count} headers can be kept.", count=MAX_HEADERS
         )
     return planned, problems
 
 
 def _wrong_url(url: str) -> TranslatableMessage | None:
-    if len(url) > LONGEST_URL:
-        return TranslatableMessage("A URL has up to {count} characters.", count=LONGEST_URL)
+    if len(url) > MAX_URL_CHARACTERS:
+        return TranslatableMessage("A URL has up to {count} characters.", count=MAX_URL_CHARACTERS)
     try:
         check_url(url)
     except AddressRefused as refused:

@@ -17,23 +17,23 @@ from inbox.rules.people.access import Actor
 
 VERSION = 1
 #: What the first entry of a chain has in place of the hash before it.
-NOTHING_BEFORE = "0" * 64
+NO_PREVIOUS_HASH = "0" * 64
 #: The chain of what belongs to no team: the keys that sign the log.
 SYSTEM_CHAIN = UUID(int=0)
 SALT_BYTES = 32
 
 
 @dataclass(frozen=True)
-class Place:
+class ChainPosition:
     """Where in its chain an entry stands: its number, from 1, and the hash of the one before."""
 
     chain: UUID
     seq: int = 1
-    previous: str = NOTHING_BEFORE
+    previous: str = NO_PREVIOUS_HASH
 
-    def after(self, hash_before: str) -> "Place":
+    def after(self, hash_before: str) -> "ChainPosition":
         """The place of the next entry."""
-        return Place(self.chain, self.seq + 1, hash_before)
+        return ChainPosition(self.chain, self.seq + 1, hash_before)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Facts:
     request: str = ""
 
 
-def body_of(facts: Facts, place: Place, commitment: str) -> str:
+def body_of(facts: Facts, place: ChainPosition, commitment: str) -> str:
     """The canonical JSON text of an entry (RFC 8785): strings and whole numbers only."""
     actor = facts.actor
     who = {"kind": actor.kind.value, "id": actor.ident[:64], "method": actor.method}
@@ -66,7 +66,7 @@ def body_of(facts: Facts, place: Place, commitment: str) -> str:
         "seq": place.seq,
         "prev": place.previous,
         "action": facts.action,
-        "at": moment(facts.at),
+        "at": format_time(facts.at),
         "actor": {name: value for name, value in who.items() if value},
         "erases": list(facts.erases or ()),
         "payload": commitment,
@@ -101,6 +101,6 @@ def commitment_to(payload: str, salt: str) -> str:
     return hashlib.sha256(bytes.fromhex(salt) + payload.encode()).hexdigest()
 
 
-def moment(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     """A time as an entry holds it: UTC, microseconds, `Z`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

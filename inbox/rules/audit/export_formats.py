@@ -8,9 +8,9 @@ from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
 #: More than this is asked for in parts, by days.
-MOST_ENTRIES = 1_000_000
+MAX_ENTRIES = 1_000_000
 #: Spreadsheets cut what is longer, or push the rest of it into the next row.
-LONGEST_CELL = 32_000
+MAX_CELL_CHARACTERS = 32_000
 #: What makes a cell a formula, also in full width as East Asian keyboards have it (OWASP).
 _BEGINS_A_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
@@ -24,13 +24,13 @@ class Format(StrEnum):
 
 def check_number(count: int) -> None:
     """Raise InvalidValue unless an export may have so many entries."""
-    if count > MOST_ENTRIES:
+    if count > MAX_ENTRIES:
         raise InvalidValue(
             TranslatableMessage(
                 "These are {count} entries, and an export has up to {most}: "
                 "ask for fewer days, or for one agent.",
                 count=count,
-                most=MOST_ENTRIES,
+                most=MAX_ENTRIES,
             )
         )
 
@@ -38,8 +38,8 @@ def check_number(count: int) -> None:
 def as_cell(value: object) -> str:
     """The text of a cell: no spreadsheet takes it for a formula, and it fits in."""
     text = "" if value is None else str(value)
-    if len(text) > LONGEST_CELL:
-        text = f"{text[:LONGEST_CELL]}…"
+    if len(text) > MAX_CELL_CHARACTERS:
+        text = f"{text[:MAX_CELL_CHARACTERS]}…"
     is_formula = text.startswith(_BEGINS_A_FORMULA) or _visible(text).startswith(_BEGINS_A_FORMULA)
     return f"'{text}" if is_formula else text
 

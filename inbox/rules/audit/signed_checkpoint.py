@@ -14,7 +14,7 @@ from datetime import datetime
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from inbox.rules.audit.audit_entry import moment
+from inbox.rules.audit.audit_entry import format_time
 
 _ED25519 = b"\x01"
 _PRIVATE = "PRIVATE+KEY"
@@ -83,7 +83,7 @@ class SigningKey:
 
 
 @dataclass(frozen=True)
-class Told:
+class ParsedCheckpoint:
     """What a checkpoint of ours says."""
 
     size: int
@@ -91,11 +91,11 @@ class Told:
     next: str  #: the public key that signs from here on, "" if it stays the same
 
 
-def read_checkpoint(note: str) -> Told:
+def read_checkpoint(note: str) -> ParsedCheckpoint:
     """Read a checkpoint without verifying it. Raises ValueError if it is none."""
     _, size, root, *more = note.partition("\n\n")[0].split("\n")
     following = [line.removeprefix("next ") for line in more if line.startswith("next ")]
-    return Told(int(size), base64.b64decode(root), following[0] if following else "")
+    return ParsedCheckpoint(int(size), base64.b64decode(root), following[0] if following else "")
 
 
 def signed_export(*, entries: int, digest: bytes, key: SigningKey) -> str:
@@ -113,7 +113,7 @@ def checkpoint(
     *, size: int, root: bytes, at: datetime, key: SigningKey, next_key: SigningKey | None = None
 ) -> str:
     """The signed note of a checkpoint; with `next_key` the key that follows signs it as well."""
-    lines = [key.name, str(size), base64.b64encode(root).decode(), f"time {moment(at)}"]
+    lines = [key.name, str(size), base64.b64encode(root).decode(), f"time {format_time(at)}"]
     if next_key is not None:
         lines.append(f"next {next_key.verifier}")
     text = "".join(f"{line}\n" for line in lines)

@@ -13,12 +13,12 @@ from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.schemas import APPROVAL
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.text.safe_text import json_text, visible
-from inbox.rules.text.unicode_spoofing import findings_of
+from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.rules.text.unicode_spoofing import cached_findings
 
 #: A longer value is read on the page of its request: a table of requests cannot show it whole.
-LONGEST_VALUE = 1_000
-MOST_VALUES = 40
+MAX_VALUE_CHARACTERS = 1_000
+MAX_VALUES = 40
 #: The place of the metadata among the values of an interrupt; no argument has it.
 METADATA = ""
 
@@ -46,45 +46,45 @@ class BulkCandidate:
     @cached_property
     def values(self) -> dict[str, Any]:
         """Return everything that differs from request to request, by its place."""
-        return values_of(self.arguments, self.asked.get("metadata"))
+        return bulk_values(self.arguments, self.asked.get("metadata"))
 
 
-def check_bulk(candidate: BulkCandidate, *, sees_secrets: bool) -> None:
+def check_bulk(candidate: BulkCandidate, *, may_see_secrets: bool) -> None:
     """
     Raise unless the interrupt may be answered together with others.
 
     Raises:
         NotInBulk.
     """
-    obstacle = bulk_obstacle(candidate, sees_secrets=sees_secrets)
+    obstacle = bulk_obstacle(candidate, may_see_secrets=may_see_secrets)
     if obstacle is not None:
         raise errors.NotInBulk(obstacle)
 
 
 def bulk_obstacle(
-    candidate: BulkCandidate, *, sees_secrets: bool = False
+    candidate: BulkCandidate, *, may_see_secrets: bool = False
 ) -> TranslatableMessage | None:
     """
     Return why the interrupt has to be looked at by itself, or None.
 
-    `sees_secrets` says that nothing is masked for whoever answers.
+    `may_see_secrets` says that nothing is masked for whoever answers.
     """
     for applies, obstacle in _OBSTACLES:
-        if applies(candidate) and not (sees_secrets and applies is _is_masked):
+        if applies(candidate) and not (may_see_secrets and applies is _is_masked):
             return obstacle
     return None
 
 
-def values_of(args: Any, metadata: Any) -> dict[str, Any]:
+def bulk_values(args: Any, metadata: Any) -> dict[str, Any]:
     """Return the leaves of the arguments by their places, and the metadata if there is some."""
     leaves = flatten_arguments(args)
     return {**leaves, METADATA: metadata} if metadata else leaves
 
 
-def text_of(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Return a text as it reads, anything else as JSON; a text that looks like JSON is quoted."""
     if isinstance(value, str) and not _reads_as_json(value):
-        return visible(value)
+        return escape_invisible(value)
     return json_text(value)
 
 
@@ -108,7 +108,7 @@ def _asks_for_more(candidate: BulkCandidate) -> bool:
 
 def _deceives(candidate: BulkCandidate) -> bool:
     shown = [candidate.tool, candidate.arguments, candidate.asked]
-    return bool(findings_of(f"bulk {candidate.key}", lambda: shown))
+    return bool(cached_findings(f"bulk {candidate.key}", lambda: shown))
 
 
 def _is_masked(candidate: BulkCandidate) -> bool:
@@ -120,8 +120,8 @@ def _is_masked(candidate: BulkCandidate) -> bool:
 def _is_long(candidate: BulkCandidate) -> bool:
     values = candidate.values
     message = candidate.asked.get("message") or ""
-    texts = [message, *map(text_of, values.values()), *values]
-    return len(values) > MOST_VALUES or any(len(text) > LONGEST_VALUE for text in texts)
+    texts = [message, *map(value_text, values.values()), *values]
+    return len(values) > MAX_VALUES or any(len(text) > MAX_VALUE_CHARACTERS for text in texts)
 
 
 def _is_changed(candidate: BulkCandidate) -> bool:

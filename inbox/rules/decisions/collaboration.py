@@ -10,12 +10,12 @@ from inbox.rules.text.messages import TranslatableMessage
 #: How long a claim lasts; the page of whoever works on the request renews it.
 CLAIM_LEASE = timedelta(minutes=10)
 #: The longest that a complete set of answers may wait before it resumes its run, in seconds.
-LONGEST_GRACE_SECONDS = 3_600
+MAX_GRACE_SECONDS = 3_600
 #: After so long an approved call that has not started lapses, and the most that a team may set.
-USUAL_EXECUTION_HOURS, MOST_EXECUTION_HOURS = 24, 24 * 365
+DEFAULT_EXECUTION_HOURS, MAX_EXECUTION_HOURS = 24, 24 * 365
 #: How long requests wait if neither the agent nor the team says so, and ten years.
-DEFAULT_EXPIRY_HOURS, LONGEST_EXPIRY_HOURS = 7 * 24, 87_600
-COMMENT_CHARACTERS = 4_000
+DEFAULT_EXPIRY_HOURS, MAX_EXPIRY_HOURS = 7 * 24, 87_600
+MAX_COMMENT_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,11 @@ def check_comment(text: str) -> None:
     """Raise InvalidValue unless the text can be kept as a comment."""
     if not text.strip():
         raise errors.InvalidValue(TranslatableMessage("There is nothing in this comment yet."))
-    if len(text) > COMMENT_CHARACTERS:
+    if len(text) > MAX_COMMENT_CHARACTERS:
         raise errors.InvalidValue(
             TranslatableMessage(
                 "A comment has up to {most} characters; this one has {count}.",
-                most=COMMENT_CHARACTERS,
+                most=MAX_COMMENT_CHARACTERS,
                 count=len(text),
             )
         )
@@ -104,18 +104,16 @@ def check_comment(text: str) -> None:
 
 def check_request_expiry(hours: int) -> None:
     """Raise InvalidValue unless a team's requests may wait so long; 0 is for ever."""
-    if not 0 <= hours <= LONGEST_EXPIRY_HOURS:
+    if not 0 <= hours <= MAX_EXPIRY_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(
                 "Requests may expire after 1 to {longest} hours; 0 means that they do not expire.",
-                longest=LONGEST_EXPIRY_HOURS,
+                longest=MAX_EXPIRY_HOURS,
             )
         )
 
 
 def check_grace(seconds: int) -> None:
     """Raise InvalidValue unless a team may have this grace period."""
-    if not 0 <= seconds <= LONGEST_GRACE_SECONDS:
-        raise errors.InvalidValue(
-            f"A grace period lasts from 0 to {LONGEST_GRACE_SECONDS} seconds."
-        )
+    if not 0 <= seconds <= MAX_GRACE_SECONDS:
+        raise errors.InvalidValue(f"A grace period lasts from 0 to {MAX_GRACE_SECONDS} seconds.")

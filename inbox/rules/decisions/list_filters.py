@@ -11,13 +11,13 @@ from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
 #: What expires sooner than this is expiring: amber in every list.
-SOON = timedelta(minutes=10)
+EXPIRING_SOON = timedelta(minutes=10)
 #: As long as the longest tool name; agents and teams have shorter ones.
-LONGEST_NAME = 200
-LONGEST_SEARCH = 200
-LONGEST_QUERY = 8_000
-LONGEST_VIEW_NAME = 60
-MOST_WORDS = 10
+MAX_NAME_CHARACTERS = 200
+MAX_SEARCH_CHARACTERS = 200
+MAX_QUERY_CHARACTERS = 8_000
+MAX_VIEW_NAME_CHARACTERS = 60
+MAX_WORDS = 10
 
 
 class ListState(StrEnum):
@@ -79,7 +79,7 @@ class InterruptFilter:
     @property
     def words(self) -> list[str]:
         """What must occur, each of them: in the spelling of the stored search text."""
-        return self.text.casefold().split()[:MOST_WORDS]
+        return self.text.casefold().split()[:MAX_WORDS]
 
     def without(self, name: str) -> "InterruptFilter":
         """The filter with one of its fields as it is in an address that does not name it."""
@@ -97,7 +97,7 @@ class InterruptFilter:
         ]
         return urlencode(pairs)
 
-    def to_whole_query(self) -> str:
+    def to_full_query(self) -> str:
         """The filter as a query that means the same at every address: its state is always named."""
         rest = self.to_query()
         if "state=" not in rest:
@@ -107,7 +107,7 @@ class InterruptFilter:
     @classmethod
     def from_text(cls, query: str) -> "InterruptFilter":
         """Read a filter from the text of a query, which may be anything."""
-        return cls.from_query(dict(parse_qsl(query[:LONGEST_QUERY])))[0]
+        return cls.from_query(dict(parse_qsl(query[:MAX_QUERY_CHARACTERS])))[0]
 
     @classmethod
     def from_query(
@@ -135,11 +135,15 @@ class InterruptFilter:
 
 def check_view_name(name: str) -> None:
     """Raise InvalidValue unless a view may have this name."""
-    if not 1 <= len(name) <= LONGEST_VIEW_NAME or name != name.strip() or not name.isprintable():
+    if (
+        not 1 <= len(name) <= MAX_VIEW_NAME_CHARACTERS
+        or name != name.strip()
+        or not name.isprintable()
+    ):
         raise InvalidValue(
             TranslatableMessage(
                 "The name of a view has 1 to {most} characters, all of them visible.",
-                most=LONGEST_VIEW_NAME,
+                most=MAX_VIEW_NAME_CHARACTERS,
             )
         )
 
@@ -167,7 +171,7 @@ class ParameterReader:
 
     def name(self, name: str) -> str:
         value = self._query.get(name, "").strip()
-        if len(value) <= LONGEST_NAME and "\0" not in value:
+        if len(value) <= MAX_NAME_CHARACTERS and "\0" not in value:
             return value
         self._note(name, value)
         return ""
@@ -197,10 +201,10 @@ class ParameterReader:
     def search(self, name: str) -> str:
         """What is too long is cut, and said to be."""
         value = " ".join(self._query.get(name, "").replace("\0", " ").split())
-        if len(value) <= LONGEST_SEARCH and len(value.split()) <= MOST_WORDS:
+        if len(value) <= MAX_SEARCH_CHARACTERS and len(value.split()) <= MAX_WORDS:
             return value
         self._note(name, value)
-        return " ".join(value[:LONGEST_SEARCH].split()[:MOST_WORDS])
+        return " ".join(value[:MAX_SEARCH_CHARACTERS].split()[:MAX_WORDS])
 
     def _note(self, name: str, value: str) -> None:
         if value:

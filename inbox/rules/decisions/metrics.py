@@ -13,7 +13,7 @@ DEFAULT_DAYS = 30
 
 
 @dataclass(frozen=True)
-class Counts:
+class OutcomeCounts:
     """How many tool calls came to what."""
 
     by_verdict: Mapping[str, int]  #: by Verdict, "" for those without an answer
@@ -59,7 +59,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Times:
+class DecisionTimes:
     """How long answers took, in seconds; None without any."""
 
     count: int
@@ -67,15 +67,15 @@ class Times:
     p90: float | None
 
 
-def days_until(today: date, count: int) -> list[date]:
+def days_ending(today: date, count: int) -> list[date]:
     """So many days (UTC) in their order, today the last."""
     return [today - timedelta(days=ago) for ago in range(count - 1, -1, -1)]
 
 
-def times_of(seconds: Sequence[float]) -> Times:
+def decision_times(seconds: Sequence[float]) -> DecisionTimes:
     """By nearest rank: a figure is one that really was."""
     ordered = sorted(seconds)
-    return Times(len(ordered), _percentile(ordered, 50), _percentile(ordered, 90))
+    return DecisionTimes(len(ordered), _percentile(ordered, 50), _percentile(ordered, 90))
 
 
 def _percentile(ordered: Sequence[float], percent: int) -> float | None:

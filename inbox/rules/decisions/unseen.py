@@ -12,12 +12,12 @@ from inbox.rules.text.messages import TranslatableMessage
 CONSENTED = ("request", "arguments")
 
 
-def needs_sight(entry: ResumeEntry) -> bool:
+def is_consent(entry: ResumeEntry) -> bool:
     """Whether an answer consents to what was asked: a denial or a cancellation does not."""
     return entry.status is EntryStatus.RESOLVED and not _is_denial(entry.payload)
 
 
-def check_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
+def check_masked_values_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
     """
     Raise unless all that is masked was revealed, or is approved explicitly without that.
 

@@ -19,12 +19,12 @@ _LEAST_SECONDS = 0.003
 #: So few pairs of words are compared in less than that anyway.
 _FEW_PAIRS = 2_500
 #: More differences than this are counted, not listed.
-MOST = 500
+MAX_CHANGES = 500
 
 _WORDS = re.compile(r"\w+|\s|[^\w\s]")
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
@@ -43,7 +43,7 @@ class Change:
     """One place that differs; `path` are keys and positions from the root."""
 
     path: tuple[str | int, ...]
-    kind: Kind
+    kind: ChangeKind
     pieces: Sequence[Piece]
 
 
@@ -71,7 +71,7 @@ def changes_between(before: Any, after: Any) -> list[Change]:
     found: list[Change] = []
     for change in _walk(before, after, (), _Patience()):
         found.append(change)
-        if len(found) == MOST:
+        if len(found) == MAX_CHANGES:
             break
     return found
 
@@ -85,9 +85,9 @@ def _walk(
         yield from _walk_arrays(before, after, path, patience)
     elif isinstance(before, str) and isinstance(after, str):
         if before != after:
-            yield Change(path, Kind.CHANGED, word_pieces(before, after, patience))
+            yield Change(path, ChangeKind.CHANGED, word_pieces(before, after, patience))
     elif canonical_json(before) != canonical_json(after):
-        yield Change(path, Kind.CHANGED, [Piece("del", before), Piece("ins", after)])
+        yield Change(path, ChangeKind.CHANGED, [Piece("del", before), Piece("ins", after)])
 
 
 def _walk_objects(
@@ -100,10 +100,10 @@ def _walk_objects(
         if key in after:
             yield from _walk(value, after[key], (*path, key), patience)
         else:
-            yield Change((*path, key), Kind.REMOVED, [Piece("del", value)])
+            yield Change((*path, key), ChangeKind.REMOVED, [Piece("del", value)])
     for key, value in after.items():
         if key not in before:
-            yield Change((*path, key), Kind.ADDED, [Piece("ins", value)])
+            yield Change((*path, key), ChangeKind.ADDED, [Piece("ins", value)])
 
 
 def _walk_arrays(
@@ -136,9 +136,9 @@ def _walk_pair(
 ) -> Iterator[Change]:
     old, new = at["del"] + step, at["ins"] + step
     if step >= count["ins"]:
-        yield Change((*path, old), Kind.REMOVED, [Piece("del", before[old])])
+        yield Change((*path, old), ChangeKind.REMOVED, [Piece("del", before[old])])
     elif step >= count["del"]:
-        yield Change((*path, new), Kind.ADDED, [Piece("ins", after[new])])
+        yield Change((*path, new), ChangeKind.ADDED, [Piece("ins", after[new])])
     else:
         yield from _walk(before[old], after[new], (*path, new), patience)
 

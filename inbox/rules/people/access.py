@@ -17,7 +17,7 @@ class Permission(StrEnum):
 
 
 #: What whoever lacks a permission is told.
-NEEDS = {
+MISSING_PERMISSION = {
     Permission.READ: TranslatableMessage("This needs the permission to read."),
     Permission.RUN: TranslatableMessage("This needs the permission to run."),
     Permission.DECIDE: TranslatableMessage("This needs the permission to decide."),
@@ -55,7 +55,9 @@ class Actor:
     key_id: UUID | None = None
     team_id: UUID | None = None  #: the one team of a key
     scopes: frozenset[Permission] = field(default_factory=frozenset)
-    method: str = ""  #: how they signed in, as `signing.method_of` says it; "key" for a machine
+    method: str = (
+        ""  #: how they signed in, as `signing.sign_in_method` says it; "key" for a machine
+    )
     #: The digest of the session of a person in a browser, which may end at any time.
     session_key: str = field(default="", repr=False)
     agent_id: UUID | None = None  #: the one agent of a key that is an agent's own
@@ -76,7 +78,7 @@ def actor_key(actor: Actor) -> str:
     return f"{actor.kind}:{actor.ident}"[:80]
 
 
-def sees_secrets(actor: Actor) -> bool:
+def may_see_secrets(actor: Actor) -> bool:
     """
     Whether secrets stand unmasked in what REST answers: for machines that decide.
 

@@ -8,15 +8,15 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
-MOST_KEYS, LONGEST_NAME = 100, 80
+MAX_KEYS, MAX_NAME_CHARACTERS = 100, 80
 #: What a form suggests, and the longest that a key with an end may be made for.
-USUAL_DAYS, MOST_DAYS = 90, 3_650
+DEFAULT_DAYS_VALID, MAX_DAYS = 90, 3_650
 #: How long the token before goes on working beside a new one.
-USUAL_OVERLAP_HOURS, MOST_OVERLAP_HOURS = 24, 7 * 24
+DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS = 24, 7 * 24
 #: A key that ends within this time is pointed out.
-ENDS_SOON = timedelta(days=14)
+EXPIRES_SOON = timedelta(days=14)
 #: All that the key of an agent may do: it asks, and never answers itself.
-OF_AN_AGENT = frozenset({Permission.READ, Permission.RUN})
+AGENT_KEY_PERMISSIONS = frozenset({Permission.READ, Permission.RUN})
 
 
 class KeyState(StrEnum):
@@ -32,10 +32,10 @@ class KeyState(StrEnum):
 def permissions_of_key(scopes: Iterable[str], *, of_agent: bool) -> frozenset[Permission]:
     """What a key may do, whatever its row says."""
     given = frozenset(Permission(scope) for scope in scopes)
-    return given & OF_AN_AGENT if of_agent else given
+    return given & AGENT_KEY_PERMISSIONS if of_agent else given
 
 
-def check_is_no_agent(actor: Actor) -> None:
+def check_not_agent_key(actor: Actor) -> None:
     """
     Raise unless an answer may come from this actor: no agent approves what an agent asks.
 
@@ -62,21 +62,21 @@ def check_key(
         MoreThanOwn: it would be allowed more than its maker.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+    if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
         problems["name"] = [
             TranslatableMessage(
-                "A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME
+                "A name has 1 to {most} characters, all of them visible.", most=MAX_NAME_CHARACTERS
             )
         ]
     if not scopes:
         problems["scopes"] = [TranslatableMessage("Choose what the key may do.")]
-    elif of_agent and not set(scopes) <= OF_AN_AGENT:
+    elif of_agent and not set(scopes) <= AGENT_KEY_PERMISSIONS:
         problems["scopes"] = [
             TranslatableMessage("The key of an agent may read and run, and nothing else.")
         ]
-    if days is not None and not 1 <= days <= MOST_DAYS:
+    if days is not None and not 1 <= days <= MAX_DAYS:
         problems["expires_in_days"] = [
-            TranslatableMessage("A key works for 1 to {most} days, or for ever.", most=MOST_DAYS)
+            TranslatableMessage("A key works for 1 to {most} days, or for ever.", most=MAX_DAYS)
         ]
     if problems:
         raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
@@ -95,7 +95,9 @@ def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Per
         )
 
 
-def check_end(*, expires_at: datetime | None, maker_ends_at: datetime | None) -> None:
+def check_expiry_within_maker(
+    *, expires_at: datetime | None, maker_ends_at: datetime | None
+) -> None:
     """Raise MoreThanOwn if a key made by another key would outlive it."""
     if maker_ends_at is not None and (expires_at is None or expires_at > maker_ends_at):
         raise errors.MoreThanOwn(
@@ -106,18 +108,20 @@ def check_end(*, expires_at: datetime | None, maker_ends_at: datetime | None) ->
 
 def check_overlap(hours: int) -> None:
     """Raise InvalidValue unless the token before may go on for so many hours."""
-    if not 0 <= hours <= MOST_OVERLAP_HOURS:
+    if not 0 <= hours <= MAX_OVERLAP_HOURS:
         text = TranslatableMessage(
-            "The token before works on for 0 to {most} hours.", most=MOST_OVERLAP_HOURS
+            "The token before works on for 0 to {most} hours.", most=MAX_OVERLAP_HOURS
         )
         raise errors.InvalidValue(text, problems={"overlap_hours": [text]})
 
 
-def is_working(*, revoked_at: datetime | None, expires_at: datetime | None, now: datetime) -> bool:
+def is_key_valid(
+    *, revoked_at: datetime | None, expires_at: datetime | None, now: datetime
+) -> bool:
     return revoked_at is None and (expires_at is None or now < expires_at)
 
 
-def state_of_key(
+def key_state(
     *,
     revoked_at: datetime | None,
     expires_at: datetime | None,
@@ -129,6 +133,6 @@ def state_of_key(
         return KeyState.REVOKED
     if expires_at is not None and now >= expires_at:
         return KeyState.EXPIRED
-    if expires_at is not None and expires_at - now <= ENDS_SOON:
+    if expires_at is not None and expires_at - now <= EXPIRES_SOON:
         return KeyState.ENDING
     return KeyState.UNUSED if last_used_at is None else KeyState.WORKING

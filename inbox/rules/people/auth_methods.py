@@ -7,7 +7,7 @@ from typing import Any, Final
 _FACTORS: Final = {"totp": "totp", "recovery_codes": "recovery-code", "webauthn": "passkey"}
 
 
-def method_of(steps: Sequence[Mapping[str, Any]]) -> str:
+def sign_in_method(steps: Sequence[Mapping[str, Any]]) -> str:
     """
     Name the steps of signing in: `password`, `password+totp`, `passkey`, `oidc:corp`.
 

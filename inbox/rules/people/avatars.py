@@ -6,6 +6,6 @@ def initials(name: str) -> str:
     return "".join(word[0] for word in [*words[:1], *words[1:][-1:]]).upper()
 
 
-def hue(number: int) -> int:
+def avatar_colour(number: int) -> int:
     """Which of the four colours of avatars somebody has."""
     return number % 4 + 1

@@ -7,9 +7,9 @@ from inbox.rules import errors
 from inbox.rules.text.messages import TranslatableMessage
 
 #: How many a team may have that nobody has accepted or withdrawn.
-MOST_OPEN = 50
-LIFE = timedelta(days=7)
-LONGEST_EMAIL = 254
+MAX_OPEN_INVITATIONS = 50
+INVITATION_LIFETIME = timedelta(days=7)
+MAX_EMAIL_CHARACTERS = 254
 
 
 class MailState(StrEnum):
@@ -39,7 +39,7 @@ _ENDED = {
 }
 
 
-def state_of_invitation(
+def invitation_state(
     *,
     accepted_at: datetime | None,
     withdrawn_at: datetime | None,
@@ -67,8 +67,8 @@ def check_can_be_sent(state: InvitationState) -> None:
 
 def check_room(open_count: int) -> None:
     """Raise InvalidValue if a team has as many invitations as it may have."""
-    if open_count >= MOST_OPEN:
+    if open_count >= MAX_OPEN_INVITATIONS:
         text = TranslatableMessage(
-            "A team has up to {count} open invitations: withdraw one.", count=MOST_OPEN
+            "A team has up to {count} open invitations: withdraw one.", count=MAX_OPEN_INVITATIONS
         )
         raise errors.InvalidValue(text, problems={"email": [text]})

@@ -5,7 +5,7 @@ from typing import Any
 
 from inbox.rules import errors
 from inbox.rules.decisions.collaboration import (
-    MOST_EXECUTION_HOURS,
+    MAX_EXECUTION_HOURS,
     check_grace,
     check_request_expiry,
 )
@@ -15,10 +15,10 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def check_execution_hours(hours: int) -> None:
     """Raise InvalidValue unless approvals of a team may lapse after so many hours."""
-    if not 1 <= hours <= MOST_EXECUTION_HOURS:
+    if not 1 <= hours <= MAX_EXECUTION_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(
-                "Approvals lapse after 1 to {most} hours.", most=MOST_EXECUTION_HOURS
+                "Approvals lapse after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
             )
         )
 

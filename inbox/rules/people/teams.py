@@ -8,25 +8,27 @@ from inbox.rules.people.access import ROLE_PERMISSIONS, Permission, Role
 from inbox.rules.people.api_keys import check_within_own
 from inbox.rules.text.messages import TranslatableMessage
 
-LONGEST_NAME, LONGEST_SLUG = 80, 50
-#: What stands for a team in addresses, of up to LONGEST_SLUG characters.
+MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS = 80, 50
+#: What stands for a team in addresses, of up to MAX_SLUG_CHARACTERS characters.
 SLUG = r"^[a-z0-9][a-z0-9_-]*\Z"
 
 
 def check_team(*, name: str | None, slug: str | None = None) -> None:
     """Raise InvalidValue unless a team may be called that; None is what does not change."""
     problems: dict[str, list[TranslatableMessage]] = {}
-    if name is not None and not (1 <= len(name.strip()) <= LONGEST_NAME and name.isprintable()):
+    if name is not None and not (
+        1 <= len(name.strip()) <= MAX_NAME_CHARACTERS and name.isprintable()
+    ):
         problems["name"] = [
             TranslatableMessage(
-                "A name has 1 to {most} characters, all of them visible.", most=LONGEST_NAME
+                "A name has 1 to {most} characters, all of them visible.", most=MAX_NAME_CHARACTERS
             )
         ]
-    if slug is not None and not (len(slug) <= LONGEST_SLUG and re.match(SLUG, slug)):
+    if slug is not None and not (len(slug) <= MAX_SLUG_CHARACTERS and re.match(SLUG, slug)):
         problems["slug"] = [
             TranslatableMessage(
                 "An address is made of small letters, digits, - and _: {most} at most.",
-                most=LONGEST_SLUG,
+                most=MAX_SLUG_CHARACTERS,
             )
         ]
     if problems:

@@ -24,7 +24,7 @@ _SYSTEMS: Final = (
 )
 
 
-def device_of(user_agent: str) -> tuple[str, str]:
+def browser_and_system(user_agent: str) -> tuple[str, str]:
     """The names of browser and system, each "" if nobody knows it."""
     return _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
 

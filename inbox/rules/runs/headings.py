@@ -9,11 +9,11 @@ from inbox.rules.runs.states import Reason
 from inbox.rules.schema.secrets import is_mask
 from inbox.rules.text.messages import TranslatableMessage
 
-LONGEST_HEADING = 300
+MAX_HEADING_CHARACTERS = 300
 #: Of the headings that administrators write.
-MOST_WRITTEN = 100
-LONGEST_NAME = 200
-LONGEST_TEXT = 200
+MAX_HEADINGS = 100
+MAX_NAME_CHARACTERS = 200
+MAX_TEXT_CHARACTERS = 200
 #: The name of an argument in such a heading: "Refund {amount} {currency}".
 _PLACE = re.compile(r"\{([^{}]+)\}")
 _MOST_ARGUMENTS = 3
@@ -34,21 +34,21 @@ def check_headings(written: Mapping[str, str]) -> None:
 
     The texts may name arguments in braces, and have no other braces.
     """
-    if len(written) > MOST_WRITTEN:
+    if len(written) > MAX_HEADINGS:
         raise InvalidValue(
-            TranslatableMessage("A team has {most} headings at most.", most=MOST_WRITTEN),
+            TranslatableMessage("A team has {most} headings at most.", most=MAX_HEADINGS),
         )
     for name, text in written.items():
-        if not _is_line(name, LONGEST_NAME) or "=" in name:
+        if not _is_line(name, MAX_NAME_CHARACTERS) or "=" in name:
             problem = TranslatableMessage(
                 "A heading is for a tool or a kind: 1 to {most} visible characters, without =.",
-                most=LONGEST_NAME,
+                most=MAX_NAME_CHARACTERS,
             )
-        elif not _is_line(text, LONGEST_TEXT):
+        elif not _is_line(text, MAX_TEXT_CHARACTERS):
             problem = TranslatableMessage(
                 "The heading of {name} has 1 to {most} visible characters, in one line.",
                 name=name,
-                most=LONGEST_TEXT,
+                most=MAX_TEXT_CHARACTERS,
             )
         elif re.search(r"[{}]", _PLACE.sub("", text)):
             problem = TranslatableMessage(
@@ -87,15 +87,15 @@ def heading_of(
     if reason != Reason.OUTCOME_UNKNOWN and (
         filled := _filled(written or {}, tool, reason, values)
     ):
-        return filled[:LONGEST_HEADING]
+        return filled[:MAX_HEADING_CHARACTERS]
     text = " ".join(message.split())
     if text and (reason == Reason.OUTCOME_UNKNOWN or (is_operators and not _repeats(text, values))):
-        return text[:LONGEST_HEADING]
+        return text[:MAX_HEADING_CHARACTERS]
     if not tool:
-        return (_OF_REASON.get(reason) or _in_words(reason))[:LONGEST_HEADING]
+        return (_OF_REASON.get(reason) or _in_words(reason))[:MAX_HEADING_CHARACTERS]
     if reason == Reason.TOOL_CALL or reason.startswith("draft:"):
-        return f"Call {tool}{_told(values)}"[:LONGEST_HEADING]
-    return f"{_OF_REASON.get(reason) or _in_words(reason)}: {tool}"[:LONGEST_HEADING]
+        return f"Call {tool}{_told(values)}"[:MAX_HEADING_CHARACTERS]
+    return f"{_OF_REASON.get(reason) or _in_words(reason)}: {tool}"[:MAX_HEADING_CHARACTERS]
 
 
 def _repeats(text: str, values: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ class RunStatus(StrEnum):
 
 #: A run never leaves a terminal state; continuing makes a new run. A lost worker's run goes back
 #: from running to queued.
-ACTIVE_RUN = (RunStatus.QUEUED, RunStatus.RUNNING)
+ACTIVE_RUN_STATUSES = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class InterruptStatus(StrEnum):

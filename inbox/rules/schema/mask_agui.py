@@ -23,7 +23,7 @@ def secrets_of_arguments(*asked: str) -> Secrets:
     return Secrets(*map(_schema_of, asked), at="editedArgs")
 
 
-def masked_question(asked: Mapping[str, Any]) -> dict[str, Any]:
+def masked_interrupt(asked: Mapping[str, Any]) -> dict[str, Any]:
     """An AG-UI Interrupt; the message is for people to read and stays as it is."""
     found = dict(asked)
     if "metadata" in found:
@@ -41,7 +41,7 @@ def masked_event(event: Mapping[str, Any]) -> dict[str, Any]:
     outcome: Any = found.get("outcome")
     asked = outcome.get("interrupts") if isinstance(outcome, Mapping) else None
     if isinstance(asked, list):
-        found["outcome"] = {**outcome, "interrupts": [masked_question(one) for one in asked]}
+        found["outcome"] = {**outcome, "interrupts": [masked_interrupt(one) for one in asked]}
     return found
 
 

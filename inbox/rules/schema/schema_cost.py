@@ -32,7 +32,7 @@ class SchemaRejected(ValueError):
     """The schema cannot be used; the message says why."""
 
 
-def check_work(schema: Any) -> int:
+def check_cost(schema: Any) -> int:
     """
     Return how many parts validating one value may visit; refuse more than MAX_VISITS.
 
@@ -73,7 +73,7 @@ class _Counter:
         for _ in range(_UNEVALUATED_VISITS if _UNEVALUATED & node.keys() else 1):
             for keyword in ("$ref", "$dynamicRef"):
                 if isinstance(node.get(keyword), str):
-                    yield resolve(self._root, node[keyword]), depth
+                    yield resolve_reference(self._root, node[keyword]), depth
             for keyword in _SAME_VALUE:
                 for child in _schemas_of(node.get(keyword)):
                     yield child, depth
@@ -82,7 +82,7 @@ class _Counter:
                 yield child, depth - 1
 
 
-def resolve(root: Any, reference: str) -> Any:
+def resolve_reference(root: Any, reference: str) -> Any:
     """What a reference inside the document (`#/...`) points at, or None."""
     node = root
     for raw in reference.removeprefix("#").split("/")[1:]:

@@ -20,7 +20,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from inbox.rules.schema.schema_cost import SchemaRejected, resolve
+from inbox.rules.schema.schema_cost import SchemaRejected, resolve_reference
 
 _SIZE_LIMIT = 1 << 20
 LINEAR = jsonschema_rs.RegexOptions(size_limit=_SIZE_LIMIT)
@@ -56,7 +56,7 @@ def without_unchecked_patterns(schema: Any) -> Any:
     Raises:
         SchemaRejected: what would be left does not mean anything that could be relied on.
     """
-    return _Loosener(schema).loosened()
+    return _Relaxer(schema).loosened()
 
 
 @lru_cache(maxsize=2048)
@@ -75,7 +75,7 @@ def _compiles(pattern: str, engine: Any) -> bool:
     return True
 
 
-class _Loosener:
+class _Relaxer:
     def __init__(self, root: Any) -> None:
         self._root = root
 
@@ -130,7 +130,7 @@ class _Loosener:
                 if _has_unchecked(part):
                     return True
                 if isinstance(part.get("$ref"), str):
-                    waiting.append(resolve(self._root, part["$ref"]))
+                    waiting.append(resolve_reference(self._root, part["$ref"]))
         return False
 
 

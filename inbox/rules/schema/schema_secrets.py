@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from inbox.rules.schema.schema_cost import resolve
+from inbox.rules.schema.schema_cost import resolve_reference
 
 #: What a schema says of a value that nobody is to read.
 _MARKS = (("writeOnly", True), ("x-sensitive", True), ("format", "password"))
@@ -20,11 +20,11 @@ def is_marked(schema: Mapping[str, Any]) -> bool:
     return any(schema.get(mark) == value for mark, value in _MARKS)
 
 
-class TooMuch(Exception):
+class TooManySteps(Exception):
     """The schemas say more than is looked at."""
 
 
-class Marks:
+class SecretMarks:
     """What schemas say of the parts of one value, whatever they are: the work is counted."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Marks:
             root, schema = waiting.pop()
             self._left -= 1
             if self._left < 0:
-                raise TooMuch
+                raise TooManySteps
             if not isinstance(schema, Mapping) or id(schema) in seen:
                 continue
             seen.add(id(schema))
@@ -65,7 +65,7 @@ def _beside(root: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
     for keyword in ("$ref", "$dynamicRef"):
         target = schema.get(keyword)
         if isinstance(target, str) and target.startswith("#"):
-            yield resolve(root, target)
+            yield resolve_reference(root, target)
 
 
 def _member(schema: Mapping[str, Any], key: str) -> Iterator[Any]:

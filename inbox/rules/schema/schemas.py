@@ -14,8 +14,8 @@ from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import (
     MAX_VISITS,
     SchemaRejected,
-    check_work,
-    resolve,
+    check_cost,
+    resolve_reference,
 )
 from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
 from inbox.rules.schema.secrets import Secrets
@@ -23,10 +23,10 @@ from inbox.rules.text.messages import TranslatableMessage
 
 __all__ = [
     "APPROVAL",
-    "Fault",
+    "SchemaViolation",
     "check_answer",
     "check_schema",
-    "find_faults",
+    "find_violations",
     "is_pattern_checked",
     "member_schema",
     "named_members",
@@ -89,8 +89,8 @@ def _check_text(text: str) -> None:
         if isinstance(node, Mapping):
             _check_references(node)
     _validator(text)
-    check_work(schema)
-    check_work(without_unchecked_patterns(schema))
+    check_cost(schema)
+    check_cost(without_unchecked_patterns(schema))
 
 
 def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
@@ -140,26 +140,28 @@ def _named_members(text: str) -> frozenset[str]:
             parts += part[keyword] if isinstance(part.get(keyword), list) else ()
         parts += [part.get("then"), part.get("else")]
         if isinstance(reference := part.get("$ref"), str):
-            parts.append(resolve(root, reference))
+            parts.append(resolve_reference(root, reference))
     return frozenset(named)
 
 
 @dataclass(frozen=True)
-class Fault:
+class SchemaViolation:
     """One way in which a value does not fit its schema."""
 
     path: tuple[str | int, ...]
     keyword: str
     detail: Mapping[str, Any]
     message: str
-    branches: tuple[tuple["Fault", ...], ...] = ()  #: of `oneOf` and `anyOf`, in their order
+    branches: tuple[
+        tuple["SchemaViolation", ...], ...
+    ] = ()  #: of `oneOf` and `anyOf`, in their order
 
 
-def find_faults(*, schema: Mapping[str, Any], value: Any) -> list[Fault]:
+def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """The first faults of a value, with what each branch of a choice says against it."""
     errors = _errors(schema, value)
     if errors is None:
-        return [Fault((), "size", {}, TOO_LARGE_TO_SAY)]
+        return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
     return [_fault(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
 
 
@@ -183,15 +185,15 @@ def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
 @lru_cache(maxsize=512)
 def _visits(text: str) -> int:
     try:
-        return check_work(json.loads(text))
+        return check_cost(json.loads(text))
     except SchemaRejected:  # one that never passed the gate
         return MAX_VISITS
 
 
-def _fault(error: Any) -> Fault:
+def _fault(error: Any) -> SchemaViolation:
     detail = error.kind.as_dict()
     branches = detail.pop("context", ())
-    return Fault(
+    return SchemaViolation(
         path=tuple(error.instance_path),
         keyword=error.kind.name,
         detail=detail,
@@ -211,9 +213,9 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
     """
     problems: list[tuple[str, str]] = []
     if reason == "tool_call":
-        problems += problems_of(APPROVAL_FLOOR, payload)
+        problems += schema_problems(APPROVAL_FLOOR, payload)
     if schema is not None:
-        problems += [found for found in problems_of(schema, payload) if found not in problems]
+        problems += [found for found in schema_problems(schema, payload) if found not in problems]
     if problems:
         pointer, text = problems[0]
         what = f"{pointer or 'the answer'}: {text}"
@@ -223,7 +225,7 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
         )
 
 
-def problems_of(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
+def schema_problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
     """What is wrong with a value, as pairs of JSON pointer and sentence; empty if it fits."""
     errors = _errors(schema, payload)
     if errors is None:

@@ -10,13 +10,13 @@ from typing import Any
 
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_secrets import (
-    Marks,
     Part,
-    TooMuch,
+    SecretMarks,
+    TooManySteps,
     is_marked,
 )
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: Stands where a secret is. With a number behind it, it says which one, and can be put back.
 MASK = "•" * 8
@@ -80,7 +80,7 @@ class Secrets:
         try:
             return json_text(self.masked(json.loads(text)))
         except (ValueError, RecursionError):
-            return visible(cut_at_secret(text))
+            return escape_invisible(cut_at_secret(text))
 
     def json(self, text: str) -> str:
         """JSON text as JSON text, masked; the same text where there is nothing to mask."""
@@ -110,14 +110,14 @@ class Secrets:
         return found
 
     def _walked(self, value: Any, hide: Callable[[Path, str, HiddenBy], Any]) -> Any:
-        marks = Marks()
+        marks = SecretMarks()
         try:
             parts = marks.flat((one, one) for one in self._documents)
             if self._at:
                 parts = marks.of_member(parts, self._at)
             return _walk(value, (), marks, parts, hide)
-        except TooMuch:  # an agent must not hide all of it by the size of its schema
-            return _walk(value, (), Marks(), (), hide)
+        except TooManySteps:  # an agent must not hide all of it by the size of its schema
+            return _walk(value, (), SecretMarks(), (), hide)
 
 
 class NumberedMasks:
@@ -203,7 +203,7 @@ def is_mask(text: str) -> bool:
     return _MASK.fullmatch(text) is not None
 
 
-def plain_masks(text: str) -> str:
+def without_mask_numbers(text: str) -> str:
     """The text with the numbers of its masks taken away."""
     return _MASK.sub(MASK, text)
 
@@ -226,13 +226,13 @@ NAMES = Secrets()
 
 def masked_strings(value: Any) -> Any:
     """The value with a mask in the place of each string in it; keys and other values stay."""
-    return _walk(value, (), Marks(), (), lambda *_: MASK, HiddenBy.NAME)
+    return _walk(value, (), SecretMarks(), (), lambda *_: MASK, HiddenBy.NAME)
 
 
 def _walk(
     value: Any,
     path: Path,
-    marks: Marks,
+    marks: SecretMarks,
     parts: Sequence[Part],
     hide: Callable[[Path, str, HiddenBy], Any],
     by: HiddenBy | None = None,

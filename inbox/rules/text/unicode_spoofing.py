@@ -75,7 +75,7 @@ class Finding:
     what: str  #: "U+202E RIGHT-TO-LEFT OVERRIDE", or the word with its look-alikes
 
 
-def is_hidden(text: str, at: int) -> bool:
+def is_invisible(text: str, at: int) -> bool:
     """Whether the character at this place of the text is invisible."""
     if not HIDDEN_CANDIDATES.match(text, at):
         return False
@@ -89,7 +89,7 @@ def is_hidden(text: str, at: int) -> bool:
     return not (_BETWEEN_WORDS.match(text, at) and _is_prose(text, at))
 
 
-def findings(value: Any) -> list[Finding]:
+def find_spoofing(value: Any) -> list[Finding]:
     """The suspicious places of a JSON value, keys included; at most MOST."""
     texts = [(path, text) for path, text in _texts(value, ()) if _NOT_PLAIN.search(text)]
     scripts = frozenset[str]().union(*(scripts_of(text) for _, text in texts))
@@ -102,11 +102,11 @@ def findings(value: Any) -> list[Finding]:
     return list(found)
 
 
-def findings_of(key: str, value: Callable[[], Any]) -> list[Finding]:
+def cached_findings(key: str, value: Callable[[], Any]) -> list[Finding]:
     """The findings of a value that never changes under this key; each process looks once."""
     remembered = _remembered(key)
     if not remembered:
-        remembered.append(findings(value()))
+        remembered.append(find_spoofing(value()))
     return remembered[0]
 
 
@@ -117,7 +117,7 @@ def _remembered(_key: str) -> list[list[Finding]]:
 
 def _in_text(path: Path, text: str, scripts: frozenset[str]) -> Iterator[Finding]:
     for match in HIDDEN_CANDIDATES.finditer(text):
-        if is_hidden(text, match.start()):
+        if is_invisible(text, match.start()):
             yield Finding(path, "hidden", _name(match.group()))
     for match in _OVERLAY.finditer(text):
         if len(match.group()) > 1 or _covers(text, match.start()):

@@ -22,7 +22,7 @@ class EventType(StrEnum):
 
 
 #: What is sent to try an endpoint; it tells nothing and nobody subscribes to it.
-TEST = "webhook.test"
+TEST_EVENT = "webhook.test"
 
 
 class DeliveryStatus(StrEnum):
@@ -38,24 +38,24 @@ class DisabledReason(StrEnum):
 
 
 #: How long a delivery waits after its first failure, its second, ...; about a day and a half.
-SCHEDULE = tuple(
+RETRY_DELAYS = tuple(
     timedelta(seconds=seconds)
     for seconds in (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600)
 )
 #: Up to this part of it is added, so that what failed together does not come back together.
 JITTER = 0.1
 #: An endpoint is left alone after so many failures in a row, over so long a time.
-MOST_FAILURES, LONGEST_FAILING = 10, timedelta(hours=24)
+MAX_FAILURES, MAX_FAILING_TIME = 10, timedelta(hours=24)
 #: How long a former secret still signs beside the new one.
-ROTATION = timedelta(hours=24)
-MOST_ENDPOINTS, LONGEST_URL, LONGEST_DESCRIPTION = 20, 2_000, 200
+SECRET_OVERLAP = timedelta(hours=24)
+MAX_ENDPOINTS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = 20, 2_000, 200
 #: What has arrived, or was given up, stays in the log for so long after that.
-LOGGED = timedelta(days=30)
+LOG_RETENTION = timedelta(days=30)
 #: What is kept of an answer, in bytes.
-ANSWER_BYTES = 2_048
+MAX_RESPONSE_BYTES = 2_048
 
 
-class Problem(StrEnum):
+class DeliveryProblem(StrEnum):
     """Why an attempt came to nothing."""
 
     STATUS = "status"  #: the answer was not one from 200 to 299
@@ -68,34 +68,36 @@ class Problem(StrEnum):
 
 
 _PROBLEMS = {
-    Problem.TIMEOUT: TranslatableMessage("The receiver did not answer in time."),
-    Problem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
-    Problem.PRIVATE: TranslatableMessage("The URL leads into a private network."),
-    Problem.CLEAR: TranslatableMessage("Nothing is sent in clear beyond our own network."),
-    Problem.UNREADABLE: TranslatableMessage("The secret cannot be read any more: make a new one."),
-    Problem.BROKEN: TranslatableMessage(
+    DeliveryProblem.TIMEOUT: TranslatableMessage("The receiver did not answer in time."),
+    DeliveryProblem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
+    DeliveryProblem.PRIVATE: TranslatableMessage("The URL leads into a private network."),
+    DeliveryProblem.CLEAR: TranslatableMessage("Nothing is sent in clear beyond our own network."),
+    DeliveryProblem.UNREADABLE: TranslatableMessage(
+        "The secret cannot be read any more: make a new one."
+    ),
+    DeliveryProblem.BROKEN: TranslatableMessage(
         "It could not be sent; the log of the worker has the error."
     ),
 }
 
 
-def sentence_of(problem: str, status: int | None) -> TranslatableMessage:
+def problem_message(problem: str, status: int | None) -> TranslatableMessage:
     """What went wrong, for people; a redirect is named, because it is not followed."""
-    if problem == Problem.STATUS and status is not None and 300 <= status < 400:
+    if problem == DeliveryProblem.STATUS and status is not None and 300 <= status < 400:
         return TranslatableMessage(
             "The receiver answered with status {status}: redirects are not followed.", status=status
         )
-    if problem == Problem.STATUS:
+    if problem == DeliveryProblem.STATUS:
         return TranslatableMessage("The receiver answered with status {status}.", status=status)
-    return _PROBLEMS[Problem(problem)]
+    return _PROBLEMS[DeliveryProblem(problem)]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """What came of one attempt to send; no status if there was no answer."""
 
     status: int | None = None
-    problem: Problem | None = None
+    problem: DeliveryProblem | None = None
     answer: str = ""
     milliseconds: int = 0
 
@@ -109,7 +111,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class AfterFailure:
+class FailurePlan:
     """What a failure leads to: an endpoint to leave alone, a delivery to give up or to wait."""
 
     disable: DisabledReason | None = None
@@ -119,13 +121,13 @@ class AfterFailure:
 
 def plan_after_failure(
     *,
-    outcome: Outcome,
+    outcome: AttemptOutcome,
     tries: int,
     failures: int,
     failing_since: datetime,
     now: datetime,
     chance: float,
-) -> AfterFailure:
+) -> FailurePlan:
     """
     Plan what follows a failure; `tries` and `failures` count it, `chance` is from 0 to 1.
 
@@ -133,12 +135,12 @@ def plan_after_failure(
     with all that was not delivered, so that nothing is lost however long a receiver is away.
     """
     if outcome.is_gone:
-        return AfterFailure(disable=DisabledReason.GONE)
-    if failures >= MOST_FAILURES and now - failing_since >= LONGEST_FAILING:
-        return AfterFailure(disable=DisabledReason.FAILING)
-    if tries > len(SCHEDULE):
-        return AfterFailure(give_up=True)
-    return AfterFailure(wait=SCHEDULE[tries - 1] * (1 + JITTER * chance))
+        return FailurePlan(disable=DisabledReason.GONE)
+    if failures >= MAX_FAILURES and now - failing_since >= MAX_FAILING_TIME:
+        return FailurePlan(disable=DisabledReason.FAILING)
+    if tries > len(RETRY_DELAYS):
+        return FailurePlan(give_up=True)
+    return FailurePlan(wait=RETRY_DELAYS[tries - 1] * (1 + JITTER * chance))
 
 
 def check_endpoint(
@@ -157,9 +159,9 @@ def check_endpoint(
     if not event_types or not set(event_types) <= set(known):
         text = TranslatableMessage("Choose events from these: {known}.", known=", ".join(known))
         problems["events"] = [text]
-    if len(description) > LONGEST_DESCRIPTION:
+    if len(description) > MAX_DESCRIPTION_CHARACTERS:
         text = TranslatableMessage(
-            "A description has up to {count} characters.", count=LONGEST_DESCRIPTION
+            "A description has up to {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
     if problems:
@@ -176,8 +178,8 @@ _HTTPS = TranslatableMessage("The URL has to begin with https:// and a host.")
 
 
 def _wrong_url(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
-    if len(url) > LONGEST_URL:
-        return TranslatableMessage("A URL has up to {count} characters.", count=LONGEST_URL)
+    if len(url) > MAX_URL_CHARACTERS:
+        return TranslatableMessage("A URL has up to {count} characters.", count=MAX_URL_CHARACTERS)
     try:
         check_url(url)
     except AddressRefused as refused:

@@ -13,8 +13,8 @@ from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.queries.agents import agents
 from inbox.queries.people.access import memberships_of
 from inbox.rules import errors
-from inbox.rules.agents.remote_agents import MOST_HEADERS
-from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.agents.remote_agents import MAX_HEADERS
+from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.agents.agents import list_of
 from inbox.web.base.pages import page, show
@@ -122,14 +122,14 @@ def _save(typed: Typed, actor: Actor, team_id: Any, slug: str, **how: Any) -> No
     )
 
 
-def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.Place]:
+def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.AgentLocation]:
     """An agent whose place the actor may change; one that runs here has none."""
     found = agents.agent_for(actor, slug)
-    place = agents.place_of(actor, found)
+    place = agents.location_of(actor, found)
     if not place.is_remote:
         raise errors.NotFound()
     if not place.may_change:
-        raise errors.Forbidden(NEEDS[Permission.ADMIN])
+        raise errors.Forbidden(MISSING_PERMISSION[Permission.ADMIN])
     return found, place
 
 
@@ -137,7 +137,7 @@ def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.Place]:
 
 
 def _read(post: QueryDict, *, kept: Sequence[str], name: str = "") -> Typed:
-    rows = [_row(post, number, kept) for number in range(MOST_HEADERS + _SPARE_ROWS)]
+    rows = [_row(post, number, kept) for number in range(MAX_HEADERS + _SPARE_ROWS)]
     return Typed(
         name=name or post.get("name", "").strip(),
         team=post.get("team", ""),
@@ -185,7 +185,7 @@ def _show_new(
 ) -> HttpResponse:
     teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
     if not teams:
-        raise errors.Forbidden(NEEDS[Permission.ADMIN])
+        raise errors.Forbidden(MISSING_PERMISSION[Permission.ADMIN])
     context = {"is_new": True, "teams": teams if len(teams) > 1 else []}
     return _show(request, actor, typed, refusal, context)
 

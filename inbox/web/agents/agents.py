@@ -12,12 +12,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
-from inbox.queries.agents.agents import Place
+from inbox.queries.agents.agents import AgentLocation
 from inbox.queries.people.access import permissions_in, teams_of
 from inbox.rules import errors
-from inbox.rules.agents.connection_test_messages import sentence_of
+from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 
@@ -86,10 +86,10 @@ def show_agent(
 ) -> HttpResponse:
     """The page of an agent; `notice` says why something was not done."""
     found = agents.agent_for(actor, slug)
-    place = agents.place_of(actor, found)
+    place = agents.location_of(actor, found)
     context = {
         "agent": found,
-        "description": visible(found.description),
+        "description": escape_invisible(found.description),
         "place": place,
         "tested": _tested(place),
         "may_run": Permission.RUN in permissions_in(actor, found.team_id),
@@ -105,18 +105,18 @@ def list_of(actor: Actor, current: str = "") -> dict[str, Any]:
         AgentRow(
             slug=row.slug,
             url=reverse("agent", args=[row.slug]),
-            description=visible(row.description),
+            description=escape_invisible(row.description),
             is_remote=place.is_remote,
             tested=_tested(place),
             is_current=row.slug == current,
         )
         for row in agents.agents_for(actor)
-        for place in [agents.place_of(actor, row)]
+        for place in [agents.location_of(actor, row)]
     ]
     return {"agents": rows, "may_add": bool(teams_of(actor, Permission.ADMIN))}
 
 
-def _tested(place: Place) -> Tested | None:
+def _tested(place: AgentLocation) -> Tested | None:
     report = place.test
     if report is None:
         return None
@@ -128,8 +128,8 @@ def _tested(place: Place) -> Tested | None:
     return Tested(
         is_fine=is_fine,
         at=place.tested_at,
-        sentence=visible(say(sentence_of(report))),
-        detail=visible(report["detail"]),
+        sentence=escape_invisible(say(connection_test_message(report))),
+        detail=escape_invisible(report["detail"]),
         facts=_facts(report, told) if is_fine else [],
         capabilities=list(told.get("flags", ())),
     )
@@ -142,7 +142,7 @@ def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str
     facts = [
         (gettext("Protocol version"), report["protocol_version"] or gettext("It does not say.")),
         (gettext("Dialect"), _dialect(report["dialect"])),
-        (gettext("Calls itself"), visible(f"{who} {kind}".strip())),
+        (gettext("Calls itself"), escape_invisible(f"{who} {kind}".strip())),
         (gettext("Said"), ", ".join(said)),
         (gettext("Test input"), _reaction(report)),
         (gettext("Took"), gettext("{count} ms").format(count=report["milliseconds"])),
@@ -155,7 +155,7 @@ def _reaction(report: Mapping[str, Any]) -> str:
     if report["refused"]:
         return gettext("It was refused, which is right: the agent never asked that.")
     if report["error"]:
-        return gettext("It failed: {error}").format(error=visible(report["error"]))
+        return gettext("It failed: {error}").format(error=escape_invisible(report["error"]))
     if report["began_to_work"]:
         return gettext("The agent began to work on nothing, and was hung up on.")
     return gettext("The agent finished at once.") if "RUN_FINISHED" in report["events"] else ""

@@ -15,7 +15,7 @@ from inbox.queries.people.members import teams_with_access
 from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import ToolCallOutcome
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import VERDICTS, call_row
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.list_filters import Chip, Option, Select
@@ -39,11 +39,11 @@ _SYSTEM = [("system:expiry", gettext_noop("Expiry"))]
 @page
 def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     wanted, ignored = CallFilter.from_query(request.GET.dict())
-    named = tool_calls.calls_called(actor, wanted.text, wanted.call_id) if wanted.text else []
+    named = tool_calls.tool_calls_with_id(actor, wanted.text, wanted.call_id) if wanted.text else []
     if len(named) == 1:
         # Whoever has the id of a call wants that call.
         return HttpResponseRedirect(reverse("audit_call", args=named))
-    found = tool_calls.calls_for(actor, wanted, limit=_PAGE, after=_cursor(request))
+    found = tool_calls.tool_calls_for(actor, wanted, limit=_PAGE, after=_cursor(request))
     names, chosen = _names(actor), wanted.to_query()
     context = {
         "rows": [call_row(call, list(call.interrupts.all())) for call in found.rows],
@@ -66,7 +66,7 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
 def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
     """The teams whose trail the actor may export, and what the search narrows it to."""
     mine = [one.team for one in teams_with_access(actor) if one.administers]
-    teams = [Option(one.slug, visible(one.name), one.slug == wanted.team) for one in mine]
+    teams = [Option(one.slug, escape_invisible(one.name), one.slug == wanted.team) for one in mine]
     kept = [(name, value) for name, value in wanted.asked.items() if name != "team"]
     return {"teams": teams, "fields": kept} if teams else None
 
@@ -76,13 +76,13 @@ def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
     agents, teams = tool_calls.agents_and_teams(actor)
     deciders = tool_calls.deciders_for(actor) + [(ident, gettext(name)) for ident, name in _SYSTEM]
     return {
-        "by": [(ident, visible(name)) for ident, name in deciders],
+        "by": [(ident, escape_invisible(name)) for ident, name in deciders],
         "decision": [
             *((verdict.value, gettext(VERDICTS[verdict][0])) for verdict in ToolCallOutcome),
             (UNDECIDED, gettext("Undecided, or not asked about")),
         ],
         "agent": [(slug, slug) for slug in agents],
-        "team": [(slug, visible(name)) for slug, name in teams],
+        "team": [(slug, escape_invisible(name)) for slug, name in teams],
     }
 
 
@@ -93,7 +93,7 @@ def _selects(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> 
         value = wanted.asked.get(name, "")
         options = [("", gettext("Any")), *known]
         if value and value not in dict(options):
-            options.append((value, visible(value)))
+            options.append((value, escape_invisible(value)))
         if name != "team" or len(known) > 1:
             shown = [Option(one, label, one == value) for one, label in options]
             selects.append(Select(name, gettext(_LABELS[name]), shown))
@@ -103,7 +103,7 @@ def _selects(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> 
 def _chips(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Chip]:
     chips = []
     for name, value in wanted.asked.items():
-        label = dict(names.get(name, [])).get(value, visible(value))
+        label = dict(names.get(name, [])).get(value, escape_invisible(value))
         chips.append(Chip(gettext(_LABELS[name]), label, _address(wanted.without(name))))
     return chips
 

@@ -16,7 +16,7 @@ from inbox.rules.audit.trail_consistency import Written, is_as_written
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.runs.activity import Line, lines_of
 
 VERDICTS = {
@@ -98,20 +98,20 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
         VERDICTS[ToolCallOutcome(call.verdict)] if call.verdict else ("", "line", "")
     )
     told = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
-    result = visible(" ".join(told.split()))
+    result = escape_invisible(" ".join(told.split()))
     decided_at = decision.created_at if decision else None
     return CallRow(
         id=call.pk,
         url=url or reverse("audit_call", args=[call.pk]),
-        tool=visible(call.name),
-        wire_id=visible(call.tool_call_id),
+        tool=escape_invisible(call.name),
+        wire_id=escape_invisible(call.tool_call_id),
         agent=call.agent.slug,
         thread_id=call.thread_id,
         proposed_at=call.proposed_at,
         verdict=gettext(words) if words else "",
         tone=tone,
         icon=icon,
-        by=visible(decision.actor_label) if decision else "",
+        by=escape_invisible(decision.actor_label) if decision else "",
         by_id=call.decided_by,
         decided_at=decided_at,
         changed=_changed(call),
@@ -178,7 +178,7 @@ def _changed(call: Any) -> list[str]:
         return []
     names = [*before, *(name for name in after if name not in before)]
     # Not `==`: true would be 1.
-    return [visible(name) for name in names if _text(before, name) != _text(after, name)]
+    return [escape_invisible(name) for name in names if _text(before, name) != _text(after, name)]
 
 
 def _text(value: dict[str, Any], name: str) -> str:
@@ -193,8 +193,8 @@ def _entry_row(entry: Any, line: Line, asked: Mapping[UUID, Sequence[str]]) -> E
         line=line,
         action=entry.action,
         kind=entry.actor_kind,
-        method=gettext(_METHODS[method]) if method in _METHODS else visible(method),
-        request=visible(str(said.get("request", ""))),
+        method=gettext(_METHODS[method]) if method in _METHODS else escape_invisible(method),
+        request=escape_invisible(str(said.get("request", ""))),
         hash=entry.hash,
         state=" → ".join(str(part) for part in said.get("state", ()) if part),
         payload=_payload(one.text, about_entry(entry, asked)) if one.text is not None else "",

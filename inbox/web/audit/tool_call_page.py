@@ -23,7 +23,7 @@ from inbox.rules.audit.trail_consistency import Shown, mismatches
 from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES, Secrets
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
 from inbox.web.base.masks import Reveal, reveals_of
@@ -49,7 +49,7 @@ class Arguments:
 @require_safe
 @page
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
-    known = tool_calls.call_known(actor, call_id)
+    known = tool_calls.tool_call_detail(actor, call_id)
     row = known.call
     veiled = masked_values_of_call(row, known.interrupts, known.compared)
     url = reverse("reveal_call", args=[row.pk])
@@ -70,7 +70,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
         "mismatches": [say(one) for one in mismatches(shown, kept)],
         "is_partly_erased": any(one.text is None for one in kept),
         "questions": [
-            {"id": one.pk, "title": visible(one.title), "is_open": one.closed_at is None}
+            {"id": one.pk, "title": escape_invisible(one.title), "is_open": one.closed_at is None}
             for one in known.interrupts
         ],
         "is_long": len(known.entries) == tool_calls.ENTRIES,
@@ -89,8 +89,8 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
     found = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)
     context = {
         "history": thread,
-        "title": visible(thread.title) or gettext("Untitled thread"),
-        "external_id": visible(thread.external_id),
+        "title": escape_invisible(thread.title) or gettext("Untitled thread"),
+        "external_id": escape_invisible(thread.external_id),
         "entries": entry_rows(
             found[:_ENTRIES],
             agent=thread.agent.slug,
@@ -106,7 +106,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
 
 
 def _sets(
-    row: Any, known: tool_calls.Known, secrets: Secrets, reveals: Mapping[str, Reveal]
+    row: Any, known: tool_calls.ToolCallDetail, secrets: Secrets, reveals: Mapping[str, Reveal]
 ) -> list[Arguments]:
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")

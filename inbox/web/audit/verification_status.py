@@ -8,9 +8,13 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from inbox.queries.audit.verification_runs import Checked, Place, last_check
+from inbox.queries.audit.verification_runs import (
+    VerificationProblem,
+    VerificationRun,
+    last_verification,
+)
 from inbox.rules.people.access import Actor
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.verifier_messages import say_place, say_problem
 
 
@@ -28,7 +32,7 @@ class Badge:
 
 
 def badge_for(actor: Actor) -> Badge:
-    found = last_check(actor)
+    found = last_verification(actor)
     if found is None or found.is_stale:
         return _unverified(found)
     return Badge(
@@ -42,7 +46,7 @@ def badge_for(actor: Actor) -> Badge:
     )
 
 
-def _unverified(found: Checked | None) -> Badge:
+def _unverified(found: VerificationRun | None) -> Badge:
     says = (
         gettext("The trail has not been verified yet.")
         if found is None
@@ -52,7 +56,7 @@ def _unverified(found: Checked | None) -> Badge:
     return Badge("warn", says, found.at if found else None, "", None, [note], [])
 
 
-def _verdict(found: Checked) -> str:
+def _verdict(found: VerificationRun) -> str:
     if found.verdict == "intact":
         return gettext("The trail is intact.")
     if found.verdict == "tampered":
@@ -60,18 +64,21 @@ def _verdict(found: Checked) -> str:
     return gettext("Whether the trail is intact cannot be told.")
 
 
-def _basis(found: Checked) -> str:
+def _basis(found: VerificationRun) -> str:
     if not found.size:
         return gettext("There is no checkpoint that it could rest on.")
     return gettext(
         "{reached} entries were verified against the checkpoint of {size}, with the root {root}…, "
         "signed by {key}:"
     ).format(
-        reached=found.reached, size=found.size, root=found.root[:12], key=visible(found.key_name)
+        reached=found.reached,
+        size=found.size,
+        root=found.root[:12],
+        key=escape_invisible(found.key_name),
     )
 
 
-def _notes(found: Checked) -> list[str]:
+def _notes(found: VerificationRun) -> list[str]:
     notes = []
     if found.verdict == "tampered":
         notes.append(
@@ -85,7 +92,7 @@ def _notes(found: Checked) -> list[str]:
     return notes
 
 
-def _shown(place: Place) -> tuple[str, str]:
+def _shown(place: VerificationProblem) -> tuple[str, str]:
     if not place.where:
         return gettext("In what belongs to others."), ""
     if place.seq is None:

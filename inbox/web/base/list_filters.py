@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.queries.decisions.inbox_lists import Choices
+from inbox.queries.decisions.inbox_lists import FilterChoices
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState, Sort
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 
 STATES = {
     ListState.OPEN: gettext_noop("Pending"),
@@ -83,7 +83,7 @@ class Asked:
 
     @property
     def whole_query(self) -> str:
-        return self.filter.to_whole_query()
+        return self.filter.to_full_query()
 
     @property
     def suffix(self) -> str:
@@ -131,7 +131,7 @@ class Asked:
         return [
             Chip(
                 label=gettext(_LABELS[name]),
-                value=visible(value),
+                value=escape_invisible(value),
                 url=list_url(wanted.without(name)),
             )
             for name, value in texts.items()
@@ -163,12 +163,12 @@ def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
     return not asked.ignored and ("" in sent.values() or any(name in sent for name in needless))
 
 
-def selects_of(choices: Choices, wanted: InterruptFilter) -> list[Select]:
+def selects_of(choices: FilterChoices, wanted: InterruptFilter) -> list[Select]:
     """The drop-downs, with what there is to choose from; what is chosen is always among it."""
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
     found = [_select("state", _said(STATES), wanted.state)]
     for name, values in names.items():
-        options = [("", gettext("Any")), *((value, visible(value)) for value in values)]
+        options = [("", gettext("Any")), *((value, escape_invisible(value)) for value in values)]
         found.append(_select(name, options, getattr(wanted, name)))
     if len(choices.teams) > 1 or wanted.team:
         found.append(_select("team", [("", gettext("Any")), *choices.teams], wanted.team))
@@ -179,7 +179,7 @@ def selects_of(choices: Choices, wanted: InterruptFilter) -> list[Select]:
 def _select(name: str, options: Any, chosen: str) -> Select:
     pairs = [(str(value), label) for value, label in options]
     if chosen not in dict(pairs):
-        pairs.append((chosen, visible(chosen)))
+        pairs.append((chosen, escape_invisible(chosen)))
     return Select(
         name,
         gettext(_LABELS[name]),

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from inbox.queries.decisions.masked_values import MaskedValues
 from inbox.rules.schema.secrets import Path
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 
 TITLES = {
     "request": gettext_noop("What the agent says beside"),
@@ -45,4 +45,4 @@ def reveals_of(
 
 
 def _named(place: Path) -> str:
-    return " / ".join(visible(str(part)) for part in place)
+    return " / ".join(escape_invisible(str(part)) for part in place)

@@ -21,7 +21,7 @@ from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor
-from inbox.rules.people.avatars import hue, initials
+from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.web.base.js_messages import words
 from inbox.web.base.toasts import DONE, toast_of
 from inbox.web.base.translate import say
@@ -97,7 +97,7 @@ def show(
         "words": json.dumps(words(), separators=(",", ":")),
         "me": actor.label,
         "me_initials": initials(actor.label),
-        "me_hue": hue(actor.user_id or 0),
+        "me_hue": avatar_colour(actor.user_id or 0),
     }
     return render(request, template, {**frame, **context}, status=status)
 

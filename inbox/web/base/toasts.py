@@ -11,7 +11,7 @@ from django.urls import reverse
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.decisions.decision_labels import verdict_of
 
 #: The parameter of an address that names the interrupt which was decided.
@@ -49,7 +49,7 @@ def toast_of(request: HttpRequest, actor: Actor) -> Toast | None:
     may_undo = detail.may_withdraw
     return Toast(
         word=verdict.word,
-        title=visible(detail.interrupt.title),
+        title=escape_invisible(detail.interrupt.title),
         icon=verdict.icon,
         tone=verdict.tone,
         url=reverse("decided_interrupt", args=[detail.interrupt.pk]),

@@ -11,13 +11,17 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.decisions.bulk import BulkResult, decide_many, withdraw_many
-from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER, review_for, similar_for
+from inbox.queries.decisions.bulk_reviews import (
+    MAX_BULK_INTERRUPTS,
+    bulk_review_for,
+    similar_review_for,
+)
 from inbox.queries.decisions.collaboration import withdrawable_by
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Forbidden, NotFound
-from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.list_filters import list_before, list_url
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
@@ -43,7 +47,7 @@ class Outcome:
 @require_safe
 @page
 def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    found = similar_for(actor, interrupt_id)
+    found = similar_review_for(actor, interrupt_id)
     # All of one shape may be ticked at once: what differs between them is in one table.
     everything = request.GET.get("tick") == "all"
     ticked = [row.pk for row in found.rows] if everything else []
@@ -54,7 +58,7 @@ def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespo
 @require_safe
 @page
 def review(request: HttpRequest, actor: Actor) -> HttpResponse:
-    found = review_for(actor, _ids(request.GET.getlist("id")))
+    found = bulk_review_for(actor, _ids(request.GET.getlist("id")))
     return _show(request, actor, found.rows, more=found.more)
 
 
@@ -62,7 +66,7 @@ def review(request: HttpRequest, actor: Actor) -> HttpResponse:
 @page
 def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Decide what was on the page and ticked there; each request gives its own result."""
-    shown = _boxes(request.POST.getlist("item")[:MOST_TOGETHER])
+    shown = _boxes(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
     listed = _ids(request.POST.getlist("shown"))
     rows = _rows_to_decide(actor, [*shown, *listed])
     note = request.POST.get("reason", "").replace("\r\n", "\n").strip()
@@ -102,11 +106,11 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
         NotFound: there are none.
         Forbidden: the actor may decide none of them.
     """
-    rows: list[Any] = list(review_for(actor, ids).rows)
+    rows: list[Any] = list(bulk_review_for(actor, ids).rows)
     if not rows:
         raise NotFound()
     if not any(row.may_decide for row in rows):
-        raise Forbidden(NEEDS[Permission.DECIDE])
+        raise Forbidden(MISSING_PERMISSION[Permission.DECIDE])
     return rows
 
 
@@ -157,7 +161,7 @@ def _show_outcomes(
 ) -> HttpResponse:
     """What became of each, read again; `left` are those that can be looked at once more."""
     outcomes = [
-        _outcome(row, actor, refused.get(row.pk, "")) for row in review_for(actor, ids).rows
+        _outcome(row, actor, refused.get(row.pk, "")) for row in bulk_review_for(actor, ids).rows
     ]
     context = {
         **_way_back(request),
@@ -166,7 +170,9 @@ def _show_outcomes(
         "undoable": [one for one in outcomes if one.can_undo],
         "is_undo": is_undo,
         "left": [
-            row.pk for row in review_for(actor, left).rows if row.status == InterruptStatus.OPEN
+            row.pk
+            for row in bulk_review_for(actor, left).rows
+            if row.status == InterruptStatus.OPEN
         ],
     }
     return show(request, actor, "reviewed.html", context, section="")
@@ -190,8 +196,8 @@ def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
         word, icon, tone = gettext("Open again"), "circle-dashed", "quiet"
     return Outcome(
         row=row,
-        title=visible(row.title),
-        word=visible(word),
+        title=escape_invisible(row.title),
+        word=escape_invisible(word),
         icon=icon,
         tone=tone,
         is_done=is_done,

@@ -12,18 +12,18 @@ from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
 from inbox.rules.decisions.bulk import (
-    LONGEST_VALUE,
+    MAX_VALUE_CHARACTERS,
+    MAX_VALUES,
     METADATA,
-    MOST_VALUES,
     bulk_obstacle,
-    text_of,
-    values_of,
+    bulk_values,
+    value_text,
 )
 from inbox.rules.decisions.similarity import differing_paths
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import secrets_of_arguments
-from inbox.rules.schema.secrets import NAMES, NumberedMasks, plain_masks
-from inbox.rules.text.safe_text import visible
+from inbox.rules.schema.secrets import NAMES, NumberedMasks, without_mask_numbers
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.translate import say
 from inbox.web.decisions.decision_labels import verdict_of
 from inbox.web.decisions.list_rows import urgency
@@ -120,7 +120,7 @@ def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UU
     common = [place for place in places if place not in columns]
     first = rows[0]
     return Group(
-        tool=visible(first.tool or first.reason),
+        tool=escape_invisible(first.tool or first.reason),
         agent=first.agent.slug,
         team=first.team.name,
         common=[_cell(values[0], place) for place in common],
@@ -137,19 +137,19 @@ def _item(
 ) -> Item:
     blocked = why_not(row, me=me, now=now)
     claim = claim_on(row, now)
-    title, message = visible(row.title), visible(_asked(row).get("message") or "")
+    title, message = escape_invisible(row.title), escape_invisible(_asked(row).get("message") or "")
     return Item(
         key=str(row.pk),
         box=f"{row.pk}:{row.shown_digest}",
         url=reverse("interrupt", args=[row.pk]),
         title=title,
-        message="" if message == title else message[:LONGEST_VALUE],
+        message="" if message == title else message[:MAX_VALUE_CHARACTERS],
         asked_at=row.created_at,
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
         claimed_by=claim.user.display_name if claim else "",
         is_mine=claim is not None and claim.user_id == me,
-        cells=cells[:MOST_VALUES],
+        cells=cells[:MAX_VALUES],
         blocked=blocked,
         is_ticked=not blocked and row.pk in ticked,
     )
@@ -166,16 +166,16 @@ def _values(row: Any, masks: NumberedMasks | None = None) -> dict[str, Any]:
     metadata = _asked(row).get("metadata")
     if masks is not None:
         args, metadata = masks.hidden(args), NAMES.masked(metadata)
-    return values_of(args, metadata)
+    return bulk_values(args, metadata)
 
 
 def _label(place: str) -> str:
-    return gettext("Metadata") if place == METADATA else visible(place)
+    return gettext("Metadata") if place == METADATA else escape_invisible(place)
 
 
 def _cell(values: dict[str, Any], place: str) -> Cell:
     if place not in values:
         return Cell(_label(place), "", is_absent=True)
-    text = plain_masks(text_of(values[place]))
-    is_cut = len(text) > LONGEST_VALUE
+    text = without_mask_numbers(value_text(values[place]))
+    is_cut = len(text) > MAX_VALUE_CHARACTERS
     return Cell(_label(place), text[:_BEGINNING] if is_cut else text, is_cut=is_cut)

@@ -7,8 +7,8 @@ from datetime import datetime
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.interrupts import InterruptDetail
-from inbox.rules.people.avatars import hue, initials
-from inbox.rules.text.safe_text import visible
+from inbox.rules.people.avatars import avatar_colour, initials
+from inbox.rules.text.safe_text import escape_invisible
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,24 @@ def together_of(detail: InterruptDetail, me: int | None) -> Together:
     claim = detail.claim
     return Together(
         claim=Claimed(
-            by=visible(claim.user.display_name),
+            by=escape_invisible(claim.user.display_name),
             is_mine=claim.user_id == me,
             until=claim.until,
             initials=initials(claim.user.display_name),
-            hue=hue(claim.user_id),
+            hue=avatar_colour(claim.user_id),
         )
         if claim
         else None,
         remarks=[
             Remark(
                 id=f"comment-{row.pk}",
-                who=gettext("You") if row.user_id == me else visible(row.user.display_name),
-                text=visible(row.text),
+                who=gettext("You")
+                if row.user_id == me
+                else escape_invisible(row.user.display_name),
+                text=escape_invisible(row.text),
                 at=row.created_at,
                 initials=initials(row.user.display_name),
-                hue=hue(row.user_id),
+                hue=avatar_colour(row.user_id),
             )
             for row in detail.comments
         ],

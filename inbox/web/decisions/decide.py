@@ -12,7 +12,7 @@ from inbox.actions.decisions.decide import decide
 from inbox.queries.decisions.interrupts import InterruptDetail, detail_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view
-from inbox.rules.people.access import NEEDS, Actor, Permission
+from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.base.pages import is_fragment, page
 from inbox.web.base.translate import say
@@ -42,7 +42,7 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     detail = detail_for(actor, interrupt_id)
     if not detail.may_decide:
         # Before what is wrong with the answer: it would not be taken in any case.
-        raise errors.Forbidden(NEEDS[Permission.DECIDE])
+        raise errors.Forbidden(MISSING_PERMISSION[Permission.DECIDE])
     with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
         _check_view(detail, posted)
     status, payload = read_answer(Sheet(detail, posted), posted)

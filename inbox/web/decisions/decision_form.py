@@ -17,8 +17,8 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_schema, secrets_of_arguments
 from inbox.rules.schema.schemas import member_schema
 from inbox.rules.schema.secrets import MASK, NAMES, Secrets
-from inbox.rules.text.safe_text import is_long, json_text, visible
-from inbox.rules.text.unicode_spoofing import Finding, findings, findings_of
+from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
+from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
 from inbox.web.runs.conversation import Conversation
 
 #: What the page asks for with buttons and the note instead of with a field.
@@ -211,7 +211,7 @@ class Sheet:
     def title(self) -> str:
         """What the agent calls the answer, "" if it has no name for it."""
         title = self._schema.get("title")
-        return visible(title) if isinstance(title, str) else ""
+        return escape_invisible(title) if isinstance(title, str) else ""
 
     @property
     def schema_text(self) -> str:
@@ -257,8 +257,8 @@ class Sheet:
         They are looked for in the values behind masks too; what stands there is not told.
         """
         row = self.detail.interrupt
-        question = findings_of(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
-        return [*map(self._without_secrets, question), *findings(self._around)]
+        question = cached_findings(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
+        return [*map(self._without_secrets, question), *find_spoofing(self._around)]
 
     @property
     def _shown(self) -> dict[str, Any]:

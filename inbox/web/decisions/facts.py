@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 from inbox.forms.values import label_of
 from inbox.rules.runs.proposals import Proposal, is_call
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: More facts than this are shown as JSON.
 _MOST = 60
@@ -122,7 +122,7 @@ def _facts(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Fact]:
 
 def _fact(name: str, label: str, value: Any) -> Fact:
     if isinstance(value, str):
-        text = visible(value)
+        text = escape_invisible(value)
         if _RISK.fullmatch(name):
             return Fact(label, text, "badge", _TONES.get(value.strip().lower(), "line"))
         return Fact(label, text, "code" if _CODE.fullmatch(name) else "text")
@@ -131,5 +131,5 @@ def _fact(name: str, label: str, value: Any) -> Fact:
     if value is None:
         return Fact(label, gettext("No value"))
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return Fact(label, "\n".join(map(visible, value)))
+        return Fact(label, "\n".join(map(escape_invisible, value)))
     return Fact(label, json_text(value), "code" if isinstance(value, dict | list) else "text")

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
 from inbox.queries.decisions.interrupts import detail_for, interrupt_for, progress_of
-from inbox.queries.people.access import decides_somewhere
+from inbox.queries.people.access import may_decide_anywhere
 from inbox.rules.decisions.list_filters import InterruptFilter, ListState
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor
@@ -118,7 +118,7 @@ def _list(
         now=now,
         current=current,
         suffix=asked.suffix,
-        may_pick=decides_somewhere(actor),
+        may_pick=may_decide_anywhere(actor),
         page="decided_interrupt" if wanted.is_closed else "interrupt",
     )
     return {

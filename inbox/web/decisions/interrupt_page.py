@@ -13,12 +13,12 @@ from django.utils.translation import gettext
 from inbox.forms import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
-from inbox.queries.runs.latest_run import last_try
-from inbox.rules.decisions.value_diff import MOST
+from inbox.queries.runs.latest_run import last_retry
+from inbox.rules.decisions.value_diff import MAX_CHANGES
 from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.safe_text import is_long, json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import Reveal, reveals_of
 from inbox.web.decisions.collaboration import Notice, Together, together_of
@@ -100,19 +100,19 @@ class Card:
 
     @property
     def title(self) -> str:
-        return visible(self.row.title)
+        return escape_invisible(self.row.title)
 
     @property
     def thread_id(self) -> str:
-        return visible(self.row.thread.external_id)
+        return escape_invisible(self.row.thread.external_id)
 
     @property
     def run_id(self) -> str:
-        return visible(self.row.run.external_id)
+        return escape_invisible(self.row.run.external_id)
 
     @property
     def tool(self) -> str:
-        return visible(self.row.tool or self.row.reason)
+        return escape_invisible(self.row.tool or self.row.reason)
 
     @property
     def urgency(self) -> str:
@@ -126,9 +126,9 @@ class Card:
     @cached_property
     def words(self) -> list[str]:
         """What the agent says about it: its last message before the question, and the question."""
-        message = self._message if visible(self._message) != self.title else ""
+        message = self._message if escape_invisible(self._message) != self.title else ""
         words = (self.sheet.conversation.last_words, message)
-        return [visible(text) for text in words if text.strip()]
+        return [escape_invisible(text) for text in words if text.strip()]
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -160,7 +160,7 @@ class Card:
     @property
     def has_more_changes(self) -> bool:
         """Whether there are more than are listed."""
-        return len(self.changes) == MOST
+        return len(self.changes) == MAX_CHANGES
 
     @property
     def is_unreadable(self) -> bool:
@@ -259,7 +259,7 @@ class Card:
         call = self.row.tool_call
         if call is None or call.started_at or resumed is None:
             return False
-        return last_try(resumed).status in (RunStatus.FAILED, RunStatus.CANCELLED)
+        return last_retry(resumed).status in (RunStatus.FAILED, RunStatus.CANCELLED)
 
     @property
     def _decided_changes(self) -> list[ShownChange]:
@@ -285,7 +285,7 @@ class Card:
         verdict = verdict_of(row, next(iter(row.standing), None), self.me)
         return Sibling(
             url=reverse("interrupt", args=[row.pk]),
-            title=visible(row.title),
+            title=escape_invisible(row.title),
             word=verdict.short if verdict else gettext("Pending"),
             icon=verdict.icon if verdict else "circle-dashed",
             tone=verdict.tone if verdict else "quiet",
@@ -294,5 +294,5 @@ class Card:
 
 
 def _found(finding: Finding) -> tuple[str, str, str]:
-    where = " / ".join(visible(str(part)) for part in finding.path)
-    return where, finding.kind, visible(finding.what)
+    where = " / ".join(escape_invisible(str(part)) for part in finding.path)
+    return where, finding.kind, escape_invisible(finding.what)

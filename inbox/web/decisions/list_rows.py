@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
-from inbox.rules.decisions.list_filters import SOON
+from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.decisions.decision_labels import verdict_of
 
 #: What is amber before it expires is red in the end.
@@ -47,7 +47,7 @@ class Row:
 
 def urgency(expires_at: datetime | None, now: datetime) -> str:
     """The tone of an expiry: "bad" in the last two minutes, "warn" in the last ten, else ""."""
-    if expires_at is None or expires_at - now > SOON:
+    if expires_at is None or expires_at - now > EXPIRING_SOON:
         return ""
     return "bad" if expires_at - now <= VERY_SOON else "warn"
 
@@ -98,9 +98,9 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         id=f"row-{item.pk}",
         key=str(item.pk),
         url="",
-        title=visible(item.title),
-        said=visible(item.message) if item.message != item.title else "",
-        tool=visible(item.tool or item.reason),
+        title=escape_invisible(item.title),
+        said=escape_invisible(item.message) if item.message != item.title else "",
+        tool=escape_invisible(item.tool or item.reason),
         agent=item.agent.slug,
         at=item.created_at if is_open else item.closed_at,
         state=verdict.word if verdict else state,

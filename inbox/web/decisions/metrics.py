@@ -18,12 +18,12 @@ from inbox.queries.decisions.metrics import metrics_for
 from inbox.rules.decisions.metrics import (
     DEFAULT_DAYS,
     WINDOWS,
-    Counts,
-    Times,
-    days_until,
+    DecisionTimes,
+    OutcomeCounts,
+    days_ending,
 )
 from inbox.rules.people.access import Actor
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import span
 from inbox.web.base.list_filters import Option, Select
 from inbox.web.base.pages import bounded, page, show
@@ -75,7 +75,7 @@ class Window:
 def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200]
     today = timezone.now().date()
-    days = days_until(today, count)
+    days = days_ending(today, count)
     found = metrics_for(actor, days, team=team)
     tools = [_tool_row(name, *counted) for name, counted in found.by_tool.items()]
     top = max((counts.all for _, counts in found.by_day), default=0)
@@ -125,16 +125,16 @@ def _teams(actor: Actor, chosen: str) -> Select | None:
     _, teams = agents_and_teams(actor)
     if len(teams) < 2:
         return None
-    options = [("", gettext("Any")), *((slug, visible(name)) for slug, name in teams)]
+    options = [("", gettext("Any")), *((slug, escape_invisible(name)) for slug, name in teams)]
     return Select(
         "team", gettext("Team"), [Option(slug, name, slug == chosen) for slug, name in options]
     )
 
 
-def _tool_row(name: str, counts: Counts, times: Times) -> ToolRow:
+def _tool_row(name: str, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow:
     share = counts.approval_rate
     return ToolRow(
-        name=visible(name),
+        name=escape_invisible(name),
         url=f"{reverse('audit')}?{urlencode({'tool': name})}",
         calls=counts.all,
         approved=_percent(share),
@@ -146,7 +146,7 @@ def _tool_row(name: str, counts: Counts, times: Times) -> ToolRow:
     )
 
 
-def _bars(days: Sequence[Counts], top: int) -> list[Bar]:
+def _bars(days: Sequence[OutcomeCounts], top: int) -> list[Bar]:
     found = []
     for place, counts in enumerate(days):
         ground = float(_HEIGHT)

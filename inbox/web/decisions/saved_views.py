@@ -63,7 +63,7 @@ def _refuse(
         "problem": say(refusal.message),
         "name": request.POST.get("name", ""),
         "team": request.POST.get("team", ""),
-        "query": wanted.to_whole_query(),
+        "query": wanted.to_full_query(),
         "list_url": list_url(wanted),
     }
     return show(request, actor, "view_refused.html", context, section="", status=422)

@@ -6,25 +6,25 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.rules.decisions.value_diff import Change, Kind, changes_between
+from inbox.rules.decisions.value_diff import Change, ChangeKind, changes_between
 from inbox.rules.schema.secrets import (
     MASK,
     NAMES,
     NumberedMasks,
     Secrets,
     is_mask,
-    plain_masks,
+    without_mask_numbers,
 )
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 
 #: Of a longer stretch that stayed, only this much is shown at each of its ends.
 _CONTEXT = 120
 _GAP = " ⋯ "
 _ARROW = " → "
 _KINDS = {
-    Kind.ADDED: gettext_noop("added"),
-    Kind.REMOVED: gettext_noop("removed"),
-    Kind.CHANGED: gettext_noop("changed"),
+    ChangeKind.ADDED: gettext_noop("added"),
+    ChangeKind.REMOVED: gettext_noop("removed"),
+    ChangeKind.CHANGED: gettext_noop("changed"),
 }
 
 
@@ -56,10 +56,13 @@ def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[Sho
 
 def _shown(change: Change) -> ShownChange:
     return ShownChange(
-        path=" / ".join(visible(str(part)) for part in change.path),
+        path=" / ".join(escape_invisible(str(part)) for part in change.path),
         kind=gettext(_KINDS[change.kind]),
         pieces=_masked(change)
-        or [(piece.tag, plain_masks(_text(piece.tag, piece.text))) for piece in change.pieces],
+        or [
+            (piece.tag, without_mask_numbers(_text(piece.tag, piece.text)))
+            for piece in change.pieces
+        ],
     )
 
 
@@ -72,11 +75,11 @@ def _masked(change: Change) -> list[tuple[str, str]]:
     if not (is_mask(before) or is_mask(after)):
         return []
     sides = (("del", before), ("ins", after))
-    return [(tag, MASK if is_mask(text) else visible(text)) for tag, text in sides if text]
+    return [(tag, MASK if is_mask(text) else escape_invisible(text)) for tag, text in sides if text]
 
 
 def _text(tag: str, value: Any) -> str:
-    text = visible(value) if isinstance(value, str) else json_text(value)
+    text = escape_invisible(value) if isinstance(value, str) else json_text(value)
     if tag == "" and len(text) > 2 * _CONTEXT + len(_GAP):
         return text[:_CONTEXT] + _GAP + text[-_CONTEXT:]
     return text

@@ -11,7 +11,7 @@ from inbox.actions.decisions.unmask import unmask_interrupt, unmask_tool_call
 from inbox.queries.decisions.interrupts import interrupt_for
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.rules.people.access import Actor
-from inbox.rules.text.safe_text import pretty
+from inbox.rules.text.safe_text import format_json
 from inbox.web.base.masks import TITLES
 from inbox.web.base.pages import page, show
 
@@ -37,5 +37,5 @@ def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpRespon
 def _show(
     request: HttpRequest, actor: Actor, what: str, text: str, back: str, **more: bool
 ) -> HttpResponse:
-    context = {"title": gettext(TITLES[what]), "text": pretty(text), "back": back, **more}
+    context = {"title": gettext(TITLES[what]), "text": format_json(text), "back": back, **more}
     return show(request, actor, "revealed.html", context, section="")

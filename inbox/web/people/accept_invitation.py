@@ -19,10 +19,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.people.accept_invitation import join_as_new, join_team
 from inbox.queries.people.api_keys import actor_of_user
-from inbox.queries.people.invitations import open_invitation, team_joined
+from inbox.queries.people.invitations import joined_team, open_invitation
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page
 from inbox.web.base.translate import say
 from inbox.web.people.teams import ROLES
@@ -59,7 +59,7 @@ def invited(request: HttpRequest, token: str) -> HttpResponse:
     """Show who invites to what; only a click changes anything, for programs open links as well."""
     user: Any = request.user
     # Who signs in at an identity provider has joined by that, and comes back here.
-    if user.is_authenticated and (team := team_joined(actor_of_user(user), token)):
+    if user.is_authenticated and (team := joined_team(actor_of_user(user), token)):
         return HttpResponseRedirect(reverse("team", args=[team.slug]))
     return _show(request, token)
 
@@ -124,11 +124,11 @@ def _show(
     user: Any = request.user
     context = {
         "token": token,
-        "team": visible(row.team.name),
+        "team": escape_invisible(row.team.name),
         "role": gettext(ROLES[Role(row.role)]),
-        "by": visible(row.invited_by),
+        "by": escape_invisible(row.invited_by),
         "email": row.email,
-        "me": visible(user.display_name) if user.is_authenticated else "",
+        "me": escape_invisible(user.display_name) if user.is_authenticated else "",
         "form": form or NewAccount(),
         "notice": notice,
         "here": reverse("invited", args=[token]),

@@ -25,12 +25,12 @@ from inbox.queries.people.members import team_access
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.people.api_keys import (
-    USUAL_DAYS,
-    USUAL_OVERLAP_HOURS,
+    DEFAULT_DAYS_VALID,
+    DEFAULT_OVERLAP_HOURS,
     KeyState,
-    state_of_key,
+    key_state,
 )
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 from inbox.web.people.teams import PERMISSIONS, frame_of
@@ -81,7 +81,7 @@ class Typed:
     name: str = ""
     scopes: Sequence[str] = (Permission.READ.value, Permission.RUN.value)
     agent: str = ""
-    days: str = str(USUAL_DAYS)
+    days: str = str(DEFAULT_DAYS_VALID)
 
 
 @require_safe
@@ -141,7 +141,7 @@ def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
         _, token = rotate_key(
             key_id=key_id,
             actor=actor,
-            overlap_hours=int(hours) if hours in OVERLAPS else USUAL_OVERLAP_HOURS,
+            overlap_hours=int(hours) if hours in OVERLAPS else DEFAULT_OVERLAP_HOURS,
             days=_days(days) if days in LIVES else UNCHANGED,
         )
     except errors.KeyEnded as refusal:
@@ -171,7 +171,7 @@ def _show_key(
         "key": _shown(row, timezone.now()),
         "token": token,
         "notice": notice,
-        "overlaps": _choices(OVERLAPS, str(USUAL_OVERLAP_HOURS)),
+        "overlaps": _choices(OVERLAPS, str(DEFAULT_OVERLAP_HOURS)),
         "lives": [(KEEP, gettext("As it is now"), True), *_choices(LIVES, None)],
         **frame_of(actor, team_access(actor, row.team.slug), "keys"),
     }
@@ -204,7 +204,7 @@ def _show_form(
 
 
 def _shown(row: Any, now: datetime) -> Shown:
-    state = state_of_key(
+    state = key_state(
         revoked_at=row.revoked_at,
         expires_at=row.expires_at,
         last_used_at=row.last_used_at,
@@ -214,8 +214,8 @@ def _shown(row: Any, now: datetime) -> Shown:
     has_former = row.former_until is not None and now < row.former_until
     return Shown(
         row=row,
-        name=visible(row.name),
-        made_by=visible(row.made_by),
+        name=escape_invisible(row.name),
+        made_by=escape_invisible(row.made_by),
         scopes=[gettext(PERMISSIONS[one][0]) for one in Permission if one in row.permissions()],
         state=gettext(words),
         tone=tone,

@@ -16,7 +16,7 @@ from inbox.queries.people.teams import team_for
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 from inbox.web.people.teams import ROLES, frame_of
@@ -119,7 +119,7 @@ def _shown(row: Any, now: Any) -> dict[str, Any]:
     return {
         "row": row,
         "role": gettext(ROLES[Role(row.role)]),
-        "by": visible(row.invited_by),
+        "by": escape_invisible(row.invited_by),
         "state": gettext(words),
         "tone": tone,
         "icon": icon,

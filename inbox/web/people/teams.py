@@ -25,10 +25,10 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
-from inbox.rules.people.avatars import hue, initials
+from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 
@@ -223,7 +223,7 @@ def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:
     """What each page of a team has around it; `part` is which of them it is."""
     return {
         "team": mine.team,
-        "team_name": visible(mine.team.name),
+        "team_name": escape_invisible(mine.team.name),
         "may_change": mine.administers,
         "part": part,
         "teams": _rows(teams_with_access(actor)),
@@ -231,13 +231,13 @@ def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:
 
 
 def person_of(row: Any, actor: Actor) -> Person:
-    name = visible(row.user.display_name)
+    name = escape_invisible(row.user.display_name)
     return Person(
         user_id=row.user_id,
         name=name,
         username=row.user.get_username(),
         initials=initials(name),
-        hue=hue(row.user_id),
+        hue=avatar_colour(row.user_id),
         role=row.role,
         role_name=gettext(ROLES[Role(row.role)]),
         is_active=row.user.is_active,
@@ -249,7 +249,7 @@ def _rows(standings: Sequence[TeamAccess]) -> list[dict[str, Any]]:
     return [
         {
             "slug": one.team.slug,
-            "name": visible(one.team.name),
+            "name": escape_invisible(one.team.name),
             "role": gettext(ROLES[one.role]) if one.role else "",
         }
         for one in standings

@@ -9,8 +9,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.rules.people.access import ActorKind
-from inbox.rules.people.avatars import hue, initials
-from inbox.rules.text.safe_text import visible
+from inbox.rules.people.avatars import avatar_colour, initials
+from inbox.rules.text.safe_text import escape_invisible
 
 #: What somebody did, as others read it and as they read it themselves.
 _SAYS = {
@@ -131,10 +131,10 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     reason = answer.get("reason")
     return Line(
         sentence=_sentence(entry.action, told["detail"], who=who, is_me=is_me),
-        note=visible(reason) if isinstance(reason, str) else "",
+        note=escape_invisible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(name) if is_person else "",
-        hue=hue(int(entry.actor_id)) if is_person and entry.actor_id.isdigit() else 1,
+        hue=avatar_colour(int(entry.actor_id)) if is_person and entry.actor_id.isdigit() else 1,
     )
 
 

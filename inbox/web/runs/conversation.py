@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from agents.agui.content import content_text
 from agents.agui.conversation import is_from_client
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.text.safe_text import visible
+from inbox.rules.text.safe_text import escape_invisible
 
 _SPEAKERS = {
     "user": (gettext_noop("User"), "user"),
@@ -47,7 +47,7 @@ class Conversation:
         """The last messages, as far as people wrote or read them."""
         sent = json.loads(self.interrupt.thread.client_messages)
         return [
-            Said(*speaker_of(message, sent), text=visible(_text_of(message)))
+            Said(*speaker_of(message, sent), text=escape_invisible(_text_of(message)))
             for message in self._shown
         ]
 

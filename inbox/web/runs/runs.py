@@ -18,8 +18,8 @@ from inbox.queries.runs import threads
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.states import ACTIVE_RUN, RunStatus
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 from inbox.web.runs.thread_timeline import RUN_STATES
@@ -30,7 +30,7 @@ MESSAGE_CHARACTERS = 100_000
 #: What the list can be narrowed to.
 _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
     "": (gettext_noop("All"), ()),
-    "active": (gettext_noop("Going on"), ACTIVE_RUN),
+    "active": (gettext_noop("Going on"), ACTIVE_RUN_STATUSES),
     "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
     "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
 }
@@ -172,7 +172,7 @@ def _show_start(
             Choice(
                 f"{reverse('start')}?agent={agent.slug}",
                 agent.slug,
-                visible(agent.description),
+                escape_invisible(agent.description),
                 agent == chosen,
             )
             for agent in startable
@@ -239,7 +239,7 @@ def _row(run: Any) -> RunRow:
     return RunRow(
         id=f"run-{run.pk}",
         url=reverse("thread", args=[run.thread_id]),
-        title=visible(run.thread.title) or gettext("Untitled thread"),
+        title=escape_invisible(run.thread.title) or gettext("Untitled thread"),
         agent=run.thread.agent.slug,
         word=gettext(word),
         icon=icon,

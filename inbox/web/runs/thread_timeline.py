@@ -13,14 +13,14 @@ from django.utils.translation import gettext, gettext_noop
 from agents.agui.content import content_text
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import (
-    ACTIVE_RUN,
+    ACTIVE_RUN_STATUSES,
     InterruptStatus,
     RunStatus,
     ToolCallState,
 )
 from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.decisions.decision_labels import verdict_of
 from inbox.web.runs.conversation import speaker_of
 
@@ -170,7 +170,7 @@ def _message(
         who=speaker,
         icon=icon,
         role=message["role"],
-        text=visible(label or _text(masked_message(message).get("content"))),
+        text=escape_invisible(label or _text(masked_message(message).get("content"))),
         calls=[
             known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
         ],
@@ -209,7 +209,7 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
     about = [(row, ask) for row, ask in asks if row.tool_call_id == call.pk]
     secrets = secrets_of_arguments(*(row.body for row, _ in about))
     return Call(
-        name=visible(call.name),
+        name=escape_invisible(call.name),
         args=json_text(secrets.masked(call.proposed)),
         edited_args="" if call.edited_args is None else secrets.text(call.edited_args),
         result=None if call.result is None else NAMES.text(call.result),
@@ -223,15 +223,17 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
 def _unfinished(call: Mapping[str, Any]) -> Call:
     """A call whose arguments are still coming in, or that another server made."""
     function = call["function"]
-    text = visible(NAMES.json(function["arguments"]))
-    return Call(visible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet")
+    text = escape_invisible(NAMES.json(function["arguments"]))
+    return Call(
+        escape_invisible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet"
+    )
 
 
 def _ask(row: Any, me: int | None) -> Ask:
     verdict = verdict_of(row, next(iter(row.standing), None), me)
     return Ask(
         url=reverse("interrupt", args=[row.pk]),
-        title=visible(row.title),
+        title=escape_invisible(row.title),
         word=verdict.short if verdict else gettext("Waits for a decision"),
         icon=verdict.icon if verdict else "circle-dashed",
         tone=verdict.tone if verdict else "warn",
@@ -244,14 +246,14 @@ def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> R
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
         id=f"run-{run.pk}",
-        external_id=visible(run.external_id),
+        external_id=escape_invisible(run.external_id),
         word=gettext(word),
         icon=icon,
         tone=tone,
         started_by=run.started_by,
         at=run.started_at or run.queued_at,
         attempt=run.attempt,
-        error=": ".join(part for part in (run.error_code, visible(message)) if part),
+        error=": ".join(part for part in (run.error_code, escape_invisible(message)) if part),
         retry_url=reverse("retry", args=[run.pk])
         if is_last and run.status == RunStatus.FAILED
         else "",
@@ -263,4 +265,4 @@ def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> R
 
 
 def _is_active(run: Any) -> bool:
-    return RunStatus(run.status) in ACTIVE_RUN
+    return RunStatus(run.status) in ACTIVE_RUN_STATUSES

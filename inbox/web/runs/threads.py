@@ -13,7 +13,7 @@ from inbox.queries.people.access import permissions_in
 from inbox.queries.runs import threads
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
 from inbox.web.runs.thread_timeline import story_of
 
@@ -43,7 +43,7 @@ def show_thread(
 ) -> HttpResponse:
     """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
     found = threads.thread_for(actor, thread_id)
-    conversation = threads.conversation_so_far(found)
+    conversation = threads.current_conversation(found)
     state = conversation.state
     permissions = permissions_in(actor, found.team_id, found.agent_id)
     story = story_of(
@@ -59,8 +59,8 @@ def show_thread(
     )
     context = {
         "thread": found,
-        "title": visible(found.title) or gettext("Untitled thread"),
-        "external_id": visible(found.external_id),
+        "title": escape_invisible(found.title) or gettext("Untitled thread"),
+        "external_id": escape_invisible(found.external_id),
         "story": story,
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
@@ -77,12 +77,12 @@ def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
         {
             "id": f"row-{row.pk}",
             "url": reverse("thread", args=[row.pk]),
-            "title": visible(row.title) or gettext("Untitled thread"),
+            "title": escape_invisible(row.title) or gettext("Untitled thread"),
             "agent": row.agent.slug,
-            "external_id": visible(row.external_id),
+            "external_id": escape_invisible(row.external_id),
             "at": row.updated_at,
             "is_current": row.pk == current,
         }
-        for row in threads.busy_threads_for(actor, limit=_THREADS)
+        for row in threads.recently_active_threads_for(actor, limit=_THREADS)
     ]
     return {"threads": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}

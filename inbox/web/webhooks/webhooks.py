@@ -14,13 +14,13 @@ from inbox.actions.webhooks.endpoints import change_webhook, remove_webhook, rot
 from inbox.queries.people.access import teams_of
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import Forbidden, WebhookDisabled
-from inbox.rules.people.access import NEEDS, Actor, Permission
-from inbox.rules.text.safe_text import visible
+from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
+from inbox.rules.text.safe_text import escape_invisible
 from inbox.rules.webhooks.delivery_rules import (
     DeliveryStatus,
     DisabledReason,
     EventType,
-    sentence_of,
+    problem_message,
 )
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
@@ -126,7 +126,7 @@ def show_webhook(
     found = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
     context = {
         "hook": row,
-        "description": visible(row.description),
+        "description": escape_invisible(row.description),
         "events": [(kind, gettext(EVENTS[EventType(kind)])) for kind in row.event_types],
         "why_off": gettext(_WHY_OFF[DisabledReason(row.disabled_reason)])
         if row.disabled_reason
@@ -149,7 +149,7 @@ def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
         Forbidden: the actor administers no team.
     """
     if not teams_of(actor, Permission.ADMIN):
-        raise Forbidden(NEEDS[Permission.ADMIN])
+        raise Forbidden(MISSING_PERMISSION[Permission.ADMIN])
     return {"hooks": endpoints.webhooks_for(actor), "current": current}
 
 
@@ -181,12 +181,12 @@ def _sent(row: Any) -> Sent:
     return Sent(
         id=row.message_id,
         type=row.type,
-        body=visible(row.body),
+        body=escape_invisible(row.body),
         created_at=row.created_at,
         status=words,
         tone=tone,
         icon=icon,
-        attempts=[(one.at, _came(one), visible(one.answer)) for one in attempts],
+        attempts=[(one.at, _came(one), escape_invisible(one.answer)) for one in attempts],
         next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
     )
 
@@ -194,6 +194,6 @@ def _sent(row: Any) -> Sent:
 def _came(attempt: Any) -> str:
     """What came of an attempt."""
     if attempt.problem:
-        return say(sentence_of(attempt.problem, attempt.status_code))
+        return say(problem_message(attempt.problem, attempt.status_code))
     told = gettext("The receiver answered with status {status} in {count} ms.")
     return told.format(status=attempt.status_code, count=attempt.milliseconds)

@@ -370,7 +370,7 @@ def test_a_table_holds_whatever_people_and_agents_write(log, kept, admin, world,
 
 
 def test_an_export_that_would_be_too_large_says_what_to_ask_for(log, kept, admin, monkeypatch):
-    monkeypatch.setattr(rules, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(rules, "MAX_ENTRIES", 3)
 
     problem = export(admin, status=422)
 

@@ -13,7 +13,7 @@ from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.api.base.openapi import describe_api
 from inbox.models import AuditEntry, Delivery, WebhookEndpoint
 from inbox.rules.people.access import SEED
-from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType
+from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from tests.api.runs.test_runs_and_decisions import key_with
 from tests.support.http.openapi_responses import problems_with
 from tests.support.http.webhook_receiver import receiver
@@ -131,7 +131,7 @@ def test_what_makes_no_sense_is_not_kept(admin, hook, wrong, field, status):
 
 
 def test_a_team_has_so_many_webhooks_and_no_more(admin, world):
-    for _ in range(MOST_ENDPOINTS):
+    for _ in range(MAX_ENDPOINTS):
         add_webhook(team_id=world.team.pk, url=URL, event_types=["run.finished"], actor=SEED)
 
     refused = admin.post("/api/webhooks", {"url": URL, "events": ["run.finished"]})

@@ -52,7 +52,7 @@ async def pay_out(call: ToolContext, order: int, part: int = 1) -> str:
     return await asyncio.to_thread(_work, call, "pay_out", order, part)
 
 
-#: Whose second call would be seen in the world.
+#: ExportScope second call would be seen in the world.
 ONCE = (charge.name, pay_out.name)
 
 

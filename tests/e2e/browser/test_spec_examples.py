@@ -8,7 +8,7 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.agents.remote_agent_server import Elsewhere
+from tests.support.agents.remote_agent_server import RemoteEndpoint
 from tests.support.browser.site import Site, open_site, wait_for
 from tests.support.processes import embedded_environment, manage
 from tests.support.web import spec_examples as examples
@@ -19,14 +19,14 @@ _PRIVATE = {"SIGNOFF_PRIVATE_AGENT_HOSTS": "127.0.0.1"}
 
 
 @pytest.fixture(scope="module")
-def agent() -> Iterator[Elsewhere]:
-    server = Elsewhere()
+def agent() -> Iterator[RemoteEndpoint]:
+    server = RemoteEndpoint()
     yield server
     server.close()
 
 
 @pytest.fixture(scope="module")
-def site(agent: Elsewhere, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(agent: RemoteEndpoint, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     data = tmp_path_factory.mktemp("examples")
     with open_site(data, **_PRIVATE) as site:
         environment = embedded_environment(data, **_PRIVATE)
@@ -42,7 +42,7 @@ def page(site: Site) -> Iterator[Page]:
 
 
 @pytest.fixture
-def ask(site: Site, agent: Elsewhere, page: Page) -> Any:
+def ask(site: Site, agent: RemoteEndpoint, page: Page) -> Any:
     """Let the agent ask, and open the page of its first question."""
 
     def ask(events: list[dict[str, Any]], number: int = 1) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def ask(site: Site, agent: Elsewhere, page: Page) -> Any:
 
 
 @pytest.fixture
-def heard(agent: Elsewhere) -> Any:
+def heard(agent: RemoteEndpoint) -> Any:
     """What the agent was sent to resume, once it was; who decided stands beside each payload."""
 
     def heard() -> Any:

@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from inbox.actions.webhooks.outbox import message
-from inbox.rules.webhooks.delivery_rules import SCHEDULE, EventType
+from inbox.rules.webhooks.delivery_rules import RETRY_DELAYS, EventType
 from inbox.webhook_sender import sign
 from tests.support.processes import embedded_environment, manage, start_embedded
 from tests.support.product_client import wait_for
@@ -118,7 +118,7 @@ def test_the_documents_name_every_event_and_every_pause():
     units = {"s": 1, "min": 60, "h": 3600}
     found = re.findall(r"(\d+) (s|min|h)\b", pauses)
     assert [int(count) * units[unit] for count, unit in found] == [
-        pause.total_seconds() for pause in SCHEDULE
+        pause.total_seconds() for pause in RETRY_DELAYS
     ]
 
 

@@ -18,7 +18,7 @@ from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.engine import connection_test
 from inbox.engine.connection_test import run_connection_test
 from inbox.models import AuditEntry, Endpoint
-from inbox.queries.agents.agents import agent_for, place_of
+from inbox.queries.agents.agents import agent_for, location_of
 from inbox.rules.errors import (
     AddressTaken,
     AgentChanged,
@@ -49,7 +49,7 @@ def put(world):
 
 
 def place(actor=SEED):
-    return place_of(actor, agent_for(actor, "refunds"))
+    return location_of(actor, agent_for(actor, "refunds"))
 
 
 def kept_headers():

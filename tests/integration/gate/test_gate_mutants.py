@@ -11,7 +11,7 @@ from inbox.actions.decisions.decide import (
     record_decisions,
 )
 from inbox.models.locks import lock_thread
-from inbox.queries.runs.interrupt_states import question
+from inbox.queries.runs.interrupt_states import interrupt_state
 from inbox.rules import errors
 from inbox.rules.decisions.gate import CHECKS, Check, Entrance
 from inbox.rules.runs.states import EntryStatus
@@ -116,7 +116,9 @@ def test_the_gate_refuses_an_answer_of_the_page_without_a_digest(approve):
 def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol):
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)
-    answer = DecisionDraft(interrupt, question(interrupt, None), entry(interrupt, cancelled=True))
+    answer = DecisionDraft(
+        interrupt, interrupt_state(interrupt, None), entry(interrupt, cancelled=True)
+    )
     thread, now = lock_thread(run.thread_id)
     as_requester = partial(authorize, thread=thread, now=now, entrance=Entrance.REQUESTER)
 

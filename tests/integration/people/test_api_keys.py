@@ -11,7 +11,7 @@ from inbox.actions.people import api_key_usage
 from inbox.actions.people.api_keys import make_key, revoke_key, rotate_key
 from inbox.models import ApiKey, AuditEntry, Decision
 from inbox.models.clock import database_now
-from inbox.queries.decisions.inbox_lists import whole_list_for
+from inbox.queries.decisions.inbox_lists import full_list_for
 from inbox.queries.people.access import is_still_allowed
 from inbox.queries.people.api_keys import actor_of_key
 from inbox.queries.runs.threads import (
@@ -86,7 +86,7 @@ def test_without_an_end_a_key_never_ends(world, later):
         ({"name": "a\u202eb"}, "name"),
         ({"scopes": set()}, "scopes"),
         ({"days": 0}, "expires_in_days"),
-        ({"days": rules.MOST_DAYS + 1}, "expires_in_days"),
+        ({"days": rules.MAX_DAYS + 1}, "expires_in_days"),
         ({"agent": "nobody"}, "agent"),
         ({"agent": "rehearsal", "scopes": {Permission.READ, Permission.DECIDE}}, "scopes"),
         ({"agent": "rehearsal", "scopes": {Permission.ADMIN}}, "scopes"),
@@ -162,7 +162,7 @@ def test_a_key_gives_itself_no_power_by_a_new_token_for_another_one(world):
 
 
 def test_a_team_has_so_many_keys_and_no_more(world, monkeypatch):
-    monkeypatch.setattr("inbox.actions.people.api_keys.MOST_KEYS", 2)  # the world has one
+    monkeypatch.setattr("inbox.actions.people.api_keys.MAX_KEYS", 2)  # the world has one
     key, _ = make(world, "read")
 
     with pytest.raises(InvalidValue):
@@ -248,7 +248,7 @@ def test_a_new_token_can_come_with_a_new_end(world, ana):
     assert never.expires_at is None
 
 
-@pytest.mark.parametrize("hours", [-1, rules.MOST_OVERLAP_HOURS + 1])
+@pytest.mark.parametrize("hours", [-1, rules.MAX_OVERLAP_HOURS + 1])
 def test_the_token_before_lives_no_longer_than_a_week(world, hours):
     key, _ = make(world, "read")
 
@@ -265,7 +265,7 @@ def test_the_key_of_an_agent_runs_and_reads_that_agent(world, own):
     assert run_for(own, run.pk) == run
     assert runs_for(own) == [run]
     assert threads_for(own) == [run.thread]
-    assert len(whole_list_for(own, _everything(), now=database_now()).rows) == 1
+    assert len(full_list_for(own, _everything(), now=database_now()).rows) == 1
 
 
 def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own, as_agent):
@@ -282,7 +282,7 @@ def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own
 
     assert [agent.slug for agent in agents_for(own)] == ["rehearsal"]
     assert (runs_for(own), threads_for(own)) == ([], [])
-    assert whole_list_for(own, _everything(), now=database_now()).rows == []
+    assert full_list_for(own, _everything(), now=database_now()).rows == []
     for look in (
         lambda: agent_for(own, "other"),
         lambda: run_for(own, run.pk),
@@ -330,7 +330,7 @@ def test_whatever_its_row_says_the_key_of_an_agent_may_not_decide(world):
 
 def test_deciding_itself_takes_no_answer_from_an_agent(world, monkeypatch):
     """As if domain and database had let the scope through."""
-    monkeypatch.setattr(rules, "OF_AN_AGENT", frozenset(Permission))
+    monkeypatch.setattr(rules, "AGENT_KEY_PERMISSIONS", frozenset(Permission))
     monkeypatch.setattr(ApiKey, "permissions", lambda key: frozenset(Permission))
     _, token = make(world, "read")
     forged = replace(actor_of_key(token), agent_id=world.agent.pk)

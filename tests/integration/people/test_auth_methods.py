@@ -5,7 +5,7 @@ from django.test import Client
 
 from inbox.queries.people.access import is_still_allowed
 from inbox.queries.people.api_keys import actor_of_user
-from inbox.rules.people.auth_methods import method_of
+from inbox.rules.people.auth_methods import sign_in_method
 
 PASSWORD = {"method": "password", "username": "bob"}
 TOTP = {"method": "mfa", "type": "totp", "id": 1}
@@ -30,7 +30,7 @@ OIDC = {"method": "socialaccount", "provider": "corp", "uid": "1"}
     ],
 )
 def test_the_steps_of_signing_in_have_a_name(steps, method):
-    assert method_of(steps) == method
+    assert sign_in_method(steps) == method
 
 
 @pytest.fixture

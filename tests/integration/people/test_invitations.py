@@ -25,7 +25,7 @@ from inbox.rules.errors import (
     UsernameTaken,
 )
 from inbox.rules.people.access import SEED, Permission, Role
-from inbox.rules.people.invitations import MOST_OPEN
+from inbox.rules.people.invitations import MAX_OPEN_INVITATIONS
 from tests.support.audit.entries import audited, make_admin
 
 SITE = "https://signoff.example.com/"
@@ -172,14 +172,16 @@ def test_an_address_has_one_invitation_at_a_time(world, ana):
 
 
 def test_a_team_has_up_to_fifty_open_invitations(world, ana):
-    rows = [ask(world, ana, email=f"{number}@example.com")[0] for number in range(MOST_OPEN)]
+    rows = [
+        ask(world, ana, email=f"{number}@example.com")[0] for number in range(MAX_OPEN_INVITATIONS)
+    ]
     with pytest.raises(InvalidValue):
         ask(world, ana)
 
     withdraw(rows[0], ana)
 
     ask(world, ana)
-    assert len(invitations_for(ana, world.team.pk)) == MOST_OPEN
+    assert len(invitations_for(ana, world.team.pk)) == MAX_OPEN_INVITATIONS
 
 
 def test_whether_an_address_is_somebodys_makes_no_difference(world, ana, by_mail):

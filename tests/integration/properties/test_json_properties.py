@@ -361,7 +361,7 @@ def is_usable(schema):
     return True
 
 
-def problems_of(schema, payload, reason="input_required"):
+def schema_problems(schema, payload, reason="input_required"):
     try:
         check_answer(schema=schema, reason=reason, payload=payload)
     except InvalidPayload as error:
@@ -383,8 +383,8 @@ def test_a_schema_is_refused_or_checks_any_answer_in_little_time(schema, payload
     began = time.process_time()
     if is_usable(schema):
         for payload in [*payloads, *nested(8), *nested(32)]:
-            problems_of(schema, payload)
-            problems_of(schema, payload, reason="tool_call")
+            schema_problems(schema, payload)
+            schema_problems(schema, payload, reason="tool_call")
 
     assert time.process_time() - began < LONG
 
@@ -410,7 +410,7 @@ def test_a_tower_of_references_passes_only_if_it_is_cheap(width, height, keyword
 
     if is_usable(schema):
         assert width**height <= 2_000
-        problems_of(schema, "a")
+        schema_problems(schema, "a")
 
     assert time.process_time() - began < LONG
 

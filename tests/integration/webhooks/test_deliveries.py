@@ -18,12 +18,12 @@ from inbox.models import AuditEntry, Delivery, DeliveryAttempt
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import SEED
 from inbox.rules.webhooks.delivery_rules import (
-    LONGEST_FAILING,
-    MOST_FAILURES,
-    SCHEDULE,
+    MAX_FAILING_TIME,
+    MAX_FAILURES,
+    RETRY_DELAYS,
+    DeliveryProblem,
     EventType,
-    Problem,
-    sentence_of,
+    problem_message,
 )
 from tests.integration.runs.test_recovery import WorkerKilled
 from tests.support import steps
@@ -157,7 +157,7 @@ def test_what_was_given_up_late_stays_in_the_log_for_as_long(world, receiver, en
     receiver.status = 500
     start(world, "rehearse:echo")
     later(days=40)
-    Delivery.objects.update(tries=len(SCHEDULE))
+    Delivery.objects.update(tries=len(RETRY_DELAYS))
     sweeper.sweep()
     assert set(Delivery.objects.values_list("status", flat=True)) == {"failed"}
 
@@ -239,7 +239,7 @@ def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later)
     sweeper.sweep()
 
     late = deliveries.record_attempt(
-        taken=slow, outcome=webhook_sender.Outcome(500, Problem.STATUS)
+        taken=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
     )
 
     assert late is None
@@ -256,12 +256,13 @@ def test_what_a_worker_says_too_late_about_a_message_of_another_one_is_not_heard
     quick = deliveries.take_delivery(endpoint_id=endpoint.pk)
 
     late = deliveries.record_attempt(
-        taken=slow, outcome=webhook_sender.Outcome(500, Problem.STATUS)
+        taken=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
     )
 
     assert late is None
     assert (
-        deliveries.record_attempt(taken=quick, outcome=webhook_sender.Outcome(204)) == "delivered"
+        deliveries.record_attempt(taken=quick, outcome=webhook_sender.AttemptOutcome(204))
+        == "delivered"
     )
     endpoint.refresh_from_db()
     assert endpoint.failures == 0
@@ -281,7 +282,7 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(
 
 def problems():
     found = DeliveryAttempt.objects.order_by("pk").values_list("problem", "status_code")
-    return [sentence_of(*one) for one in found if one[0]]
+    return [problem_message(*one) for one in found if one[0]]
 
 
 # -- order, and who waits for whom ----------------------------------------------------------------
@@ -320,7 +321,9 @@ def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, end
     assert sum(one is not None for one in taken) == deliveries.MOST_AT_ONCE
 
     for one in taken[: deliveries.MOST_AT_ONCE]:
-        deliveries.record_attempt(taken=one, outcome=webhook_sender.Outcome(500, Problem.STATUS))
+        deliveries.record_attempt(
+            taken=one, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
+        )
 
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is not None
     assert deliveries.take_delivery(endpoint_id=endpoint.pk) is None
@@ -405,9 +408,11 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
 ):
     start(world, "rehearse:echo")
     (row,) = Delivery.objects.all()
-    for tries, pause in enumerate(SCHEDULE, start=1):
+    for tries, pause in enumerate(RETRY_DELAYS, start=1):
         taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
-        deliveries.record_attempt(taken=taken, outcome=webhook_sender.Outcome(400, Problem.STATUS))
+        deliveries.record_attempt(
+            taken=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+        )
         _somebody_else_is_served(endpoint)
         row.refresh_from_db()
         made = row.attempts.last().at
@@ -417,7 +422,9 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
 
     taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
     assert (
-        deliveries.record_attempt(taken=taken, outcome=webhook_sender.Outcome(400, Problem.STATUS))
+        deliveries.record_attempt(
+            taken=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+        )
         == "failed"
     )
 
@@ -435,8 +442,8 @@ def test_an_endpoint_at_which_nothing_arrives_for_a_day_is_left_alone(
         later(hours=hours)
         sweeper.sweep()
     endpoint.refresh_from_db()
-    assert (endpoint.disabled_reason, endpoint.failures >= MOST_FAILURES) == ("failing", True)
-    assert endpoint.disabled_at - endpoint.failing_since >= LONGEST_FAILING
+    assert (endpoint.disabled_reason, endpoint.failures >= MAX_FAILURES) == ("failing", True)
+    assert endpoint.disabled_at - endpoint.failing_since >= MAX_FAILING_TIME
     entry = AuditEntry.objects.get(action="webhook.disabled")
     assert (entry.told["actor"], entry.told["detail"]["reason"]) == (
         "system:webhooks",

@@ -12,7 +12,7 @@ from inbox.actions.people.invitations import invite, resend_invitation, withdraw
 from inbox.models import Invitation, Membership
 from inbox.rules.errors import InvitationEnded, NotFound
 from inbox.rules.people.access import SEED, Role
-from inbox.rules.people.invitations import MOST_OPEN
+from inbox.rules.people.invitations import MAX_OPEN_INVITATIONS
 from tests.support.audit.entries import make_admin
 from tests.support.races.concurrently import (
     Meeting,
@@ -103,7 +103,7 @@ def test_of_two_new_people_with_one_name_one_gets_it(committed_world, number):
 
 
 def two_for_the_last_place(world):
-    for number in range(MOST_OPEN - 1):
+    for number in range(MAX_OPEN_INVITATIONS - 1):
         invited(world, f"{number}@example.com")
     return [partial(invited, world, f"{x}@example.com") for x in "ab"]
 
@@ -112,7 +112,7 @@ def test_two_at_once_find_room_for_one(committed_world):
     outcomes = at_once(two_for_the_last_place(committed_world))
 
     assert len(failures(outcomes)) == 1
-    assert Invitation.objects.count() == MOST_OPEN
+    assert Invitation.objects.count() == MAX_OPEN_INVITATIONS
 
 
 def test_without_the_lock_both_find_room(
@@ -130,7 +130,7 @@ def test_without_the_lock_both_find_room(
 
     assert failures(at_once(calls)) == []
     assert meeting.met
-    assert Invitation.objects.count() == MOST_OPEN + 1
+    assert Invitation.objects.count() == MAX_OPEN_INVITATIONS + 1
 
 
 class Looking(BaseEmailBackend):

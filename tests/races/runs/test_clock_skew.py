@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from inbox.models import Run
-from inbox.queries.runs.latest_run import waiting_run
+from inbox.queries.runs.latest_run import interrupted_run
 from tests.support import steps
 
 pytestmark = pytest.mark.services
@@ -35,6 +35,6 @@ def test_a_thread_goes_on_after_a_resume_from_a_machine_whose_clock_is_behind(
     assert resumed.pk < run.pk
 
     assert resumed.status == "succeeded"
-    assert waiting_run(run.thread) is None
+    assert interrupted_run(run.thread) is None
     again = steps.start(committed_world, "hello", thread_id=run.thread.external_id)
     assert again.status == "succeeded"

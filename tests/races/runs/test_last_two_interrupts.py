@@ -8,7 +8,7 @@ from django.db import IntegrityError
 from inbox import engine
 from inbox.actions.decisions import decide
 from inbox.models import Decision, Run
-from inbox.queries.runs.latest_run import waiting_run
+from inbox.queries.runs.latest_run import interrupted_run
 from tests.support import steps
 from tests.support.races.concurrently import (
     Meeting,
@@ -46,7 +46,7 @@ def test_exactly_one_resume_and_no_thread_waits(committed_world, race_bob, erin)
         resumed = steps.reread(resumes[0])
         assert resumed.status == "succeeded"
         assert len(steps.results(resumed)) == 2 + number % 3
-        assert waiting_run(run.thread) is None
+        assert interrupted_run(run.thread) is None
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_without_the_lock_both_see_the_other_one_open_and_the_thread_is_stuck(
     assert Decision.objects.filter(interrupt__run=run).count() == 2
     assert steps.open_interrupts(run) == []
     assert resumes == []
-    assert waiting_run(run.thread) == run
+    assert interrupted_run(run.thread) == run
 
 
 def test_without_the_lock_and_with_a_late_look_the_constraints_still_allow_one_resume(
@@ -112,7 +112,7 @@ def test_without_the_lock_and_with_a_late_look_the_constraints_still_allow_one_r
     # Both decisions are visible to both: as if each had looked after the other's commit.
     steps.approve(first, race_bob)
     look = partial(_plan_again, run, Meeting(2))
-    assert waiting_run(run.thread) == run
+    assert interrupted_run(run.thread) == run
     monkeypatch.setattr(decide, "queue_resume_if_complete", lambda **_: None)
     steps.approve(second, erin)
 
@@ -131,6 +131,6 @@ def _plan_again(run, meeting):
 
     with transaction.atomic():
         thread, now = lock_thread(run.thread_id)
-        assert all(item.question.answer for item in load_interrupt_states(run))
+        assert all(item.state.answer for item in load_interrupt_states(run))
         meeting.wait()
         return queue_resume_if_complete(thread=thread, run=run, now=now, started_by="race")

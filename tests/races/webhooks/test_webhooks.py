@@ -12,7 +12,7 @@ from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import SEED
-from inbox.rules.webhooks.delivery_rules import MOST_ENDPOINTS, EventType
+from inbox.rules.webhooks.delivery_rules import MAX_ENDPOINTS, EventType
 from tests.support.races.concurrently import (
     Meeting,
     at_once,
@@ -86,7 +86,7 @@ def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, num
     for _ in range(MOST_AT_ONCE):
         start(committed_world, "rehearse:echo")
     taken = [take_delivery(endpoint_id=endpoint.pk) for _ in range(MOST_AT_ONCE)]
-    failed = webhook_sender.Outcome(500)
+    failed = webhook_sender.AttemptOutcome(500)
 
     at_once([partial(record_attempt, taken=one, outcome=failed) for one in taken])
 
@@ -113,10 +113,10 @@ def test_nobody_who_decides_waits_for_a_courier(committed_world, race_bob):
 
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
 def test_a_team_never_gets_one_webhook_too_many(committed_world, number):
-    for _ in range(MOST_ENDPOINTS - 1):
+    for _ in range(MAX_ENDPOINTS - 1):
         add(committed_world)
 
     outcomes = at_once([partial(add, committed_world)] * 4)
 
     assert [type(one) for one in failures(outcomes)] == [InvalidValue] * 3
-    assert WebhookEndpoint.objects.count() == MOST_ENDPOINTS
+    assert WebhookEndpoint.objects.count() == MAX_ENDPOINTS

@@ -15,7 +15,7 @@ REFUSAL = [
 ]
 
 
-class Elsewhere:
+class RemoteEndpoint:
     """Plays runs one after the other, and remembers what it was sent."""
 
     def __init__(self) -> None:
@@ -64,18 +64,18 @@ class Elsewhere:
 
 
 @pytest.fixture
-def elsewhere(settings: Any) -> Iterator[Elsewhere]:
+def elsewhere(settings: Any) -> Iterator[RemoteEndpoint]:
     """The server, where our own agents may be."""
     settings.PRIVATE_AGENT_HOSTS = {"127.0.0.1"}
-    server = Elsewhere()
+    server = RemoteEndpoint()
     yield server
     server.close()
 
 
 @pytest.fixture
-def new_address(elsewhere: Elsewhere) -> Iterator[Elsewhere]:
+def new_address(elsewhere: RemoteEndpoint) -> Iterator[RemoteEndpoint]:
     """Another server, where an agent moves to; it ends every run at once."""
-    server = Elsewhere()
+    server = RemoteEndpoint()
     finished = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
     server.runs = [[REFUSAL[0], finished] for _ in range(10)]
     yield server

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import F, Max
 
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf, AuditPayload
-from inbox.rules.audit.audit_entry import NOTHING_BEFORE, canonical_json, hash_of
+from inbox.rules.audit.audit_entry import NO_PREVIOUS_HASH, canonical_json, hash_of
 from inbox.rules.audit.merkle import Frontier, leaf_hash
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint
 
@@ -244,7 +244,7 @@ def _end() -> int:
 
 
 def _chain_again(chain: UUID) -> None:
-    before = NOTHING_BEFORE
+    before = NO_PREVIOUS_HASH
     for seq, row in enumerate(AuditEntry.objects.filter(chain=chain).order_by("seq"), start=1):
         body = _said(row, seq=seq, prev=before)
         before = hash_of(body)

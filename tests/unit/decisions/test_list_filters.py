@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inbox.rules.decisions.list_filters import (
-    LONGEST_NAME,
-    LONGEST_SEARCH,
+    MAX_NAME_CHARACTERS,
+    MAX_SEARCH_CHARACTERS,
     InterruptFilter,
     ListState,
     Sort,
@@ -48,7 +48,7 @@ def test_a_filter_is_read_from_its_own_address_as_it_was(wanted):
         ({"state": "nonsense"}, ["state"]),
         ({"sort": "1; DROP TABLE"}, ["sort"]),
         ({"mine": "yes"}, ["mine"]),
-        ({"agent": "a" * (LONGEST_NAME + 1)}, ["agent"]),
+        ({"agent": "a" * (MAX_NAME_CHARACTERS + 1)}, ["agent"]),
         ({"tool": "a\0b"}, ["tool"]),
         ({"expiring": "0", "reason": "x" * 10_000}, ["reason", "expiring"]),
         ({"state": "", "agent": "", "q": "", "sort": "", "mine": ""}, []),
@@ -63,7 +63,7 @@ def test_a_search_that_is_too_long_is_cut_and_said_to_be():
     found, ignored = InterruptFilter.from_query({"q": "word " * 2_500})
 
     assert ignored == ["q"]
-    assert 0 < len(found.text) <= LONGEST_SEARCH
+    assert 0 < len(found.text) <= MAX_SEARCH_CHARACTERS
 
 
 def test_what_is_decided_does_not_expire():

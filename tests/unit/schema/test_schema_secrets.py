@@ -6,7 +6,7 @@ import pytest
 
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.mask_agui import masked_message, masked_schema
-from inbox.rules.schema.schemas import problems_of
+from inbox.rules.schema.schemas import schema_problems
 from inbox.rules.schema.secrets import (
     MASK,
     NAMES,
@@ -197,8 +197,8 @@ def test_a_schema_is_shown_without_the_examples_of_a_secret():
 def test_what_is_wrong_with_a_secret_is_said_without_it(schema, payload):
     schema["maxProperties"] = 0
 
-    assert problems_of(schema, payload)
-    assert "hunter2" not in str(problems_of(schema, payload))
+    assert schema_problems(schema, payload)
+    assert "hunter2" not in str(schema_problems(schema, payload))
 
 
 def test_json_in_text_parts_of_a_tool_result_is_masked():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inbox.rules.text.unicode_spoofing import MOST, findings
+from inbox.rules.text.unicode_spoofing import MOST, find_spoofing
 
 SUSPICIOUS = {
     "right-to-left override": "pay \u202etxt.exe",
@@ -42,19 +42,21 @@ HARMLESS = [
 
 @pytest.mark.parametrize("name", SUSPICIOUS)
 def test_a_character_that_hides_or_imitates_is_found_with_its_place(name: str) -> None:
-    (finding, *_) = findings({"to": ["ok", SUSPICIOUS[name]]})
+    (finding, *_) = find_spoofing({"to": ["ok", SUSPICIOUS[name]]})
 
     assert finding.path == ("to", 1)
 
 
 def test_a_suspicious_key_is_found_like_a_value() -> None:
-    assert [finding.what for finding in findings({"a\u200b": 1})] == ["U+200B ZERO WIDTH SPACE"]
+    assert [finding.what for finding in find_spoofing({"a\u200b": 1})] == [
+        "U+200B ZERO WIDTH SPACE"
+    ]
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_ordinary_texts_of_any_language_are_not_suspected(text: str) -> None:
-    assert findings({"text": text}) == []
+    assert find_spoofing({"text": text}) == []
 
 
 def test_a_text_full_of_them_is_told_in_a_few_lines() -> None:
-    assert len(findings(["".join(map(chr, range(0xE000, 0xE200)))])) == MOST
+    assert len(find_spoofing(["".join(map(chr, range(0xE000, 0xE200)))])) == MOST

@@ -16,7 +16,7 @@ from ag_ui.core import (
 )
 
 from inbox.actions.decisions.claims import claim_interrupt
-from inbox.queries.decisions.bulk_reviews import MOST_TOGETHER
+from inbox.queries.decisions.bulk_reviews import MAX_BULK_INTERRUPTS
 from tests.support.steps import (
     approve,
     open_interrupts,
@@ -149,7 +149,7 @@ def test_a_page_has_fifty_at_the_most_and_says_that_there_are_more(world, reads_
 
     for path in (f"/similar/{rows[0].pk}/", selected(*rows)):
         page = reads_bob.get(path)
-        assert len(boxes(page)) == MOST_TOGETHER
+        assert len(boxes(page)) == MAX_BULK_INTERRUPTS
         assert "what is not shown is not decided" in words(page)
 
 

@@ -9,7 +9,7 @@ import pytest
 from inbox.models import Interrupt, ToolCall
 from inbox.queries.decisions import metrics
 from inbox.queries.decisions.metrics import metrics_for
-from inbox.rules.decisions.metrics import Counts, days_until, times_of
+from inbox.rules.decisions.metrics import OutcomeCounts, days_ending, decision_times
 from tests.support.steps import (
     approve,
     deny,
@@ -23,7 +23,7 @@ from tests.support.web.pages import words
 
 def last_days(count):
     """Asked for in the test itself: the tests may have been collected yesterday."""
-    return days_until(datetime.now(UTC).date(), count)
+    return days_ending(datetime.now(UTC).date(), count)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_nobody_gets_figures_of_another_team(five, carol, bob):
 def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypatch):
     for days in (1, 2, 3):
         move(five[0], days)
-    monkeypatch.setattr(metrics, "MOST_CALLS", 6)
+    monkeypatch.setattr(metrics, "MAX_CALLS", 6)
 
     found = metrics_for(bob, last_days(7))
 
@@ -109,7 +109,7 @@ def test_of_too_many_calls_the_latest_whole_days_are_counted(five, bob, monkeypa
 
 
 def test_of_too_many_answers_the_latest_are_timed(five, bob, monkeypatch):
-    monkeypatch.setattr(metrics, "MOST_ANSWERS", 2)
+    monkeypatch.setattr(metrics, "MAX_ANSWERS", 2)
 
     found = metrics_for(bob, last_days(7))
 
@@ -138,20 +138,20 @@ def test_more_rows_cost_no_more_queries(five, bob, django_assert_num_queries, wo
     ],
 )
 def test_a_percentile_is_one_of_the_values(seconds, median, p90):
-    times = times_of(list(seconds))
+    times = decision_times(list(seconds))
 
     assert (times.median, times.p90) == (median, p90)
 
 
 def test_without_a_decision_there_is_no_rate():
-    counts = Counts({"": 3, "answered": 1, "cancelled": 1})
+    counts = OutcomeCounts({"": 3, "answered": 1, "cancelled": 1})
 
     assert (counts.approval_rate, counts.edit_rate) == (None, None)
     assert (counts.all, counts.others) == (5, 5)
 
 
 def test_days_end_today():
-    assert days_until(date(2026, 3, 1), 3) == [
+    assert days_ending(date(2026, 3, 1), 3) == [
         date(2026, 2, 27),
         date(2026, 2, 28),
         date(2026, 3, 1),
@@ -247,7 +247,7 @@ def test_of_many_tools_the_most_called_are_listed_and_the_rest_is_counted(five, 
 
 
 def test_more_calls_than_are_counted_in_one_day_are_said_and_no_error(five, reads_bob, monkeypatch):
-    monkeypatch.setattr(metrics, "MOST_CALLS", 1)
+    monkeypatch.setattr(metrics, "MAX_CALLS", 1)
 
     page = reads_bob.get("/audit/metrics/?days=7")
 
@@ -258,7 +258,7 @@ def test_more_calls_than_are_counted_in_one_day_are_said_and_no_error(five, read
 def test_days_that_are_not_counted_have_no_row(five, reads_bob, monkeypatch):
     for days in (1, 2, 3):
         move(five[0], days)
-    monkeypatch.setattr(metrics, "MOST_CALLS", 6)
+    monkeypatch.setattr(metrics, "MAX_CALLS", 6)
 
     page = reads_bob.get("/audit/metrics/?days=7").content.decode()
 

@@ -15,7 +15,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.rules.text.unicode_spoofing import findings
+from inbox.rules.text.unicode_spoofing import find_spoofing
 from tests.support.security.deceptions import ORDINARY, deceptions
 from tests.support.steps import open_interrupts, start
 from tests.web.conftest import reads_bob
@@ -38,17 +38,17 @@ def test_there_are_two_hundred_deceptions_and_ordinary_texts():
 
 @pytest.mark.parametrize("text", DECEPTIONS.values(), ids=DECEPTIONS.keys())
 def test_deception_is_found(text):
-    assert findings({"args": {"note": text}})
+    assert find_spoofing({"args": {"note": text}})
 
 
 @pytest.mark.parametrize(("language", "text"), TEXTS, ids=range(len(TEXTS)))
 def test_ordinary_text_is_not_suspected(language, text):
-    assert findings({"message": text}) == []
+    assert find_spoofing({"message": text}) == []
 
 
 @pytest.mark.parametrize("language", ORDINARY)
 def test_ordinary_texts_beside_english_keys_are_not_suspected(language):
-    assert findings({"arguments": {"items": ORDINARY[language], "amount": 5}}) == []
+    assert find_spoofing({"arguments": {"items": ORDINARY[language], "amount": 5}}) == []
 
 
 @pytest.fixture

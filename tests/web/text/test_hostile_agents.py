@@ -18,8 +18,8 @@ from ag_ui.core import (
 )
 
 from agents.agui.interrupts import approval_schema
-from inbox.rules.text.safe_text import json_text, visible
-from inbox.rules.text.unicode_spoofing import findings
+from inbox.rules.text.safe_text import escape_invisible, json_text
+from inbox.rules.text.unicode_spoofing import find_spoofing
 from tests.support.steps import open_interrupts, reread, start
 from tests.support.web.pages import decision_form, sent, words
 
@@ -178,7 +178,7 @@ def test_a_long_argument_is_not_approved_before_it_was_opened(hostile, reads_bob
     ],
 )
 def test_what_cannot_be_seen_is_found_and_kept_in_json(value, hides):
-    assert bool(findings(value)) is hides
-    assert ("⟨U+" in visible(value)) is hides
+    assert bool(find_spoofing(value)) is hides
+    assert ("⟨U+" in escape_invisible(value)) is hides
     assert json.loads(json_text(value)) == value
-    assert not findings(json_text(value))
+    assert not find_spoofing(json_text(value))

@@ -17,7 +17,7 @@ from ag_ui.core import (
     ToolCallStartEvent,
 )
 
-from inbox.rules.text.safe_text import json_text, visible
+from inbox.rules.text.safe_text import escape_invisible, json_text
 from tests.support.steps import answer, open_interrupts, start
 from tests.web.conftest import reads_bob
 
@@ -177,7 +177,7 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
     shown = {path: html.unescape(page) for path, page in pages.items()}
     of_call, of_question = shown[f"/interrupts/{call.pk}/"], shown[f"/interrupts/{question.pk}/"]
 
-    spelled, as_json = visible(text), json_text(text)[1:-1]
+    spelled, as_json = escape_invisible(text), json_text(text)[1:-1]
     assert f"message7 {spelled}" in of_call
     assert f"said7 {spelled}" in of_call
     assert f"said7 {spelled}" in shown[f"/threads/{run.thread_id}/"]
@@ -192,7 +192,7 @@ def test_what_an_agent_wrote_is_shown_letter_for_letter(asked, reads_bob, text):
         assert f"{field}7 {as_json}" in of_question, field
     for page in (of_call, of_question):
         assert "tool7" in page or "reason7" in page
-    assert visible(run.thread.external_id) in shown["/threads/"]
+    assert escape_invisible(run.thread.external_id) in shown["/threads/"]
     assert "message7" in shown["/"]
 
 

@@ -30,10 +30,10 @@ from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.people.access import SEED, Role
 from inbox.rules.webhooks.delivery_rules import (
+    DeliveryProblem,
     DeliveryStatus,
     DisabledReason,
     EventType,
-    Problem,
 )
 from tests.support import texts
 from tests.support.steps import (
@@ -313,7 +313,7 @@ def _webhooks(team):
     for status in ("pending", *DeliveryStatus):
         message = send_test(endpoint_id=hooks[0].pk, actor=SEED)
         Delivery.objects.filter(pk=message.pk).update(status=status, body="x-1")
-    for problem in ("", *Problem):
+    for problem in ("", *DeliveryProblem):
         DeliveryAttempt.objects.create(
             delivery=message, at=timezone.now(), problem=problem, status_code=302, milliseconds=7
         )

@@ -29,7 +29,7 @@ def _answer(contents):
         return [types.Part(text=desk.closing_words(said))]
     return [
         types.Part(function_call=types.FunctionCall(id=key, name=name, args=args))
-        for key, name, args in desk.calls_for(parts[asked].text)
+        for key, name, args in desk.tool_calls_for(parts[asked].text)
     ]
 
 

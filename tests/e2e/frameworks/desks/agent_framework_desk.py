@@ -47,7 +47,7 @@ def _answer(messages):
         return [Content.from_text(desk.closing_words(heard))]
     return [
         Content.from_function_call(key, name, arguments=json.dumps(args))
-        for key, name, args in desk.calls_for(messages[asked].text)
+        for key, name, args in desk.tool_calls_for(messages[asked].text)
     ]
 
 

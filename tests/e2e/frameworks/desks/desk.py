@@ -56,7 +56,7 @@ def expiry_of(order: str) -> str | None:
     return (datetime.now(UTC) + timedelta(hours=1)).isoformat() if order == "urgent" else None
 
 
-def calls_for(text: str) -> list[tuple[str, str, dict]]:
+def tool_calls_for(text: str) -> list[tuple[str, str, dict]]:
     """The calls that the model asks for when a user says this."""
     return ASKED[text.rsplit(maxsplit=1)[-1]]
 

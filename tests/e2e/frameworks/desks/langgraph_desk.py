@@ -58,7 +58,7 @@ def _answer(messages):
     heard = [one.content for one in messages[asked:] if isinstance(one, ToolMessage)]
     if heard:
         return desk.closing_words(heard), []
-    return "", desk.calls_for(messages[asked].content)
+    return "", desk.tool_calls_for(messages[asked].content)
 
 
 def _approved(call_id, args, schema, question="Call it?"):

@@ -68,7 +68,7 @@ def _answer(items):
         ResponseFunctionToolCall(
             id=key, call_id=key, name=name, arguments=json.dumps(args), type="function_call"
         )
-        for key, name, args in desk.calls_for(items[asked]["content"])
+        for key, name, args in desk.tool_calls_for(items[asked]["content"])
     ]
 
 

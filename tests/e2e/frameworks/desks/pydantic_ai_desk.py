@@ -17,7 +17,7 @@ async def script(messages, _info):
     asked = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart))
     heard = [part for part in parts[asked:] if isinstance(part, ToolReturnPart)]
     if not heard:
-        calls = desk.calls_for(parts[asked].content)
+        calls = desk.tool_calls_for(parts[asked].content)
     elif (answer := heard[-1].model_response_str()) in ("Q1", "Q2"):
         calls = [("tc-r", "file_report", {"quarter": answer})]
     else:
