@@ -15,10 +15,12 @@ rows refer to the locked one: inserting such a row would have to wait for `FOR U
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from inbox.models import (
     Agent,
@@ -32,6 +34,7 @@ from inbox.models import (
     WebhookEndpoint,
 )
 from inbox.models.clock import database_now
+from inbox.models.statements import Params, Select
 from inbox.rules.errors import NotFound
 
 # Advisory locks: any numbers, the same in every process.
@@ -51,17 +54,25 @@ def lock_thread(
     Raises:
         NotFound: there is no such thread.
     """
-    # `of`: the lookup may join other tables, whose rows are not locked.
-    rows = Thread.objects.select_for_update(of=("self",)).defer(
-        "messages", "state", "client_messages"
-    )
-    if with_team:
-        rows = rows.select_related("team")
-    try:
-        thread = rows.get(**(address or {"pk": thread_id}))
-    except Thread.DoesNotExist:
-        raise NotFound() from None
+    columns = address or {"pk": thread_id}
+    thread = _thread_lock(with_team, *columns).first(**columns)
+    if thread is None:
+        raise NotFound()
     return thread, database_now()
+
+
+@cache
+def _thread_lock(with_team: bool, *columns: str) -> Select[Thread]:
+    def queryset(params: Params) -> QuerySet[Thread]:
+        # `of`: the lookup may join other tables, whose rows are not locked.
+        rows = Thread.objects.select_for_update(of=("self",)).defer(
+            "messages", "state", "client_messages"
+        )
+        if with_team:
+            rows = rows.select_related("team")
+        return rows.filter(**{column: getattr(params, column) for column in columns})
+
+    return Select(queryset)
 
 
 def lock_team(team_id: UUID) -> Team:

@@ -13,6 +13,7 @@ from django.db import connection
 
 from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_system_chain, lock_teams
+from inbox.models.statements import insert
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
@@ -105,10 +106,10 @@ def _insert(drafts: Sequence[EntryDraft]) -> None:
         entries.append(row)
         payloads.append(AuditPayload(entry=row, salt=salt, text=draft.payload))
         places[draft.chain] = place.after(row.hash)
-    AuditEntry.objects.bulk_create(entries)
+    insert(entries)
     for payload in payloads:
         payload.entry_id = payload.entry.pk
-    AuditPayload.objects.bulk_create(payloads)
+    insert(payloads)
 
 
 def build_entry(

@@ -18,6 +18,7 @@ from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
 from inbox.models.locks import lock_thread
+from inbox.models.statements import Update, insert
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
@@ -291,7 +292,7 @@ def _store(
         call = decision.interrupt.tool_call
         decision.args_digest = digest(call.approved_args) if call else ""
         decision.signature = sign(decision.signed(), key)
-    Decision.objects.bulk_create(decisions)
+    insert(decisions)
     _close(answered, closed_as, actor, now)
     audit_trail.record_all(
         [
@@ -334,6 +335,9 @@ def _metadata(entry: ResumeEntry) -> str | None:
     return json.dumps(dict(entry.metadata)) if entry.metadata else None
 
 
+_INTERRUPTS = Update(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
+
+
 def _close(
     answered: Sequence[tuple[Interrupt, ResumeEntry]],
     closed_as: InterruptStatus | None,
@@ -345,9 +349,8 @@ def _close(
         interrupt.closed_at = now
     for status in {interrupt.status for interrupt, _ in answered}:
         rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
-        Interrupt.objects.filter(pk__in=rows).update(
-            status=status, closed_at=now, decided_by=actor.user_id
-        )
+        columns = {"status": status, "closed_at": now, "decided_by": actor.user_id}
+        _INTERRUPTS.execute(columns, ids=rows)
     claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()

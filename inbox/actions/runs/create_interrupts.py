@@ -13,6 +13,7 @@ from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
+from inbox.models.statements import Select, insert
 from inbox.rules import errors
 from inbox.rules.decisions.consent import (
     SIGNOFF,
@@ -65,6 +66,13 @@ def build_interrupts(
     ]
 
 
+_USED_IDS = Select(
+    lambda params: Interrupt.objects.filter(
+        thread=params.thread, interrupt_id__in=params.each("ids")
+    ).values_list("interrupt_id", flat=True)[:1]
+)
+
+
 def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now: datetime) -> None:
     """
     Store the interrupts of a run that ended interrupted; the caller holds the lock.
@@ -73,7 +81,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         ProtocolBroken: an id was used before on the thread.
     """
     ids = [row.interrupt_id for row in rows]
-    if Interrupt.objects.filter(thread=thread, interrupt_id__in=ids).exists():
+    if _USED_IDS.first(thread=thread.pk, ids=ids):
         # A retried answer to the first interrupt would answer the second.
         raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
     # An agent that asks about a call it began says that the call paused before its effect. For a
@@ -83,7 +91,7 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
         ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED).update(
             state=ToolCallState.PROPOSED
         )
-    asked = Interrupt.objects.bulk_create(rows)
+    insert(rows)
     audit_trail.record_all(
         audit_trail.build_entry(
             action="interrupt.opened",
@@ -100,9 +108,9 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
             tool=row.tool,
             args=row.args and audit_trail.inline_text(row.args),
         )
-        for row in asked
+        for row in rows
     )
-    outbox.interrupts_opened(thread=thread, interrupts=asked, now=now)
+    outbox.interrupts_opened(thread=thread, interrupts=rows, now=now)
 
 
 def _interrupt(

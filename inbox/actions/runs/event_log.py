@@ -9,6 +9,7 @@ from ag_ui.core import BaseEvent
 from agents.agui import wire
 from inbox import wakeups
 from inbox.models import Event, Run, Thread
+from inbox.models.statements import insert, save_fields
 
 
 class Frame(NamedTuple):
@@ -40,21 +41,23 @@ def append_frames(
     if not frames:
         return
     first = thread.next_seq
-    Event.objects.bulk_create(
-        Event(
-            thread=thread,
-            run=run,
-            seq=first + offset,
-            type=item.type,
-            body=item.body,
-            from_agent=item.from_agent,
-            at=now,
-        )
-        for offset, item in enumerate(frames)
+    insert(
+        [
+            Event(
+                thread_id=thread.pk,
+                run_id=run.pk,
+                seq=first + offset,
+                type=item.type,
+                body=item.body,
+                from_agent=item.from_agent,
+                at=now,
+            )
+            for offset, item in enumerate(frames)
+        ]
     )
     thread.next_seq = first + len(frames)
     thread.updated_at = now
-    thread.save(update_fields=["next_seq", "updated_at", *changed])
+    save_fields(thread, "next_seq", "updated_at", *changed)
     rows = [
         (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
     ]

@@ -10,6 +10,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.models.statements import insert
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
 from inbox.rules import errors
@@ -84,7 +85,7 @@ def queue_run(
     A resume keeps the requester of the run that it resumes; others name theirs in `columns`.
     """
     requester = requester_columns(resumes) if resumes else {}
-    run = Run.objects.create(
+    run = Run(
         team_id=thread.team_id,
         agent_id=thread.agent_id,
         thread=thread,
@@ -97,6 +98,7 @@ def queue_run(
         started_by=started_by[:160],
         **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
+    insert([run])
     if resumes is not None:
         if resumes.resume_at is not None:
             resumes.resume_at = None

@@ -20,12 +20,22 @@ from inbox.actions.runs.tool_calls import CallAttempt, ProposedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
+from inbox.models.statements import Select, Update, save_fields
 from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
 from inbox.rules.runs.states import RunStatus
 
 LEASE = timedelta(seconds=20)
+
+_RUN_TO_CLAIM = Select(
+    lambda params: Run.objects.select_related("thread__agent", "thread__team", "resumes").filter(
+        pk=params.pk
+    )
+)
+_HELD_RUN = Update(
+    lambda params: Run.objects.filter(pk=params.pk, fence=params.fence, status=RunStatus.RUNNING)
+)
 
 
 @dataclass(frozen=True)
@@ -70,8 +80,8 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
         thread, now = lock_thread(runs=run_id)
     except errors.NotFound:
         return None
-    run = Run.objects.select_related("thread__agent", "thread__team", "resumes").get(pk=run_id)
-    if run.status != RunStatus.QUEUED:
+    run = _RUN_TO_CLAIM.first(pk=run_id)
+    if run is None or run.status != RunStatus.QUEUED:
         return None
     first_attempt = run.attempt == 0
     run.status = RunStatus.RUNNING
@@ -79,7 +89,7 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     run.attempt += 1
     run.lease_until = now + LEASE
     run.started_at = run.started_at or now
-    run.save(update_fields=["status", "fence", "attempt", "lease_until", "started_at"])
+    save_fields(run, "status", "fence", "attempt", "lease_until", "started_at")
     if first_attempt:
         started = wire.run_started(
             thread.external_id, run.external_id, run.parent_external_id or None
@@ -255,8 +265,7 @@ def lock_leased_run(lease: RunLease, *, with_team: bool = False) -> tuple[Thread
 
 def _change_if_held(lease: RunLease, **columns: Any) -> None:
     """Change the run's row if this worker still holds it; raises LeaseLost otherwise."""
-    held = Run.objects.filter(pk=lease.run_id, fence=lease.fence, status=RunStatus.RUNNING)
-    if not held.update(**columns):
+    if not _HELD_RUN.execute(columns, pk=lease.run_id, fence=lease.fence):
         raise errors.LeaseLost(str(lease.run_id))
 
 

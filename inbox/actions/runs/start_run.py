@@ -34,6 +34,7 @@ from inbox.actions.runs.run_termination import close_run
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
+from inbox.models.statements import Select
 from inbox.queries.people.access import require, require_current
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
@@ -217,9 +218,18 @@ def _input_of_resume(
 def _run_that_asked(thread: Thread, entries: Sequence[ResumeEntry]) -> Run | None:
     """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
-    runs = Run.objects.filter(interrupts__thread=thread, interrupts__interrupt_id__in=ids)
-    runs = runs.select_related("resumed_by").order_by("-interrupts__created_at")
-    return runs.first() or interrupted_run(thread)
+    return _RUN_WITH_INTERRUPTS.first(thread=thread.pk, ids=ids) or interrupted_run(thread)
+
+
+_RUN_WITH_INTERRUPTS = Select(
+    lambda params: (
+        Run.objects.filter(
+            interrupts__thread=params.thread, interrupts__interrupt_id__in=params.each("ids")
+        )
+        .select_related("resumed_by")
+        .order_by("-interrupts__created_at")[:1]
+    )
+)
 
 
 def _check_free(thread: Thread) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, QuerySet
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
+from inbox.models.statements import Params, Select, Update, insert, save_fields
 from inbox.queries.decisions.verified_decisions import check_approval
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
@@ -33,13 +34,40 @@ class CallAttempt(NamedTuple):
     effect: str
 
 
+def _calls_with_approval(params: Params) -> "QuerySet[Any, Any]":
+    """Annotate calls with `is_unapproved`: people were asked, and have not approved."""
+    about = Interrupt.objects.filter(tool_call=OuterRef("pk"), reason=Reason.TOOL_CALL)
+    refused = Exists(about.filter(repeated_by=None).exclude(status=InterruptStatus.RESOLVED))
+    rows = ToolCall.objects.filter(thread=params.thread, tool_call_id__in=params.each("ids"))
+    return rows.annotate(is_unapproved=refused)
+
+
+_CALLS_TO_BEGIN = Select(_calls_with_approval)
+_DECISIONS_ABOUT_CALLS = Select(
+    lambda params: Decision.objects.filter(
+        interrupt__tool_call__pk__in=params.each("ids"),
+        interrupt__reason=Reason.TOOL_CALL,
+        interrupt__repeated_by=None,
+        withdrawn_at=None,
+    ).select_related("interrupt")
+)
+_UNSETTLED = Select(
+    lambda params: ToolCall.objects.filter(
+        thread=params.thread,
+        tool_call_id__in=params.each("ids"),
+        state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
+    )
+)
+_CALLS = Update(lambda params: ToolCall.objects.filter(pk__in=params.each("ids")))
+
+
 def store_proposals(
     *, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime
 ) -> list[ToolCall]:
     """Store what an agent wants to do, and return it."""
     if not calls:
         return []
-    return ToolCall.objects.bulk_create(
+    rows = [
         ToolCall(
             team_id=thread.team_id,
             agent_id=thread.agent_id,
@@ -52,7 +80,9 @@ def store_proposals(
             proposed_at=now,
         )
         for call in calls
-    )
+    ]
+    insert(rows)
+    return rows
 
 
 #: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.
@@ -84,9 +114,8 @@ def start_calls(
     if any(isinstance(answer, errors.RunFailure) for answer in answers):
         begun = {}  # the run ends: none of them starts
     for effect, rows in begun.items():
-        ToolCall.objects.filter(pk__in=rows).update(
-            state=ToolCallState.STARTED, effect=effect, started_at=now
-        )
+        columns = {"state": ToolCallState.STARTED, "effect": effect, "started_at": now}
+        _CALLS.execute(columns, ids=rows)
     _record_beginnings(thread, run, wanted, answers, begun, now)
     return answers
 
@@ -95,12 +124,7 @@ def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: d
     """Keep results where there are none yet: a call that did not run keeps saying so."""
     if not results:
         return
-    unsettled = ToolCall.objects.filter(
-        thread=thread,
-        tool_call_id__in=results,
-        state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
-    )
-    calls = list(unsettled)
+    calls = _UNSETTLED.all(thread=thread.pk, ids=list(results))
     for call in calls:
         call.state, call.settled_at = ToolCallState.SETTLED, now
         call.result = results[call.tool_call_id]
@@ -143,7 +167,7 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
     """Save these fields of rows that exist."""
     if len(calls) == 1:
         for call in calls:
-            call.save(update_fields=fields)
+            save_fields(call, *fields)
     elif calls:
         # An upsert that only ever updates: `bulk_update` builds a CASE per field and row.
         ToolCall.objects.bulk_create(
@@ -224,11 +248,9 @@ def _calls_to_begin(
     thread: Thread, ids: Sequence[str]
 ) -> tuple[Mapping[str, ToolCall], Container[UUID]]:
     """Return the calls by their ids, and those that were asked about and not approved."""
-    about = Interrupt.objects.filter(tool_call=OuterRef("pk"), reason=Reason.TOOL_CALL)
-    refused = Exists(about.filter(repeated_by=None).exclude(status=InterruptStatus.RESOLVED))
-    rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=ids)
-    calls = {row.tool_call_id: row for row in rows.annotate(is_unapproved=refused)}
-    return calls, {row.pk for row in calls.values() if row.is_unapproved}
+    rows = _CALLS_TO_BEGIN.all(thread=thread.pk, ids=list(ids)) if ids else []
+    calls = {row.tool_call_id: row for row in rows}
+    return calls, {row.pk for row in rows if row.is_unapproved}
 
 
 def _failures(
@@ -238,13 +260,7 @@ def _failures(
     states = (ToolCallState.PROPOSED, ToolCallState.STARTED)
     waiting = {call.pk: call for call in calls if call.state in states}
     decisions: dict[UUID, list[Decision]] = {}
-    rows = Decision.objects.filter(
-        interrupt__tool_call__in=list(waiting),
-        interrupt__reason=Reason.TOOL_CALL,
-        interrupt__repeated_by=None,
-        withdrawn_at=None,
-    )
-    for row in rows.select_related("interrupt"):
+    for row in _DECISIONS_ABOUT_CALLS.all(ids=list(waiting)) if waiting else ():
         decisions.setdefault(row.interrupt.tool_call_id, []).append(row)  # type: ignore[arg-type]
     failures: dict[UUID, errors.RunFailure] = {}
     for pk, about in decisions.items():

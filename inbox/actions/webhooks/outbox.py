@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from inbox import wakeups
 from inbox.models import Delivery, Interrupt, Run, Thread, WebhookEndpoint
 from inbox.models.locks import lock_thread
+from inbox.models.statements import Select
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, RunStatus
@@ -91,8 +92,14 @@ def message(kind: str, data: Mapping[str, Any], now: datetime) -> str:
 
 def _listening(thread: Thread, kind: EventType) -> list[UUID]:
     """The team's endpoints for these messages; one that is switched off gets them later."""
-    endpoints = WebhookEndpoint.objects.filter(team=thread.team_id, removed_at=None)
-    return [pk for pk, types in endpoints.values_list("pk", "event_types") if kind in types]
+    return [pk for pk, types in _ENDPOINTS.all(team=thread.team_id) if kind in types]
+
+
+_ENDPOINTS = Select(
+    lambda params: WebhookEndpoint.objects.filter(team=params.team, removed_at=None).values_list(
+        "pk", "event_types"
+    )
+)
 
 
 def _tell_about(

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from inbox.models import Agent, Endpoint
+from inbox.models.statements import Select
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.queries.people.access import access_filter, permissions_in
 from inbox.queries.people.teams import team_to_change
@@ -35,9 +36,14 @@ def _of_teams(actor: Actor, permission: Permission) -> "QuerySet[Agent]":
     return found.select_related("endpoint", "team").order_by("slug")
 
 
+_AGENT = Select(
+    lambda params: Agent.objects.select_related("endpoint", "team").filter(slug=params.slug)
+)
+
+
 def agent_for(actor: Actor, slug: str) -> Agent:
     """One agent by its address. Raises NotFound for a stranger as for a wrong name."""
-    found = Agent.objects.select_related("endpoint", "team").filter(slug=slug).first()
+    found = _AGENT.first(slug=slug)
     if found is None or not permissions_in(actor, found.team_id, found.pk):
         raise NotFound(f"There is no agent {slug[:60]!r} for you to see.")
     return found

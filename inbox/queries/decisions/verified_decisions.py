@@ -8,6 +8,7 @@ from uuid import UUID
 from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
+from inbox.models.statements import Select
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest, view_digest, without_signoff_metadata
@@ -164,9 +165,17 @@ def _waits(row: Interrupt, call: ToolCall) -> bool:
     return row.reason == Reason.TOOL_CALL and call.state == ToolCallState.PROPOSED
 
 
+_OUTCOME = Select(
+    lambda params: (
+        Event.objects.filter(run=params.run, type="RUN_FINISHED")
+        .order_by("-seq")
+        .values_list("body", flat=True)[:1]
+    )
+)
+
+
 def _check_complete(run: Run, asked: Sequence[InterruptWithDecision]) -> None:
     # Events cannot be changed or deleted by the application's database role; interrupts can.
-    events = Event.objects.filter(run=run, type="RUN_FINISHED").order_by("-seq")
-    body = events.values_list("body", flat=True).first()
+    body = _OUTCOME.first(run=run.pk)
     if body is None or wire.interrupt_ids(body) != [item.row.interrupt_id for item in asked]:
         raise errors.DecisionNotVerified("these are not the interrupts that the run ended with")

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from inbox.models import ApiKey, Membership, Team, User
+from inbox.models.statements import Select
 from inbox.queries.people.api_key_tokens import is_token_valid, valid_token_digests
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
@@ -135,6 +136,9 @@ def require(
     raise NotFound()
 
 
+_KEY = Select(lambda params: ApiKey.objects.filter(pk=params.pk))
+
+
 def require_current(
     actor: Actor,
     team_id: UUID,
@@ -154,7 +158,7 @@ def require_current(
         NotFound, Forbidden.
     """
     if actor.key_id is not None:
-        key = ApiKey.objects.filter(pk=actor.key_id).first()
+        key = _KEY.first(pk=actor.key_id)
         if key is None or not is_token_valid(key, actor.token_digest, now):
             raise Unauthenticated(TranslatableMessage("This key has ended."))
         actor = replace(actor, scopes=key.permissions())

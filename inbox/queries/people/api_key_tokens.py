@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from inbox.models import ApiKey
 from inbox.models.clock import database_now
+from inbox.models.statements import Select
 from inbox.rules.people.api_keys import is_key_valid
 
 
@@ -18,7 +19,14 @@ def digest_token(token: str) -> str:
 
 def key_by_digest(digest: str) -> ApiKey | None:
     """The key that has this token or had it before, whether it works or not."""
-    return ApiKey.objects.filter(Q(digest=digest) | Q(former_digest=digest)).first()
+    return _KEY.first(digest=digest)
+
+
+_KEY = Select(
+    lambda params: ApiKey.objects.filter(
+        Q(digest=params.digest) | Q(former_digest=params.digest)
+    ).order_by("pk")[:1]
+)
 
 
 def is_token_valid(key: ApiKey, digest: str, now: datetime) -> bool:

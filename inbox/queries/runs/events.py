@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import BigIntegerField, Func
 
 from inbox.models import Event
+from inbox.models.statements import Select
 
 #: Events that are read without asking for their sizes before.
 _FIRST = 16
@@ -29,6 +30,15 @@ class _Bytes(Func):
         return self.as_sql(compiler, connection, template=template, **more)
 
 
+_EVENTS = Select(
+    lambda params: (
+        Event.objects.filter(thread=params.thread, seq__gt=params.after)
+        .order_by("seq")
+        .values_list("seq", "run_id", "type", "body")[:_FIRST]
+    )
+)
+
+
 def read_events(*, thread_id: UUID, after: int, limit: int, most_bytes: int) -> Events:
     """
     Return up to `limit` events after `after`, and no more of them after `most_bytes` of bodies.
@@ -38,7 +48,7 @@ def read_events(*, thread_id: UUID, after: int, limit: int, most_bytes: int) -> 
     """
     log = Event.objects.filter(thread_id=thread_id).order_by("seq")
     columns = log.values_list("seq", "run_id", "type", "body")
-    found = list(columns.filter(seq__gt=after)[: min(_FIRST, limit)])
+    found = _EVENTS.all(thread=thread_id, after=after)[:limit]
     number, size = 0, 0
     for _, _, _, body in found:
         number, size = number + 1, size + len(body.encode())

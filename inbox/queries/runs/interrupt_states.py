@@ -4,6 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 from inbox.models import Decision, Interrupt, Run
+from inbox.models.statements import Select
 from inbox.rules.decisions.consent import SIGNOFF, load_original_value
 from inbox.rules.runs.contract import InterruptState, ResumeEntry
 from inbox.rules.runs.states import EntryStatus, InterruptStatus, Reason
@@ -17,14 +18,24 @@ class InterruptWithDecision(NamedTuple):
     decision: Decision | None
 
 
+_INTERRUPTS_OF_RUN = Select(
+    lambda params: (
+        Interrupt.objects.filter(run=params.run)
+        .select_related("tool_call", "claim")
+        .order_by("position")
+    )
+)
+_DECISIONS_OF_RUN = Select(
+    lambda params: Decision.objects.filter(interrupt__run=params.run, withdrawn_at=None)
+)
+
+
 def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
     """Return the run's interrupts in the order asked."""
-    rows = list(
-        Interrupt.objects.filter(run=run).select_related("tool_call", "claim").order_by("position")
-    )
+    rows = _INTERRUPTS_OF_RUN.all(run=run.pk)
     standing = {}
     if any(row.status != InterruptStatus.OPEN for row in rows):
-        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+        decisions = _DECISIONS_OF_RUN.all(run=run.pk)
         standing = {decision.interrupt_id: decision for decision in decisions}
     for row in rows:
         if row.pk in standing:

@@ -1,12 +1,18 @@
 """The latest run of a thread, and the latest retry of a run."""
 
 from inbox.models import Run, Thread
+from inbox.models.statements import Select
 from inbox.rules.runs.states import RunStatus
 
 
 def latest_run(thread: Thread) -> Run | None:
     """The run that started last; all that a thread can be waiting for or busy with is this one."""
-    return Run.objects.filter(thread=thread).order_by("-first_seq").first()
+    return _LATEST_RUN.first(thread=thread.pk)
+
+
+_LATEST_RUN = Select(
+    lambda params: Run.objects.filter(thread=params.thread).order_by("-first_seq")[:1]
+)
 
 
 def interrupted_run(thread: Thread) -> Run | None:

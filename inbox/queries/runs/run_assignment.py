@@ -14,6 +14,7 @@ from agents.agui.conversation import Conversation
 from agents.port import InterruptAnswer, Proposal
 from inbox.models import Decision, Memory, Run, Thread, ToolCall
 from inbox.models import Interrupt as InterruptRow
+from inbox.models.statements import Select
 from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.queries.runs.run_lineage import Lineage, lineage_of
@@ -21,6 +22,15 @@ from inbox.rules.agents.remote_agents import is_remote
 from inbox.rules.decisions.consent import SIGNOFF, canonical_json
 from inbox.rules.runs.contract import wire_entries
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+
+_MEMORY = Select(
+    lambda params: Memory.objects.filter(thread=params.thread).values_list("body", flat=True)
+)
+_CALL_IDS = Select(
+    lambda params: ToolCall.objects.filter(thread=params.thread).values_list(
+        "tool_call_id", "run_id"
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
     lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint_digest)
     known_to_agent = lineage if restartable else Lineage([run])
     ours = {one.pk for one in known_to_agent.runs}
-    calls = list(ToolCall.objects.filter(thread=thread).values_list("tool_call_id", "run_id"))
+    calls = _CALL_IDS.all(thread=thread.pk)
     conversation = conversation_before(run, thread)
     state = deepcopy(conversation.state)
     for event, _ in own:
@@ -95,7 +105,7 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
 
 
 def _memory_of(thread: Thread) -> Any:
-    kept = Memory.objects.filter(thread=thread).values_list("body", flat=True).first()
+    kept = _MEMORY.first(thread=thread.pk)
     return None if kept is None else json.loads(kept)
 
 

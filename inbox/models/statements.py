@@ -1,0 +1,286 @@
+"""
+SQL of the hot paths, compiled once from the models and executed with new parameters.
+
+Django builds a query anew each time that it runs, which costs several times what the database needs
+for it. A statement here is written as an ordinary queryset, with `Params` in place of values; it is
+compiled when it is first used, for each database vendor and each length of its lists. Everything
+else in the product uses the ORM directly.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
+
+from django.db import DatabaseError, connection, models
+from django.db.models import Value
+from django.db.models.base import ModelState
+from django.db.models.query import FlatValuesListIterable, ModelIterable, QuerySet
+from django.db.models.sql import UpdateQuery
+from django.db.transaction import TransactionManagementError
+
+Row = TypeVar("Row")
+
+#: Statements with longer lists are compiled each time; inserts are divided into as many rows.
+_LONGEST = 32
+
+#: Fields that store values of `_PLAIN_TYPES` without a conversion of their own.
+_PLAIN_FIELDS = (
+    models.CharField,
+    models.TextField,
+    models.IntegerField,
+    models.BooleanField,
+    models.UUIDField,
+    models.DateTimeField,
+    models.ForeignKey,
+)
+_PLAIN_TYPES = (str, int, UUID, datetime, type(None))
+
+
+class _Slot(NamedTuple):
+    """The place of a parameter in a statement; `place` is the one in a list."""
+
+    name: str
+    place: int | None = None
+
+
+class Params:
+    """The parameters of a statement: `params.team_id`, and `params.each("ids")` for a list."""
+
+    def __init__(self, lengths: Mapping[str, int]) -> None:
+        self._lengths = lengths
+
+    def __getattr__(self, name: str) -> Value:
+        return Value(_Slot(name))
+
+    def each(self, name: str) -> list[Any]:
+        """For `__in`, of fields that are no foreign keys: `tool_call__pk__in`."""
+        return [Value(_Slot(name, place)) for place in range(self._lengths[name])]
+
+
+class _Compiled(NamedTuple):
+    sql: str
+    params: tuple[Any, ...]  #: values, and slots for those that each execution gives
+    build: Callable[[Any], Any]
+    locks: bool = False
+
+
+class _Statement(Generic[Row]):
+    def __init__(self, queryset: "Callable[[Params], QuerySet[Any, Row]]") -> None:
+        self._queryset = queryset
+        self._compiled: dict[Any, _Compiled] = {}
+
+    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Row]") -> _Compiled:
+        raise NotImplementedError
+
+    def _execute(self, cursor: Any, names: Sequence[str], params: Mapping[str, Any]) -> _Compiled:
+        lengths = {
+            name: len(value) for name, value in params.items() if isinstance(value, (list, tuple))
+        }
+        key = (connection.vendor, *names, *lengths.values())
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            compiled = self._compile(names, self._queryset(Params(lengths)))
+            if max(lengths.values(), default=0) <= _LONGEST:
+                self._compiled[key] = compiled
+        if compiled.locks and not connection.in_atomic_block:
+            raise TransactionManagementError("Rows are locked in transactions only.")
+        cursor.execute(compiled.sql, [_filled(item, params) for item in compiled.params])
+        return compiled
+
+
+class Select(_Statement[Row]):
+    """A query for rows of a model, or for what `values_list` returns."""
+
+    def all(self, **params: Any) -> list[Row]:
+        with connection.cursor() as cursor:
+            build = self._execute(cursor, (), params).build
+            return [build(row) for row in cursor.fetchall()]
+
+    def first(self, **params: Any) -> Row | None:
+        """Return the first row or None; limit the queryset to one row if there can be more."""
+        with connection.cursor() as cursor:
+            build = self._execute(cursor, (), params).build
+            row = cursor.fetchone()
+            return None if row is None else build(row)
+
+    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Row]") -> _Compiled:
+        compiler = queryset.query.get_compiler(connection=connection)
+        sql, params = compiler.as_sql()
+        build = _builder(compiler, queryset._iterable_class)
+        return _Compiled(sql, tuple(params), build, bool(queryset.query.select_for_update))
+
+
+class Update(_Statement[Any]):
+    """A change of columns of the rows of a queryset."""
+
+    def execute(self, columns: Mapping[str, Any], **params: Any) -> int:
+        """Change the columns, named by their fields, and return the number of rows."""
+        values = {f"set_{name}": value for name, value in columns.items()}
+        with connection.cursor() as cursor:
+            self._execute(cursor, tuple(columns), {**params, **values})
+            return int(cursor.rowcount)
+
+    def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Any]") -> _Compiled:
+        for name in names:
+            if not isinstance(queryset.model._meta.get_field(name), _PLAIN_FIELDS):
+                raise TypeError(f"{name} needs a conversion: use the ORM")
+        query: Any = queryset.query.chain(UpdateQuery)
+        query.add_update_values({name: Value(_Slot(f"set_{name}")) for name in names})
+        sql, params = query.get_compiler(connection=connection).as_sql()
+        return _Compiled(sql, tuple(params), build=tuple)
+
+
+def save_fields(row: models.Model, *names: str) -> None:
+    """
+    Store some fields of a row, as `row.save(update_fields=names)` does, without signals.
+
+    Raises:
+        DatabaseError: the row is gone.
+    """
+    model = type(row)
+    statement = _UPDATES.get(model)
+    if statement is None:
+        manager = model._base_manager
+        statement = _UPDATES[model] = Update(lambda params: manager.filter(pk=params.pk))
+    if not statement.execute({name: _value(row, name) for name in names}, pk=row.pk):
+        raise DatabaseError("Save with update_fields did not affect any rows.")
+
+
+def _value(row: models.Model, name: str) -> Any:
+    field: Any = row._meta.get_field(name)
+    return getattr(row, field.attname)
+
+
+def insert(rows: Sequence[models.Model]) -> None:
+    """
+    Insert rows of one model, as `bulk_create` does; ids that the database makes are set on them.
+
+    Fields with `db_default` have to have a value.
+    """
+    for start in range(0, len(rows), _LONGEST):
+        _insert(rows[start : start + _LONGEST])
+
+
+_UPDATES: dict[type[models.Model], Update] = {}
+_INSERTS: dict[tuple[str, type[models.Model], int], tuple[str, list[Any], bool]] = {}
+
+
+def _insert(rows: Sequence[models.Model]) -> None:
+    key = (connection.vendor, type(rows[0]), len(rows))
+    if key not in _INSERTS:
+        _INSERTS[key] = _insert_sql(type(rows[0]), len(rows))
+    sql, fields, makes_ids = _INSERTS[key]
+    values = [_stored(field, row) for row in rows for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        if makes_ids:
+            for row, (pk,) in zip(rows, cursor.fetchall(), strict=True):
+                row.pk = pk
+    for row in rows:
+        row._state.adding, row._state.db = False, connection.alias
+
+
+def _insert_sql(model: type[models.Model], number: int) -> tuple[str, list[Any], bool]:
+    name = connection.ops.quote_name
+    pk: Any = model._meta.pk
+    makes_ids = isinstance(pk, models.AutoField)
+    fields = [field for field in model._meta.concrete_fields if not (makes_ids and field is pk)]
+    row = f"({', '.join(['%s'] * len(fields))})"
+    columns = ", ".join(name(str(field.column)) for field in fields)
+    returning = f" RETURNING {name(pk.column)}" if makes_ids else ""
+    table = name(model._meta.db_table)
+    sql = f"INSERT INTO {table} ({columns}) VALUES {', '.join([row] * number)}{returning}"
+    return sql, fields, makes_ids
+
+
+def _stored(field: Any, row: models.Model) -> Any:
+    value = getattr(row, field.attname)
+    if isinstance(field, _PLAIN_FIELDS) and isinstance(value, _PLAIN_TYPES):
+        return _plain(value)
+    return field.get_db_prep_save(value, connection)
+
+
+def _filled(item: Any, params: Mapping[str, Any]) -> Any:
+    if type(item) is not _Slot:
+        return item
+    value = params[item.name]
+    return _plain(value if item.place is None else value[item.place])
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as the database driver takes it."""
+    if isinstance(value, UUID):
+        return value if connection.features.has_native_uuid_field else value.hex
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    if isinstance(value, Enum):
+        return value.value
+    return _plain(value.pk) if isinstance(value, models.Model) else value
+
+
+def _builder(compiler: Any, iterable: type) -> Callable[[Any], Any]:
+    """Return the function that turns a row of the database into a row of the queryset."""
+    columns = [item[0] for item in compiler.select[: compiler.col_count]]
+    converters = [
+        (position, convert, expression)
+        for position, (functions, expression) in compiler.get_converters(columns).items()
+        for convert in functions
+    ]
+    if iterable is ModelIterable:
+        finish = _model_builder(compiler.klass_info, compiler.select, compiler.annotation_col_map)
+    elif iterable is FlatValuesListIterable:
+        finish = _first
+    else:
+        finish = tuple
+
+    def build(row: Any) -> Any:
+        values = list(row)
+        for position, convert, expression in converters:
+            values[position] = convert(values[position], expression, connection)
+        return finish(values)
+
+    return build
+
+
+def _first(values: Sequence[Any]) -> Any:
+    return values[0]
+
+
+def _model_builder(
+    info: Mapping[str, Any], select: Sequence[Any], annotations: Mapping[str, int] | None = None
+) -> Callable[[Sequence[Any]], Any]:
+    """
+    Return what makes an object of the columns of a model, with the rows of `select_related`.
+
+    As `Model.from_db`, but without its signals, which nobody receives.
+    """
+    model: type[models.Model] = info["model"]
+    fields = [select[position][0].target for position in info["select_fields"]]
+    names = [
+        (field.attname, position)
+        for field, position in zip(fields, info["select_fields"], strict=True)
+    ]
+    (pk,) = [position for name, position in names if name == model._meta.pk.attname]
+    related = [
+        (_model_builder(item, select), item["local_setter"], item["remote_setter"])
+        for item in info.get("related_klass_infos", ())
+    ]
+    names += list((annotations or {}).items())
+
+    def build(values: Sequence[Any]) -> Any:
+        if values[pk] is None:
+            return None
+        row = model.__new__(model)
+        row._state = ModelState()
+        row._state.adding, row._state.db = False, connection.alias
+        row.__dict__.update([(name, values[position]) for name, position in names])
+        for build_related, set_local, set_remote in related:
+            other = build_related(values)
+            set_local(row, other)
+            if other is not None:
+                set_remote(other, row)
+        return row
+
+    return build
