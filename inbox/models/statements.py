@@ -7,7 +7,7 @@ compiled when it is first used, for each database vendor and each length of its 
 else in the product uses the ORM directly.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ Row = TypeVar("Row")
 #: Statements with longer lists are compiled each time; inserts are divided into as many rows.
 _LONGEST = 32
 
-#: Fields that store values of `_PLAIN_TYPES` without a conversion of their own.
+#: Fields without a conversion of their own.
 _PLAIN_FIELDS = (
     models.CharField,
     models.TextField,
@@ -35,7 +35,8 @@ _PLAIN_FIELDS = (
     models.DateTimeField,
     models.ForeignKey,
 )
-_PLAIN_TYPES = (str, int, UUID, datetime, type(None))
+#: Values that the drivers take as they are.
+_UNCHANGED = frozenset((str, int, bool, type(None)))
 
 
 class _Slot(NamedTuple):
@@ -123,9 +124,7 @@ class Update(_Statement[Any]):
             return int(cursor.rowcount)
 
     def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Any]") -> _Compiled:
-        for name in names:
-            if not isinstance(queryset.model._meta.get_field(name), _PLAIN_FIELDS):
-                raise TypeError(f"{name} needs a conversion: use the ORM")
+        _check_plain([queryset.model._meta.get_field(name) for name in names])
         query: Any = queryset.query.chain(UpdateQuery)
         query.add_update_values({name: Value(_Slot(f"set_{name}")) for name in names})
         sql, params = query.get_compiler(connection=connection).as_sql()
@@ -164,15 +163,15 @@ def insert(rows: Sequence[models.Model]) -> None:
 
 
 _UPDATES: dict[type[models.Model], Update] = {}
-_INSERTS: dict[tuple[str, type[models.Model], int], tuple[str, list[Any], bool]] = {}
+_INSERTS: dict[tuple[str, type[models.Model], int], tuple[str, list[str], bool]] = {}
 
 
 def _insert(rows: Sequence[models.Model]) -> None:
     key = (connection.vendor, type(rows[0]), len(rows))
     if key not in _INSERTS:
         _INSERTS[key] = _insert_sql(type(rows[0]), len(rows))
-    sql, fields, makes_ids = _INSERTS[key]
-    values = [_stored(field, row) for row in rows for field in fields]
+    sql, names, makes_ids = _INSERTS[key]
+    values = [_plain(getattr(row, name)) for row in rows for name in names]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         if makes_ids:
@@ -182,24 +181,25 @@ def _insert(rows: Sequence[models.Model]) -> None:
         row._state.adding, row._state.db = False, connection.alias
 
 
-def _insert_sql(model: type[models.Model], number: int) -> tuple[str, list[Any], bool]:
+def _insert_sql(model: type[models.Model], number: int) -> tuple[str, list[str], bool]:
     name = connection.ops.quote_name
     pk: Any = model._meta.pk
     makes_ids = isinstance(pk, models.AutoField)
     fields = [field for field in model._meta.concrete_fields if not (makes_ids and field is pk)]
+    _check_plain(fields)
     row = f"({', '.join(['%s'] * len(fields))})"
     columns = ", ".join(name(str(field.column)) for field in fields)
     returning = f" RETURNING {name(pk.column)}" if makes_ids else ""
     table = name(model._meta.db_table)
     sql = f"INSERT INTO {table} ({columns}) VALUES {', '.join([row] * number)}{returning}"
-    return sql, fields, makes_ids
+    return sql, [field.attname for field in fields], makes_ids
 
 
-def _stored(field: Any, row: models.Model) -> Any:
-    value = getattr(row, field.attname)
-    if isinstance(field, _PLAIN_FIELDS) and isinstance(value, _PLAIN_TYPES):
-        return _plain(value)
-    return field.get_db_prep_save(value, connection)
+def _check_plain(fields: Iterable[Any]) -> None:
+    """Raise TypeError for fields that convert their values themselves, as JSONField does."""
+    for field in fields:
+        if not isinstance(field, _PLAIN_FIELDS):
+            raise TypeError(f"{field} converts its values: use the ORM")
 
 
 def _filled(item: Any, params: Mapping[str, Any]) -> Any:
@@ -211,6 +211,8 @@ def _filled(item: Any, params: Mapping[str, Any]) -> Any:
 
 def _plain(value: Any) -> Any:
     """Return a value as the database driver takes it."""
+    if type(value) in _UNCHANGED:
+        return value
     if isinstance(value, UUID):
         return value if connection.features.has_native_uuid_field else value.hex
     if isinstance(value, datetime):
