@@ -23,6 +23,7 @@ WORKDIR /srv/signoff
 COPY manage.py pyproject.toml ./
 COPY agents agents
 COPY inbox inbox
+COPY tools tools
 COPY templates templates
 COPY static static
 COPY locale locale
@@ -32,7 +33,7 @@ RUN SIGNOFF_DATA_DIR=/tmp/build SIGNOFF_SECRET_KEY=build \
         python -B manage.py collectstatic --no-input --verbosity 0 --ignore rest_framework --ignore select2 \
     && chmod -R a+rX /srv/signoff/staticfiles \
     && rm -r /tmp/build \
-    && python -m compileall -q agents inbox
+    && python -m compileall -q agents inbox tools
 USER signoff
 VOLUME /data
 EXPOSE 8000

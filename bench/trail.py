@@ -98,9 +98,9 @@ class _Stage:
         from inbox.models import AuditEntry  # noqa: PLC0415
         from inbox.models.clock import database_now  # noqa: PLC0415
         from inbox.queries.audit import trail  # noqa: PLC0415
-        from inbox.rules.audit.verifier import Key, Verifier  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
         from inbox.transparency_log import origin  # noqa: PLC0415
+        from tools.audit_verifier import Key, Verifier  # noqa: PLC0415
 
         what: dict[str, Any] = {
             "action": "bench.filled",

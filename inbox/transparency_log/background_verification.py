@@ -10,9 +10,9 @@ from django.db import close_old_connections
 
 from inbox.actions.audit.verification_runs import Found, record_check, take_check
 from inbox.models import AuditCheck, AuditCheckpoint
-from inbox.rules.audit.verifier import Key, notes_in
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
+from tools.audit_verifier import Key, notes_in
 
 log = structlog.get_logger(__name__)
 

@@ -9,9 +9,9 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.queries.decisions.verified_decisions import check_decision
 from inbox.rules import errors
-from inbox.rules.audit.verifier import Verifier
 from inbox.rules.decisions.consent import digest
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
+from tools.audit_verifier import Verifier
 
 _CLOSINGS = ("interrupt.resolved", "interrupt.cancelled", "interrupt.expired")
 _AT_ONCE = 1_000

@@ -13,8 +13,8 @@ from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
-from inbox.rules.audit.verifier import UNREADABLE, Key, Verifier
 from inbox.transparency_log.reconciliation import add_differences
+from tools.audit_verifier import UNREADABLE, Key, Verifier
 
 Report = dict[str, Any]
 

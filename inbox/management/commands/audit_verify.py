@@ -11,14 +11,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError
 
-from inbox.rules.audit.verifier import (
+from inbox.transparency_log import origin, verification
+from tools.audit_verifier import (
     EXIT,
     UNREADABLE,
     Key,
     notes_in,
     verify_export,
 )
-from inbox.transparency_log import origin, verification
 
 
 class Command(BaseCommand):

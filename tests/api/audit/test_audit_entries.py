@@ -17,7 +17,6 @@ from inbox.models import AuditCheckpoint, AuditEntry, ToolCall
 from inbox.queries.audit import trail
 from inbox.queries.decisions import merge_pages
 from inbox.rules.audit import export_formats as rules
-from inbox.rules.audit import verifier as script
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
@@ -28,6 +27,7 @@ from tests.api.runs.test_runs_and_decisions import Caller, key_with
 from tests.integration.audit.conftest import kept, log
 from tests.support import steps
 from tests.support.steps import open_interrupts, start
+from tools import audit_verifier as script
 
 __all__ = ["kept", "key_with", "log"]
 

@@ -14,10 +14,10 @@ from django.core.management import call_command
 from inbox import wakeups
 from inbox.actions.audit.transparency_log import take_sink
 from inbox.models import AuditCheckpoint, AuditSink
-from inbox.rules.audit import verifier
 from inbox.transparency_log import checkpoint_sinks, origin
 from tests.support import steps
 from tests.support.audit.logs import verify
+from tools import audit_verifier
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
 
         sent = [json.loads(body) for *_, body in got]
         assert [[one["size"], one["note"]] for one in sent] == notes_in_database()
-        assert verifier.notes_in(tmp_path / "elsewhere") == [one["note"] for one in sent]
+        assert audit_verifier.notes_in(tmp_path / "elsewhere") == [one["note"] for one in sent]
         assert not AuditSink.objects.exclude(problem="").exists()
 
 

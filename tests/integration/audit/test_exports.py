@@ -11,11 +11,11 @@ from inbox.actions.audit.transparency_log import rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail
-from inbox.rules.audit import verifier as script
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, signed_export
 from inbox.rules.people.access import RETENTION, SEED
 from inbox.transparency_log import origin
 from tests.support import steps
+from tools import audit_verifier as script
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from django.db import connection
 
 from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditEntry, AuditPayload
-from inbox.rules.audit import verifier as script
 from inbox.rules.audit.audit_entry import hash_of
 from inbox.rules.people.access import SEED
 from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import let_happen_while_it_is_read, verify
+from tools import audit_verifier as script
 
 CHANGES = {
     "a time of no zone": {"at": "2026-11-21T04:48:00"},

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
-from inbox.rules.audit import verifier as ours
 from inbox.rules.errors import NotFound
 from inbox.transparency_log import origin
 from tests.support.audit.logs import verify
 from tests.support.audit.tampering import CLASSES
+from tools import audit_verifier as ours
 
 ROUNDS = int(os.environ.get("SIGNOFF_TAMPERINGS", "8"))
 

@@ -14,12 +14,12 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.transparency_log import NotOurLog, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
-from inbox.rules.audit import verifier as script
 from inbox.rules.audit.signed_checkpoint import SigningKey
 from inbox.rules.people.access import SEED
 from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import verify
+from tools import audit_verifier as script
 
 
 def export(path, entries=None, **options):
@@ -182,7 +182,7 @@ def test_the_command_says_by_its_exit_what_it_found(log, kept, tmp_path, unprote
 
 def test_the_script_stands_alone(log, kept, tmp_path):
     path = export(tmp_path / "export")
-    alone = tmp_path / "verifier.py"
+    alone = tmp_path / "audit_verifier.py"
     alone.write_text(open(script.__file__).read())  # noqa: PTH123, SIM115
 
     def run(*arguments):

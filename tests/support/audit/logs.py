@@ -18,7 +18,7 @@ class Kept:
 
     @property
     def notes(self) -> list[str]:
-        from inbox.rules.audit.verifier import notes_in
+        from tools.audit_verifier import notes_in
 
         return notes_in(self.checkpoints)
 
@@ -60,8 +60,8 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
 
 def verify(kept: Kept) -> dict[str, Any]:
     """What the verifier says of the log in the database."""
-    from inbox.rules.audit.verifier import Key
     from inbox.transparency_log.verification import verify_all
+    from tools.audit_verifier import Key
 
     return verify_all(Key(kept.key), kept.notes)
 

@@ -1,0 +1,1 @@
+"""Stand-alone tools; each file runs without the rest of the repository."""
