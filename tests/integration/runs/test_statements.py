@@ -11,7 +11,7 @@ from uuid6 import uuid7
 from inbox.models import Interrupt, Run, Team, Thread, ToolCall
 from inbox.models.statements import Select, Update, insert, save_fields
 from inbox.rules.runs.states import RunStatus
-from tests.steps import start
+from tests.support.steps import start
 
 pytestmark = pytest.mark.django_db
 
