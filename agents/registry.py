@@ -3,11 +3,11 @@
 import os
 from importlib import import_module
 
-from agents.adapters.in_process import FRAMEWORKS, NativeAgent
+from agents.adapters.in_process import FRAMEWORKS, InProcessAgent
 from agents.port import Agent
 
 _BUILT_IN = {
-    "rehearsal": "agents.rehearsal.agent:build",
+    "rehearsal": "agents.demo_agent.agent:build",
     "refund-desk": "agents.examples.refund_desk:refund_desk",
     "release-train": "agents.examples.release_train:release_train",
     "database-steward": "agents.examples.database_steward:database_steward",
@@ -18,7 +18,7 @@ _BUILT_IN = {
 
 #: Agents of one's own, by comma: `my_agents:refund_desk` is the agent refund-desk, and
 #: `langgraph+my_graphs:refund_desk` one that is written with that framework.
-OWN_AGENTS = "SIGNOFF_AGENTS"
+AGENTS_SETTING = "SIGNOFF_AGENTS"
 
 _agents: dict[str, Agent] = {}
 
@@ -48,7 +48,7 @@ def get(name: str) -> Agent:
     """
     agent = _agents.get(name)
     if agent is None:
-        paths = _BUILT_IN | own()
+        paths = _BUILT_IN | configured_agents()
         if name not in paths:
             raise UnknownAgent(name)
         agent = _agents[name] = _load(paths[name])
@@ -57,16 +57,16 @@ def get(name: str) -> Agent:
 
 def names() -> list[str]:
     """List the names of all agents, sorted; nothing is imported for it."""
-    return sorted(_BUILT_IN.keys() | own().keys() | _agents.keys())
+    return sorted(_BUILT_IN.keys() | configured_agents().keys() | _agents.keys())
 
 
-def own() -> dict[str, str]:
+def configured_agents() -> dict[str, str]:
     """The agents that SIGNOFF_AGENTS names, each with where it is."""
-    paths = [path.strip() for path in os.environ.get(OWN_AGENTS, "").split(",") if path.strip()]
-    return {name_of(path): path for path in paths}
+    paths = [path.strip() for path in os.environ.get(AGENTS_SETTING, "").split(",") if path.strip()]
+    return {agent_name(path): path for path in paths}
 
 
-def name_of(path: str) -> str:
+def agent_name(path: str) -> str:
     """The name of the agent at "module:attribute"."""
     return path.partition(":")[2].replace("_", "-")
 
@@ -76,16 +76,16 @@ def register(agent: Agent) -> None:
     _agents[agent.name] = agent
 
 
-def _native(framework: str, path: str) -> Agent:
+def _build_in_process_agent(framework: str, path: str) -> Agent:
     if framework not in FRAMEWORKS:
         raise UnknownFramework(framework)
-    return NativeAgent(name_of(path), framework, path)
+    return InProcessAgent(agent_name(path), framework, path)
 
 
 def _load(path: str) -> Agent:
     framework, _, elsewhere = path.rpartition("+")
     if framework:
-        return _native(framework, elsewhere)
+        return _build_in_process_agent(framework, elsewhere)
     module, _, attribute = path.partition(":")
     found = getattr(import_module(module), attribute)
     # A workflow is an agent already; others are made by a function.

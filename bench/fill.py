@@ -18,7 +18,7 @@ django.setup()
 
 from django.db import connection, transaction  # noqa: E402
 
-from agents.rehearsal.tools import send_email  # noqa: E402
+from agents.demo_agent.tools import send_email  # noqa: E402
 from agents.sdk.schemas import approval_schema  # noqa: E402
 from inbox.models import Agent, Decision, Interrupt, Run, Thread, ToolCall  # noqa: E402
 from inbox.models.clock import database_now  # noqa: E402

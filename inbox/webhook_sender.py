@@ -80,7 +80,7 @@ def _attempt(taken: Taken) -> tuple[int | None, DeliveryProblem | None, str]:
         secrets = [decrypt(secret) for secret in taken.sealed_secrets]
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
         sending = _post(taken.url, taken.body, headers, may_be_private=private)
-        status, answer = http_client.run_alone(sending)
+        status, answer = http_client.run_in_new_loop(sending)
     except Exception as error:  # a message that nobody counts as failed would be tried for ever
         return None, _problem_of(error, taken), ""
     return status, None if 200 <= status < 300 else DeliveryProblem.STATUS, answer

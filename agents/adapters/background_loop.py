@@ -8,7 +8,7 @@ _lock = Lock()
 _loops: list[asyncio.AbstractEventLoop] = []
 
 
-def home() -> asyncio.AbstractEventLoop:
+def framework_loop() -> asyncio.AbstractEventLoop:
     """
     Return the loop of this process, which never closes.
 

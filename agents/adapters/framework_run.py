@@ -14,34 +14,40 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from pydantic_core import to_jsonable_python
 
-from agents.adapters.background_loop import home
+from agents.adapters.background_loop import framework_loop
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
 from agents.sdk.context import ToolError
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, expiry_in, first_said
-from agents.sdk.schemas import approval_of
-from agents.sdk.tool_execution import (
-    goes_on,
-    readable,
-    result_without_call,
-    storable,
+from agents.sdk.expiry import (
+    TEAM_DEFAULT,
+    ExpiresIn,
+    first_specified,
+    format_expires_at,
+    parse_expires_in,
 )
-from agents.sdk.tools import LONGEST_OUTPUT
+from agents.sdk.schemas import approval_schema_for
+from agents.sdk.tool_execution import (
+    allows_call,
+    error_text,
+    refusal_result,
+    storable_text,
+)
+from agents.sdk.tools import MAX_OUTPUT_CHARACTERS
 
 _log = logging.getLogger(__name__)
 
 #: For a model: nobody answered, and nobody will any more.
-NOT_MADE = "The call was not made."
+CALL_NOT_MADE = "The call was not made."
 #: What a tool says of itself in its framework's metadata: "read", "idempotent" or "once".
 EFFECT = "effect"
 
 
-class CallsEnded(RuntimeError):
+class RunEnding(RuntimeError):
     """The run is about to end: no further call is made."""
 
 
 @dataclass(frozen=True)
-class Verdict:
+class InterruptDecision:
     """A person's answer to something that a framework asked."""
 
     answer: InterruptAnswer
@@ -56,9 +62,9 @@ class Verdict:
         return self.answer.resume_entry.status == "cancelled"
 
     @property
-    def goes_on(self) -> bool:
+    def allows_call(self) -> bool:
         """Whether the call may be made: it was approved, or what it asked for was answered."""
-        return goes_on(self.answer)
+        return allows_call(self.answer)
 
     @property
     def is_approval(self) -> bool:
@@ -76,7 +82,7 @@ class Verdict:
         return dict(self.answer.proposal.args) if self.answer.proposal else {}
 
     @property
-    def refusal(self) -> str:
+    def refusal_text(self) -> str:
         """For a model: why the call was not made."""
         if self.is_cancelled:
             return "The call was called off."
@@ -84,7 +90,7 @@ class Verdict:
         return f"The call was denied: {reason}" if reason else "The call was denied."
 
 
-class Bridge:
+class FrameworkRun:
     """
     One run of an agent of another framework.
 
@@ -113,15 +119,15 @@ class Bridge:
         self._heard: list[str] = memory.get("heard", [])
         self.kept: Any = memory.get("kept")
         theirs = {ours: name for name, ours in self._ours.items()}
-        self.verdicts = [
-            Verdict(answer, theirs.get(answer.interrupt.tool_call_id or ""))
+        self.decisions = [
+            InterruptDecision(answer, theirs.get(answer.interrupt.tool_call_id or ""))
             for answer in ctx.answers
         ]
         self._approved: dict[str, dict[str, Any]] = {}
-        for one in self.verdicts:
+        for one in self.decisions:
             if one.call_id is not None and one.answer.proposal is not None:
                 self._names[one.call_id] = one.answer.proposal.name
-                if one.goes_on:
+                if one.allows_call:
                     self._approved[one.call_id] = one.args
 
     @property
@@ -129,7 +135,7 @@ class Bridge:
         """No other thread has it."""
         return self._ctx.thread_key
 
-    def take_missed(self) -> list[tuple[str, str]]:
+    def take_new_messages(self) -> list[tuple[str, str]]:
         """
         What the framework does not know, as pairs of role and text; from now on it does.
 
@@ -137,17 +143,17 @@ class Bridge:
         them, and a model that does not know of a call wants it again.
         """
         results = {
-            one.tool_call_id: content_of(one.content)
+            one.tool_call_id: result_content(one.content)
             for one in self._input.messages
             if isinstance(one, agui.ToolMessage)
         }
         missed: list[tuple[str, str]] = []
         for message in self._input.messages:
             if isinstance(message, agui.UserMessage) and message.id not in self._heard:
-                missed.append(("user", _text(message)))
+                missed.append(("user", _user_text(message)))
             elif isinstance(message, agui.AssistantMessage) and missed:
                 missed += [
-                    ("assistant", _account(call, results.get(call.id)))
+                    ("assistant", _describe_call(call, results.get(call.id)))
                     for call in message.tool_calls or ()
                 ]
         self._heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
@@ -158,7 +164,7 @@ class Bridge:
         """Whether something has happened after which no further call is made."""
         return bool(self._end)
 
-    def say(self, delta: str) -> None:
+    def append_text(self, delta: str) -> None:
         """Stream some text; it goes on with the message that is open, or opens one."""
         if not delta:
             return
@@ -173,9 +179,9 @@ class Bridge:
             self._put(agui.TextMessageEndEvent(message_id=self._message))
             self._message = None
 
-    def know_tool(self, name: str, metadata: Mapping[str, Any] | None) -> None:
+    def register_tool(self, name: str, metadata: Mapping[str, Any] | None) -> None:
         """Note what the author says in a tool's metadata of how long people have for an answer."""
-        self._expiries[name] = expiry_in(metadata)
+        self._expiries[name] = parse_expires_in(metadata)
 
     def propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         """Tell of a tool call that the model wants, unless that is told already."""
@@ -191,7 +197,7 @@ class Bridge:
         """
         if call_id in self._over or self._names.setdefault(call_id, name) != name:
             self._end = f"{name} is not called: another call has its id."
-            raise CallsEnded(self._end)
+            raise RunEnding(self._end)
         return self._approved.get(call_id, wanted)
 
     def forget_calls(self) -> None:
@@ -224,7 +230,7 @@ class Bridge:
         self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
         self._put(agui.ToolCallEndEvent(tool_call_id=ours))
 
-    def result(self, call_id: str, content: str) -> None:
+    def add_result(self, call_id: str, content: str) -> None:
         """Tell the result of a call, which is over then; once for each."""
         ours = self._ours.pop(call_id, None)
         if ours is None:
@@ -237,12 +243,12 @@ class Bridge:
             )
         )
 
-    def refuse(self, verdict: Verdict) -> None:
+    def add_refusal(self, decision: InterruptDecision) -> None:
         """Tell that a call was denied or called off."""
-        if verdict.call_id is not None:
-            self.result(verdict.call_id, result_without_call(verdict.answer))
+        if decision.call_id is not None:
+            self.add_result(decision.call_id, refusal_result(decision.answer))
 
-    async def call(
+    async def call_tool(
         self,
         call_id: str,
         name: str,
@@ -267,20 +273,20 @@ class Bridge:
         if call_id in self._making:  # some frameworks make all calls of an answer at once
             self._end = f"{name} is not called: another call has its id."
         if self._end:
-            raise CallsEnded(self._end)
+            raise RunEnding(self._end)
         self._making.add(call_id)
         try:
             if call_id not in self._ours:
                 self._propose(call_id, name, args)
-            problem = problem_with(args, schema) if schema else ""
+            problem = argument_error(args, schema) if schema else ""
             if problem:
-                self.result(call_id, dumps({"ok": False, "error": problem}))
+                self.add_result(call_id, dumps({"ok": False, "error": problem}))
                 raise ToolError(problem)
-            return await self._make(call_id, name, args, effect, function, harmless, pausing)
+            return await self._execute(call_id, name, args, effect, function, harmless, pausing)
         finally:
             self._making.discard(call_id)
 
-    async def _make(
+    async def _execute(
         self,
         call_id: str,
         name: str,
@@ -293,25 +299,25 @@ class Bridge:
         """Begin a call that was proposed, make it and settle it; see `call`."""
         await self.flush()
         if self._end:
-            raise CallsEnded(self._end)
+            raise RunEnding(self._end)
         ours = self._ours[call_id]
         try:
             begun = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
-            permit = await self._by_engine(begun)
+            permit = await self._in_engine_loop(begun)
         except ToolRefused as error:
             self._end = f"{name} is not called: {error}"
             raise
         if permit.result is not None:
-            self.result(call_id, permit.result)
+            self.add_result(call_id, permit.result)
             return permit.result
         nothing_happened: tuple[type[Exception], ...] = (ToolError, *harmless)
         try:
             value = await function()
         except pausing:
-            await self._by_engine(self._ctx.journal.undo_begin(ours))
+            await self._in_engine_loop(self._ctx.journal.undo_begin(ours))
             raise
         except nothing_happened as error:
-            await self._settle(call_id, dumps({"ok": False, "error": readable(error)}))
+            await self._settle(call_id, dumps({"ok": False, "error": error_text(error)}))
             raise
         except BaseException as error:
             if effect is Effect.ONCE or not isinstance(error, Exception):
@@ -320,10 +326,10 @@ class Bridge:
                 raise
             await self._settle(call_id, dumps({"ok": False, "error": type(error).__name__}))
             raise
-        await self._settle(call_id, content_of(value))
+        await self._settle(call_id, result_content(value))
         return value
 
-    def ask(
+    def add_interrupt(
         self,
         message: str,
         *,
@@ -339,7 +345,9 @@ class Bridge:
         How long they have is in `expires_in` of the metadata of the question or of the tool.
         """
         tool = self._wanted.get(call_id or "", "")
-        said = first_said(expires_in, expiry_in(metadata), self._expiries.get(tool, TEAM_DEFAULT))
+        said = first_specified(
+            expires_in, parse_expires_in(metadata), self._expiries.get(tool, TEAM_DEFAULT)
+        )
         asked = Interrupt(
             id=self._new_id("i"),
             reason=reason,
@@ -347,24 +355,24 @@ class Bridge:
             tool_call_id=self._ours[call_id] if call_id is not None else None,
             response_schema=dict(response_schema) if response_schema is not None else None,
             metadata=_jsonable(dict(metadata)) if metadata else None,
-            **_expiry(said),
+            **_expiry_field(said),
         )
         self._interrupts.append(asked)
         return asked.id
 
-    def ask_approval(
+    def add_approval(
         self, call_id: str, message: str, arguments: Mapping[str, Any] | None, **more: Any
     ) -> str:
         """Ask whether a call may be made; `arguments` is their schema, None if they are fixed."""
-        return self.ask(
+        return self.add_interrupt(
             message,
             call_id=call_id,
             reason="tool_call",
-            response_schema=approval_of(arguments),
+            response_schema=approval_schema_for(arguments),
             **more,
         )
 
-    def ask_about(
+    def add_approval_from_metadata(
         self,
         call_id: str,
         name: str,
@@ -373,26 +381,28 @@ class Bridge:
     ) -> str:
         """Ask for approval in the `message` of a framework's metadata, which go along."""
         message = str(words.get("message") or f"Call {name}?")
-        return self.ask_approval(call_id, message, arguments, metadata=words)
+        return self.add_approval(call_id, message, arguments, metadata=words)
 
-    def ask_for_result(
+    def add_result_interrupt(
         self, call_id: str, name: str, words: Mapping[str, Any], args: Mapping[str, Any]
     ) -> str:
         """Ask for what a call's result is to be, by `message` and `response_schema` of metadata."""
-        return self.ask(
-            str(words.get("message") or question_in(args, f"Answer {name}.")),
+        return self.add_interrupt(
+            str(words.get("message") or question_from_args(args, f"Answer {name}.")),
             call_id=call_id,
             response_schema=words.get("response_schema") or {"type": "string"},
             metadata=words,
         )
 
-    def told(self, call_id: str) -> str | None:
+    def result_in_thread(self, call_id: str) -> str | None:
         """The result of a call that the thread has, from a run that this one knows nothing of."""
         ours = self._ours.get(call_id)
         results = [one for one in self._input.messages if isinstance(one, agui.ToolMessage)]
-        return next((content_of(one.content) for one in results if one.tool_call_id == ours), None)
+        return next(
+            (result_content(one.content) for one in results if one.tool_call_id == ours), None
+        )
 
-    def call_off(self) -> None:
+    def cancel(self) -> None:
         """End the run as cancelled: a person called off what it cannot go on without."""
         self._is_called_off = True
 
@@ -404,7 +414,7 @@ class Bridge:
 
     async def run(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[BaseEvent]:
         """Yield what the framework says while it works at home, and the terminal event."""
-        working = asyncio.run_coroutine_threadsafe(self._whole(work), home())
+        working = asyncio.run_coroutine_threadsafe(self._run_to_end(work), framework_loop())
         working.add_done_callback(lambda _: self._put(None))
         try:
             while (item := await self._queue.get()) is not None:
@@ -418,13 +428,13 @@ class Bridge:
             yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
             return
         working.result()
-        yield self._finished()
+        yield self._run_finished()
 
-    async def _whole(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_to_end(self, work: Coroutine[Any, Any, None]) -> None:
         await work
         self.end_message()
 
-    def _finished(self) -> BaseEvent:
+    def _run_finished(self) -> BaseEvent:
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
@@ -438,18 +448,18 @@ class Bridge:
         )
 
     async def _settle(self, call_id: str, content: str) -> None:
-        if len(content) > LONGEST_OUTPUT:
+        if len(content) > MAX_OUTPUT_CHARACTERS:
             # The call was made: a result that says so is better than none.
             error = {"ok": False, "error": "OutputTooLarge", "characters": len(content)}
             content = dumps(error)
-        await self._by_engine(self._ctx.journal.settle(self._ours[call_id], result=content))
-        self.result(call_id, content)
+        await self._in_engine_loop(self._ctx.journal.settle(self._ours[call_id], result=content))
+        self.add_result(call_id, content)
 
     def _put(self, item: BaseEvent | Future[None] | None) -> None:
         with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
             self._engine.call_soon_threadsafe(self._queue.put_nowait, item)
 
-    async def _by_engine(self, wish: Coroutine[Any, Any, Any]) -> Any:
+    async def _in_engine_loop(self, wish: Coroutine[Any, Any, Any]) -> Any:
         """What the engine does between its turns, in its own loop."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wish, self._engine))
 
@@ -458,14 +468,14 @@ class Bridge:
         return f"{self._ctx.run_key}-{kind}{number}"
 
 
-def _expiry(expires_in: ExpiresIn) -> dict[str, Any]:
+def _expiry_field(expires_in: ExpiresIn) -> dict[str, Any]:
     """The field that says it: a null that is written says never, none leaves it to the team."""
     if expires_in is TEAM_DEFAULT:
         return {}
-    return {"expires_at": None if expires_in is None else expiry_after(expires_in)}
+    return {"expires_at": None if expires_in is None else format_expires_at(expires_in)}
 
 
-def effect_of(metadata: Mapping[str, Any] | None) -> Effect:
+def tool_effect(metadata: Mapping[str, Any] | None) -> Effect:
     """
     What a second call of a tool would do, as its author says; harm, if nothing is said.
 
@@ -475,13 +485,13 @@ def effect_of(metadata: Mapping[str, Any] | None) -> Effect:
     return Effect((metadata or {}).get(EFFECT, Effect.ONCE))
 
 
-def problem_with(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+def argument_error(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """What is wrong with arguments, "" if nothing is; models often get them wrong."""
     found = best_match(Draft202012Validator(schema).iter_errors(_jsonable(dict(args))))
     return f"{found.json_path.removeprefix('$.')}: {found.message}"[:500] if found else ""
 
 
-def worded(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
+def format_message(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
     """An author's words for a call, such as "Pay {amount}", if arguments can be filled in."""
     if not isinstance(template, str):
         return otherwise
@@ -491,27 +501,27 @@ def worded(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
         return otherwise
 
 
-def question_in(args: Mapping[str, Any], otherwise: str) -> str:
+def question_from_args(args: Mapping[str, Any], otherwise: str) -> str:
     """The question that a call asks, under the names that are in use for it."""
     asked = [args.get(name) for name in ("question", "message", "prompt")]
     return next((one for one in asked if isinstance(one, str) and one), otherwise)
 
 
-def content_of(value: Any) -> str:
+def result_content(value: Any) -> str:
     """What a tool returned, as the content of its result: text as it is, anything else as JSON."""
-    return storable(value) if isinstance(value, str) else dumps(_jsonable(value))
+    return storable_text(value) if isinstance(value, str) else dumps(_jsonable(value))
 
 
 def _jsonable(value: Any) -> Any:
     return to_jsonable_python(value, fallback=str)
 
 
-def _account(call: agui.ToolCall, result: str | None) -> str:
+def _describe_call(call: agui.ToolCall, result: str | None) -> str:
     what = f"I called {call.function.name} with {call.function.arguments}"
     return f"{what}: {result}" if result is not None else f"{what}, and do not know what came of it"
 
 
-def _text(message: agui.UserMessage) -> str:
+def _user_text(message: agui.UserMessage) -> str:
     if isinstance(message.content, str):
         return message.content
     return "\n".join(

@@ -27,15 +27,15 @@ from genkit.middleware import (
 )
 
 from agents.adapters.framework_run import (
-    NOT_MADE,
-    Bridge,
-    Verdict,
-    content_of,
-    effect_of,
+    CALL_NOT_MADE,
+    FrameworkRun,
+    InterruptDecision,
+    result_content,
+    tool_effect,
 )
 from agents.port import RunContext
 from agents.sdk.context import ToolError
-from agents.sdk.tool_execution import readable
+from agents.sdk.tool_execution import error_text
 
 _ROLES = {"user": "user", "assistant": "model"}
 _FAILED = (FinishReason.FAILED, FinishReason.ABORTED)
@@ -47,12 +47,12 @@ async def run(
     prompt: ExecutablePrompt[Any, Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
     """Drive a prompt with its tools; what they interrupt for becomes interrupts."""
-    bridge = Bridge(run_input, ctx)
-    async for event in bridge.run(_converse(prompt, bridge)):
+    framework_run = FrameworkRun(run_input, ctx)
+    async for event in framework_run.run(_converse(prompt, framework_run)):
         yield event
 
 
-def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
+def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
     """
     Let every tool call through the journal, and note the schemas of their inputs by tool.
 
@@ -67,7 +67,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
             next_fn: Callable[..., Awaitable[ModelResponse[Any]]],
         ) -> ModelResponse[Any]:
             """See that every call has a name, by which it is answered."""
-            bridge.forget_calls()
+            framework_run.forget_calls()
             schemas.update({one.name: one.input_schema for one in params.request.tools or ()})
             answer = await next_fn(params, ctx)
             for request in _requests(answer.message):
@@ -82,7 +82,7 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
         ) -> MultipartToolResponse[Any]:
             """Begin the call, have it made, and settle it."""
             request = _request(params.tool_request_part)
-            bridge.know_tool(request.name, params.tool.metadata)
+            framework_run.register_tool(request.name, params.tool.metadata)
             responses: list[MultipartToolResponse[Any]] = []
 
             async def make() -> Any:
@@ -94,23 +94,23 @@ def _journaled(bridge: Bridge, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
                 return responses[0].output
 
             try:
-                output = await bridge.call(
+                output = await framework_run.call_tool(
                     str(request.ref),
                     request.name,
-                    bridge.arguments_of(str(request.ref), request.name, _arguments(request)),
-                    effect_of(params.tool.metadata),
+                    framework_run.arguments_of(str(request.ref), request.name, _arguments(request)),
+                    tool_effect(params.tool.metadata),
                     make,
                     schema=params.tool.input_schema if isinstance(request.input, Mapping) else None,
                     pausing=(Interrupt,),
                 )
             except ToolError as error:
-                output = f"Error: {readable(error)}"
+                output = f"Error: {error_text(error)}"
             return responses[0] if responses else MultipartToolResponse(output=output)
 
     return Journaled()
 
 
-def _heard(bridge: Bridge) -> BaseMiddleware[Any]:
+def _heard(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
     """
     Tell what a model says and wants, in its order: text that it streams or not, then all its calls.
 
@@ -128,7 +128,7 @@ def _heard(bridge: Bridge) -> BaseMiddleware[Any]:
 
             def say(chunk: ModelResponseChunk) -> None:
                 streamed.append(chunk.text)
-                bridge.say(chunk.text)
+                framework_run.append_text(chunk.text)
 
             downstream = ctx.replace_on_chunk(say)
             try:
@@ -136,32 +136,32 @@ def _heard(bridge: Bridge) -> BaseMiddleware[Any]:
             finally:
                 ctx.replace_on_chunk(downstream)
             if not any(streamed):
-                bridge.say(answer.text)
-            bridge.end_message()
+                framework_run.append_text(answer.text)
+            framework_run.end_message()
             for request in _requests(answer.message):
-                bridge.propose(str(request.ref), request.name, _arguments(request))
+                framework_run.propose(str(request.ref), request.name, _arguments(request))
             return answer
 
     return Heard()
 
 
-async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
-    history = [Message.model_validate(one) for one in bridge.kept or []]
+async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: FrameworkRun) -> None:
+    history = [Message.model_validate(one) for one in framework_run.kept or []]
     answers: dict[str, Any] = {}
-    if bridge.verdicts:
-        answers = _answers(bridge, history[-1])
+    if framework_run.decisions:
+        answers = _answers(framework_run, history[-1])
     elif history and any(map(_is_waiting, history[-1].content)):
         # The run that was to go on behind this pause has failed: the conversation does.
         history += [Message(role="tool", content=_given_up(history[-1]))]
     if not answers:  # nothing may stand behind the calls that are answered
         history += [
             Message(role=_ROLES[role], content=[Part(text=text)])
-            for role, text in bridge.take_missed()
+            for role, text in framework_run.take_new_messages()
         ]
     # A prompt's own middleware gives way to what a call brings along, so that comes with it.
     own = prompt._use or ()  # noqa: SLF001
     schemas: dict[str, Any] = {}
-    use = [_heard(bridge), *own, _journaled(bridge, schemas)]
+    use = [_heard(framework_run), *own, _journaled(framework_run, schemas)]
     stream = prompt.stream(messages=history, use=use, **answers)
     async for _ in stream.stream:  # told by `_heard` as it comes
         continue
@@ -169,31 +169,31 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], bridge: Bridge) -> None:
     if answer.finish_reason in _FAILED:
         # It says so, where others raise.
         raise GenkitError(message=answer.finish_message or "The model failed.")
-    bridge.end_message()
+    framework_run.end_message()
     for part in filter(_is_waiting, answer.message.content if answer.message else ()):
-        _ask(bridge, schemas, part)
-    bridge.kept = [
+        _ask(framework_run, schemas, part)
+    framework_run.kept = [
         one.model_dump(mode="json", by_alias=True, exclude_none=True)
         for one in answer.messages
         if one.role != "system"
     ]
 
 
-def _answers(bridge: Bridge, asked: Message) -> dict[str, Any]:
+def _answers(framework_run: FrameworkRun, asked: Message) -> dict[str, Any]:
     """What came of the calls that wait: restarted as they were approved, or answered."""
-    verdicts = {one.call_id: one for one in bridge.verdicts}
+    decisions = {one.call_id: one for one in framework_run.decisions}
     respond: list[Part] = []
     restart: list[Part] = []
     for part in filter(_is_waiting, asked.content):
-        verdict = verdicts[_request(part).ref]
-        if verdict.goes_on and verdict.is_approval:
-            restart.append(_restarted(part, verdict))
-        elif verdict.goes_on:
-            bridge.result(str(verdict.call_id), content_of(verdict.payload))
-            respond.append(respond_to_interrupt(verdict.payload, interrupt=part))
+        decision = decisions[_request(part).ref]
+        if decision.allows_call and decision.is_approval:
+            restart.append(_restarted(part, decision))
+        elif decision.allows_call:
+            framework_run.add_result(str(decision.call_id), result_content(decision.payload))
+            respond.append(respond_to_interrupt(decision.payload, interrupt=part))
         else:
-            bridge.refuse(verdict)
-            respond.append(respond_to_interrupt(verdict.refusal, interrupt=part))
+            framework_run.add_refusal(decision)
+            respond.append(respond_to_interrupt(decision.refusal_text, interrupt=part))
     return {"resume_respond": respond, "resume_restart": restart}
 
 
@@ -203,26 +203,26 @@ def _given_up(asked: Message) -> list[Part]:
         Part.from_tool_response(
             name=_request(part).name,
             ref=_request(part).ref,
-            output=(part.metadata or {}).get("pendingOutput", NOT_MADE),
+            output=(part.metadata or {}).get("pendingOutput", CALL_NOT_MADE),
         )
         for part in asked.content
         if part.tool_request is not None
     ]
 
 
-def _restarted(part: Part, verdict: Verdict) -> Part:
+def _restarted(part: Part, decision: InterruptDecision) -> Part:
     """The approved call, with the arguments of our own store, edited or not."""
-    args: Any = verdict.args
+    args: Any = decision.args
     if not isinstance(_request(part).input, Mapping):
         args = args.get(_INPUT)
     # What the reviewer filled in, and the name by which Genkit's own examples look for approval.
-    payload: Mapping[str, Any] = verdict.payload if isinstance(verdict.payload, Mapping) else {}
+    payload: Mapping[str, Any] = decision.payload if isinstance(decision.payload, Mapping) else {}
     resumed = {name: value for name, value in payload.items() if name != "editedArgs"}
     resumed |= {"approved": True, "toolApproved": True, "tool_approved": True}
     return restart_tool(interrupt=part, replace_input=args, resumed_metadata=resumed)
 
 
-def _ask(bridge: Bridge, schemas: Mapping[str, Any], part: Part) -> None:
+def _ask(framework_run: FrameworkRun, schemas: Mapping[str, Any], part: Part) -> None:
     """
     Ask about a call that waits, in the words of its interrupt's metadata.
 
@@ -233,11 +233,13 @@ def _ask(bridge: Bridge, schemas: Mapping[str, Any], part: Part) -> None:
     told = (part.metadata or {})["interrupt"]
     words: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
     args = _arguments(request)
-    bridge.propose(str(request.ref), request.name, args)
+    framework_run.propose(str(request.ref), request.name, args)
     if "response_schema" in words or not words:
-        bridge.ask_for_result(str(request.ref), request.name, words, args)
+        framework_run.add_result_interrupt(str(request.ref), request.name, words, args)
     else:
-        bridge.ask_about(str(request.ref), request.name, words, schemas.get(request.name))
+        framework_run.add_approval_from_metadata(
+            str(request.ref), request.name, words, schemas.get(request.name)
+        )
 
 
 def _is_waiting(part: Part) -> bool:

@@ -24,7 +24,7 @@ _FRAMEWORKS_WITH_EDITS = frozenset({"pydantic-ai", "maf", "genkit"})
 
 
 @dataclass(frozen=True)
-class NativeAgent:
+class InProcessAgent:
     """
     An object of a framework, such as a compiled graph, as an agent of ours.
 

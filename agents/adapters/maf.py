@@ -20,37 +20,37 @@ from agent_framework import (
 from agent_framework.exceptions import ToolException
 
 from agents.adapters.framework_run import (
-    NOT_MADE,
-    Bridge,
-    Verdict,
-    content_of,
-    effect_of,
-    question_in,
-    worded,
+    CALL_NOT_MADE,
+    FrameworkRun,
+    InterruptDecision,
+    format_message,
+    question_from_args,
+    result_content,
+    tool_effect,
 )
 from agents.agui import strict_json
 from agents.port import RunContext
 from agents.sdk.context import ToolError
-from agents.sdk.tool_execution import readable
+from agents.sdk.tool_execution import error_text
 
 #: What a model is told of calls that were not made, if nobody says it better.
-_REFUSED = (NOT_MADE, "Error: Tool call invocation was rejected by user.")
+_REFUSED = (CALL_NOT_MADE, "Error: Tool call invocation was rejected by user.")
 
 
 async def run(
     agent: Agent[Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
     """Drive an `Agent`; approval requests and declared tools become interrupts."""
-    bridge = Bridge(run_input, ctx)
-    async for event in bridge.run(_converse(agent, bridge)):
+    framework_run = FrameworkRun(run_input, ctx)
+    async for event in framework_run.run(_converse(agent, framework_run)):
         yield event
 
 
 class _Journaled(FunctionMiddleware):
     """Lets every tool call through the journal, with the arguments that were approved."""
 
-    def __init__(self, bridge: Bridge) -> None:
-        self._bridge = bridge
+    def __init__(self, framework_run: FrameworkRun) -> None:
+        self._framework_run = framework_run
 
     async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
         """Begin the call, have it made, and settle it."""
@@ -61,19 +61,19 @@ class _Journaled(FunctionMiddleware):
             return _text_of(context.result)
 
         try:
-            context.result = await self._bridge.call(
+            context.result = await self._framework_run.call_tool(
                 call_id,
                 name,
-                self._bridge.arguments_of(call_id, name, _mapping(context.arguments)),
-                effect_of(context.function.additional_properties),
+                self._framework_run.arguments_of(call_id, name, _mapping(context.arguments)),
+                tool_effect(context.function.additional_properties),
                 make,
                 schema=context.function.parameters(),
                 harmless=(ToolException,),
             )
         except ToolError as error:
-            context.result = f"Error: {readable(error)}"
+            context.result = f"Error: {error_text(error)}"
         except Exception as error:
-            if self._bridge.is_ending:
+            if self._framework_run.is_ending:
                 raise MiddlewareFailure("The run ends.") from error
             raise
 
@@ -81,13 +81,13 @@ class _Journaled(FunctionMiddleware):
 class _InOrder(ChatMiddleware):
     """Tells the model why a call was not made, and every result right behind its call."""
 
-    def __init__(self, bridge: Bridge, refusals: Mapping[str, str]) -> None:
-        self._bridge = bridge
+    def __init__(self, framework_run: FrameworkRun, refusals: Mapping[str, str]) -> None:
+        self._framework_run = framework_run
         self._refusals = refusals
 
     async def process(self, context: ChatContext, call_next: Any) -> None:
         """Order what the model gets; what the framework keeps stays as it is."""
-        self._bridge.forget_calls()
+        self._framework_run.forget_calls()
         messages = list(context.messages)
         places = {
             content.call_id: number
@@ -119,65 +119,69 @@ class _InOrder(ChatMiddleware):
         return Message("tool", contents)
 
 
-async def _converse(agent: Agent[Any], bridge: Bridge) -> None:
-    kept = bridge.kept or {"session": AgentSession().to_dict(), "waiting": []}
+async def _converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
+    kept = framework_run.kept or {"session": AgentSession().to_dict(), "waiting": []}
     refusals: dict[str, str] = {}
-    replies = _replies(bridge, kept, refusals)
+    replies = _replies(framework_run, kept, refusals)
     stream = agent.run(
-        [*replies, *(Message(role, [text]) for role, text in bridge.take_missed())],
+        [*replies, *(Message(role, [text]) for role, text in framework_run.take_new_messages())],
         stream=True,
         session=(session := AgentSession.from_dict(kept["session"])),
-        middleware=[_Journaled(bridge), _InOrder(bridge, refusals)],
+        middleware=[_Journaled(framework_run), _InOrder(framework_run, refusals)],
     )
     waiting: list[Content] = []
     async for update in stream:
         for content in update.contents:
             if content.type == "text":
-                bridge.say(content.text or "")
+                framework_run.append_text(content.text or "")
         waiting += update.user_input_requests
     answer = await stream.get_final_response()
-    bridge.end_message()
-    _ask(bridge, agent, answer.messages, waiting)
-    bridge.kept = {
+    framework_run.end_message()
+    _ask(framework_run, agent, answer.messages, waiting)
+    framework_run.kept = {
         "session": session.to_dict(),
         "waiting": [request.to_dict() for request in waiting],
     }
 
 
-def _replies(bridge: Bridge, kept: Mapping[str, Any], refusals: dict[str, str]) -> list[Message]:
+def _replies(
+    framework_run: FrameworkRun, kept: Mapping[str, Any], refusals: dict[str, str]
+) -> list[Message]:
     """
     What came of the requests that wait, all of them; why not into `refusals`.
 
     The framework runs what its session says was asked about, whatever a response says: there as
     well the arguments become those of our own store, edited or not.
     """
-    verdicts = {one.call_id: one for one in bridge.verdicts}
+    decisions = {one.call_id: one for one in framework_run.decisions}
     approvals: list[Content] = []
     results: list[Content] = []
     for request in kept["waiting"]:
         call_id = _call_of(request)["call_id"]
-        verdict = verdicts.get(call_id)
-        if verdict is not None and verdict.goes_on and "function_call" in request:
-            _rewrite([kept, request], call_id, json.dumps(verdict.args))
-        if verdict is None or not verdict.goes_on:
-            refusals[call_id] = verdict.refusal if verdict else NOT_MADE
-        content = _reply(bridge, Content.from_dict(request), call_id, verdict)
+        decision = decisions.get(call_id)
+        if decision is not None and decision.allows_call and "function_call" in request:
+            _rewrite([kept, request], call_id, json.dumps(decision.args))
+        if decision is None or not decision.allows_call:
+            refusals[call_id] = decision.refusal_text if decision else CALL_NOT_MADE
+        content = _reply(framework_run, Content.from_dict(request), call_id, decision)
         (results if content.type == "function_result" else approvals).append(content)
     said = (("user", approvals), ("tool", results))
     return [Message(role, contents) for role, contents in said if contents]
 
 
-def _reply(bridge: Bridge, request: Content, call_id: str, verdict: Verdict | None) -> Content:
+def _reply(
+    framework_run: FrameworkRun, request: Content, call_id: str, decision: InterruptDecision | None
+) -> Content:
     """The answer as the framework takes it."""
-    goes_on = verdict is not None and verdict.goes_on
-    if verdict is not None and not goes_on:
-        bridge.refuse(verdict)
+    goes_on = decision is not None and decision.allows_call
+    if decision is not None and not goes_on:
+        framework_run.add_refusal(decision)
     if request.type == "function_approval_request":
         return request.to_function_approval_response(goes_on)
-    if verdict is None or not goes_on:
-        return Content.from_function_result(call_id, result=NOT_MADE)
-    bridge.result(call_id, content_of(verdict.payload))
-    return Content.from_function_result(call_id, result=content_of(verdict.payload))
+    if decision is None or not goes_on:
+        return Content.from_function_result(call_id, result=CALL_NOT_MADE)
+    framework_run.add_result(call_id, result_content(decision.payload))
+    return Content.from_function_result(call_id, result=result_content(decision.payload))
 
 
 def _rewrite(value: Any, call_id: str, arguments: str) -> None:
@@ -191,7 +195,10 @@ def _rewrite(value: Any, call_id: str, arguments: str) -> None:
 
 
 def _ask(
-    bridge: Bridge, agent: Agent[Any], said: Sequence[Message], waiting: Sequence[Content]
+    framework_run: FrameworkRun,
+    agent: Agent[Any],
+    said: Sequence[Message],
+    waiting: Sequence[Content],
 ) -> None:
     """Ask about everything that waits; `additional_properties` of a tool may have words for it."""
     whole = {
@@ -202,23 +209,25 @@ def _ask(
     }
     tools = {tool.name: tool for tool in _tools(agent)}
     for name, known_tool in tools.items():
-        bridge.know_tool(name, known_tool.additional_properties)
+        framework_run.register_tool(name, known_tool.additional_properties)
     calls = [request.function_call or request for request in waiting]
     for call in calls:
         known = whole.get(call.call_id, call)
-        bridge.propose(str(call.call_id), str(call.name), _arguments(known))
+        framework_run.propose(str(call.call_id), str(call.name), _arguments(known))
     for request, call in zip(waiting, calls, strict=True):
         tool = tools.get(str(call.name))
         told = (tool.additional_properties or {}) if tool else {}
         if request.type == "function_approval_request":
-            bridge.ask_approval(
+            framework_run.add_approval(
                 str(call.call_id),
-                worded(told.get("message"), _arguments(call), f"Call {call.name}?"),
+                format_message(told.get("message"), _arguments(call), f"Call {call.name}?"),
                 tool.parameters() if tool else None,
             )
         else:
-            bridge.ask(
-                question_in(_arguments(whole.get(call.call_id, call)), f"Answer {call.name}."),
+            framework_run.add_interrupt(
+                question_from_args(
+                    _arguments(whole.get(call.call_id, call)), f"Answer {call.name}."
+                ),
                 call_id=str(call.call_id),
                 response_schema=told.get("response_schema") or {"type": "string"},
             )
@@ -253,4 +262,4 @@ def _text_of(result: Any) -> str:
     """The text of what a tool returned, which the framework has cut into contents."""
     if isinstance(result, list) and all(isinstance(one, Content) for one in result):
         return "".join(one.text or "" for one in result)
-    return content_of(result)
+    return result_content(result)

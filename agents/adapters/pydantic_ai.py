@@ -20,14 +20,14 @@ from pydantic_ai.tools import (
 from pydantic_ai.tools import RunContext as ToolRun
 
 from agents.adapters.framework_run import (
-    NOT_MADE,
-    Bridge,
-    content_of,
-    effect_of,
+    CALL_NOT_MADE,
+    FrameworkRun,
+    result_content,
+    tool_effect,
 )
 from agents.port import RunContext
 from agents.sdk.context import ToolError
-from agents.sdk.tool_execution import readable
+from agents.sdk.tool_execution import error_text
 
 _HARMLESS = (ModelRetry, ToolFailed)
 _PAUSING = (ApprovalRequired, CallDeferred)
@@ -40,8 +40,8 @@ async def run(
     agent: Agent[Any, Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
     """Drive an `Agent`; approvals and deferred calls become interrupts, their answers results."""
-    bridge = Bridge(run_input, ctx)
-    async for event in bridge.run(_converse(agent, bridge)):
+    framework_run = FrameworkRun(run_input, ctx)
+    async for event in framework_run.run(_converse(agent, framework_run)):
         yield event
 
 
@@ -49,7 +49,7 @@ async def run(
 class _Journaled(AbstractCapability[Any]):
     """Lets every tool call through the journal, with the arguments that were approved."""
 
-    bridge: Bridge
+    framework_run: FrameworkRun
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: schemas by tool
 
     async def prepare_tools(
@@ -58,14 +58,14 @@ class _Journaled(AbstractCapability[Any]):
         """Look which tools there are, and change none."""
         self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
         for definition in tool_defs:
-            self.bridge.know_tool(definition.name, definition.metadata)
+            self.framework_run.register_tool(definition.name, definition.metadata)
         return tool_defs
 
     async def before_model_request(
         self, ctx: ToolRun[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Note that the model is about to answer, and change nothing."""
-        self.bridge.forget_calls()
+        self.framework_run.forget_calls()
         return request_context
 
     async def wrap_tool_execute(
@@ -79,25 +79,27 @@ class _Journaled(AbstractCapability[Any]):
     ) -> Any:
         """Begin the call, have it made, and settle it."""
         try:
-            return await self.bridge.call(
+            return await self.framework_run.call_tool(
                 call.tool_call_id,
                 call.tool_name,
-                self.bridge.arguments_of(call.tool_call_id, call.tool_name, call.args_as_dict()),
-                effect_of(tool_def.metadata),
+                self.framework_run.arguments_of(
+                    call.tool_call_id, call.tool_name, call.args_as_dict()
+                ),
+                tool_effect(tool_def.metadata),
                 lambda: handler(args),
                 harmless=_HARMLESS,
                 pausing=_PAUSING,
             )
         except ToolError as error:
-            raise ToolFailed(readable(error)) from error
+            raise ToolFailed(error_text(error)) from error
 
 
-async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
-    kept = bridge.kept or {_HISTORY: [], _WAITING: {}}
-    results = _results(bridge, kept[_WAITING])
-    journaled = _Journaled(bridge)
+async def _converse(agent: Agent[Any, Any], framework_run: FrameworkRun) -> None:
+    kept = framework_run.kept or {_HISTORY: [], _WAITING: {}}
+    results = _results(framework_run, kept[_WAITING])
+    journaled = _Journaled(framework_run)
     history = ModelMessagesTypeAdapter.validate_python(kept[_HISTORY])
-    prompts = bridge.take_missed()
+    prompts = framework_run.take_new_messages()
     while not results and len(prompts) > 1:  # nothing may stand behind calls without a result
         history.append(_message(*prompts.pop(0)))
     running: Any = agent.run_stream_events(
@@ -110,9 +112,9 @@ async def _converse(agent: Agent[Any, Any], bridge: Bridge) -> None:
     async with running as events:
         async for event in events:
             if isinstance(event, AgentRunResultEvent):
-                _finish(bridge, event.result, journaled.arguments)
+                _finish(framework_run, event.result, journaled.arguments)
             else:
-                _tell(bridge, event)
+                _tell(framework_run, event)
 
 
 def _message(role: str, text: str) -> messages.ModelMessage:
@@ -122,32 +124,38 @@ def _message(role: str, text: str) -> messages.ModelMessage:
 
 
 def _finish(
-    bridge: Bridge, result: AgentRunResult[Any], arguments: Mapping[str, Mapping[str, Any]]
+    framework_run: FrameworkRun,
+    result: AgentRunResult[Any],
+    arguments: Mapping[str, Mapping[str, Any]],
 ) -> None:
     output, waiting = result.output, dict[str, str]()
     if isinstance(output, DeferredToolRequests):
-        waiting = _ask(bridge, output, arguments)
+        waiting = _ask(framework_run, output, arguments)
     elif not isinstance(output, str):
-        bridge.say(content_of(output))
-    bridge.kept = {
+        framework_run.append_text(result_content(output))
+    framework_run.kept = {
         _HISTORY: ModelMessagesTypeAdapter.dump_python(result.all_messages(), mode="json"),
         _WAITING: waiting,
     }
 
 
 def _ask(
-    bridge: Bridge, requests: DeferredToolRequests, arguments: Mapping[str, Mapping[str, Any]]
+    framework_run: FrameworkRun,
+    requests: DeferredToolRequests,
+    arguments: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, str]:
     """Ask about every call that waits; `metadata` of the framework may have words for it."""
     for call in (*requests.approvals, *requests.calls):
-        bridge.propose(call.tool_call_id, call.tool_name, _arguments(call))
+        framework_run.propose(call.tool_call_id, call.tool_name, _arguments(call))
     words = requests.metadata
     for call in requests.approvals:
         told, schema = words.get(call.tool_call_id, {}), arguments.get(call.tool_name)
-        bridge.ask_about(call.tool_call_id, call.tool_name, told, schema)
+        framework_run.add_approval_from_metadata(call.tool_call_id, call.tool_name, told, schema)
     for call in requests.calls:
         told = words.get(call.tool_call_id, {})
-        bridge.ask_for_result(call.tool_call_id, call.tool_name, told, _arguments(call))
+        framework_run.add_result_interrupt(
+            call.tool_call_id, call.tool_name, told, _arguments(call)
+        )
     waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
     return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
 
@@ -160,39 +168,39 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
         return {"?": str(call.args)}
 
 
-def _results(bridge: Bridge, waiting: Mapping[str, str]) -> DeferredToolResults | None:
+def _results(framework_run: FrameworkRun, waiting: Mapping[str, str]) -> DeferredToolResults | None:
     """What came of the calls that wait, all of them: answers, or that nobody answered any more."""
     if not waiting:
         return None
-    verdicts = {one.call_id: one for one in bridge.verdicts}
+    decisions = {one.call_id: one for one in framework_run.decisions}
     results = DeferredToolResults()
     for call_id, kind in waiting.items():
-        verdict = verdicts.get(call_id)
-        if verdict is not None and not verdict.goes_on:
-            bridge.refuse(verdict)
-        refusal = verdict.refusal if verdict else NOT_MADE
-        if kind == _APPROVAL and verdict is not None and verdict.goes_on:
+        decision = decisions.get(call_id)
+        if decision is not None and not decision.allows_call:
+            framework_run.add_refusal(decision)
+        refusal = decision.refusal_text if decision else CALL_NOT_MADE
+        if kind == _APPROVAL and decision is not None and decision.allows_call:
             # Our own copy, edited or not: what the framework remembers decides nothing.
-            results.approvals[call_id] = ToolApproved(override_args=verdict.args)
+            results.approvals[call_id] = ToolApproved(override_args=decision.args)
         elif kind == _APPROVAL:
             results.approvals[call_id] = ToolDenied(refusal)
-        elif verdict is not None and verdict.goes_on:
-            bridge.result(call_id, content_of(verdict.payload))
-            results.calls[call_id] = verdict.payload
+        elif decision is not None and decision.allows_call:
+            framework_run.add_result(call_id, result_content(decision.payload))
+            results.calls[call_id] = decision.payload
         else:
             results.calls[call_id] = ToolFailed(refusal)
     return results
 
 
-def _tell(bridge: Bridge, event: Any) -> None:
+def _tell(framework_run: FrameworkRun, event: Any) -> None:
     match event:
         case messages.PartStartEvent(part=messages.TextPart(content=text)):
-            bridge.say(text)
+            framework_run.append_text(text)
         case messages.PartDeltaEvent(delta=messages.TextPartDelta(content_delta=text)):
-            bridge.say(text)
+            framework_run.append_text(text)
         case messages.PartEndEvent(part=messages.TextPart()):
-            bridge.end_message()
+            framework_run.end_message()
         case messages.FunctionToolCallEvent(part=call):
-            bridge.propose(call.tool_call_id, call.tool_name, _arguments(call))
+            framework_run.propose(call.tool_call_id, call.tool_name, _arguments(call))
         case messages.FunctionToolResultEvent(part=part):
-            bridge.result(part.tool_call_id, content_of(part.content))
+            framework_run.add_result(part.tool_call_id, result_content(part.content))

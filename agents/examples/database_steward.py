@@ -5,7 +5,7 @@ from typing import Any
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 ROWS = 12_430
 
@@ -32,7 +32,7 @@ def run_statement(statement: str, batch_size: int, dry_run: bool) -> dict[str, A
 
 
 @workflow(tools=(run_statement,))
-async def database_steward(ctx: Flow) -> None:
+async def database_steward(ctx: WorkflowContext) -> None:
     """Cleans up a database; a person sees the risk and may ask for a dry run or smaller batches."""
     await ctx.emit_text("The sessions table holds 12,430 rows that expired over 90 days ago.")
     outcome = await ctx.call(

@@ -5,7 +5,7 @@ from pydantic import BaseModel
 from agents.sdk.context import ToolContext, ToolError
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 FILES = ("orders-2026-10.csv", "orders-2026-11.csv", "orders-2026-12.csv")
 BROKEN = FILES[1]
@@ -55,7 +55,7 @@ def import_file(call: ToolContext, file: str, encoding: str) -> Imported:
 
 
 @workflow(tools=(import_file,))
-async def importer(ctx: Flow) -> None:
+async def importer(ctx: WorkflowContext) -> None:
     """Imports three files, and asks a person what to do about the one that cannot be read."""
     rows = 0
     for number, file in enumerate(FILES):

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 
 class Person(BaseModel):
@@ -37,7 +37,7 @@ STEPS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 
 @workflow()
-async def onboarding(ctx: Flow) -> None:
+async def onboarding(ctx: WorkflowContext) -> None:
     """Asks what it has to know about a new colleague, step by step, and sums it up."""
     known: dict[str, object] = {}
     for number, (question, model) in enumerate(STEPS, start=1):

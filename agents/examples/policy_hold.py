@@ -2,7 +2,7 @@
 
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 BATCH = "PB-2026-0042"
 LIMIT = 1_000.0
@@ -27,7 +27,7 @@ def execute_payments(batch: str, cost_centre: str) -> str:
 
 
 @workflow(tools=(execute_payments,))
-async def treasury(ctx: Flow) -> None:
+async def treasury(ctx: WorkflowContext) -> None:
     """Pays a batch; above $1,000 a policy holds it until a person releases it."""
     total = sum(LINES.values())
     await ctx.emit_text(f"{len(LINES)} invoices are due today, ${total:,.2f} together.")

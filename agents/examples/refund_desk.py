@@ -4,7 +4,7 @@ from pydantic import BaseModel, Field
 
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 PAYMENTS = {"88121": 142.5, "87990": 85.0, "88007": 12.0}
 
@@ -32,7 +32,7 @@ def issue_refund(order: str, amount: float, note: str) -> str:
 
 
 @workflow(tools=(find_payment, issue_refund), input_model=Complaint)
-async def refund_desk(ctx: Flow) -> None:
+async def refund_desk(ctx: WorkflowContext) -> None:
     """Refunds customers; above $20 a person decides, and may change the amount and the note."""
     complaint = Complaint.model_validate(ctx.input or {})
     await ctx.emit_text(f"The customer of order #{complaint.order} wrote: “{complaint.why}”")

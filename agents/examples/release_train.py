@@ -5,7 +5,7 @@ from pydantic import BaseModel, Field
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 
 class Release(BaseModel):
@@ -28,7 +28,7 @@ def promote(call: ToolContext, version: str, services: list[str]) -> str:
 
 
 @workflow(tools=(deploy, promote), input_model=Release)
-async def release_train(ctx: Flow) -> None:
+async def release_train(ctx: WorkflowContext) -> None:
     """Deploys services, each with its own approval, and promotes those that were approved."""
     release = Release.model_validate(ctx.input or {})
     names = ", ".join(release.services)

@@ -5,17 +5,19 @@ from collections.abc import Sequence
 import ag_ui.core as agui
 from ag_ui.core import AgentCapabilities
 
-from agents.sdk.tools import Question, Tool
+from agents.sdk.tools import InterruptTool, Tool
 
 
-def describe(name: str, description: str, tools: Sequence[Tool | Question]) -> AgentCapabilities:
+def agent_capabilities(
+    name: str, description: str, tools: Sequence[Tool | InterruptTool]
+) -> AgentCapabilities:
     """The capabilities of an agent with these tools."""
     return AgentCapabilities(
         identity=agui.IdentityCapabilities(name=name, description=description),
         transport=agui.TransportCapabilities(streaming=True),
         tools=agui.ToolsCapabilities(
             supported=bool(tools),
-            items=[describe_tool(tool) for tool in tools],
+            items=[agui_tool(tool) for tool in tools],
             parallel_calls=True,
         ),
         human_in_the_loop=agui.HumanInTheLoopCapabilities(
@@ -24,7 +26,7 @@ def describe(name: str, description: str, tools: Sequence[Tool | Question]) -> A
     )
 
 
-def describe_tool(tool: Tool | Question) -> agui.Tool:
+def agui_tool(tool: Tool | InterruptTool) -> agui.Tool:
     """A tool as AG-UI and models are told of it."""
     return agui.Tool(
         name=tool.name,

@@ -46,17 +46,17 @@ class StreamedAnswer:
         return self._whole_characters(delta.get("content"))
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the server came to an end, and did not just fall silent."""
         return self._is_over or bool(self._finish)
 
     @property
-    def rest(self) -> str:
+    def remaining_text(self) -> str:
         """What is left of the text."""
         return _valid(self._half)
 
     @property
-    def calls(self) -> list[tuple[str, str]]:
+    def tool_calls(self) -> list[tuple[str, str]]:
         """
         The calls that the model wants, each with its arguments.
 
@@ -127,7 +127,7 @@ def _list(value: Any) -> Sequence[Any]:
     return value
 
 
-def wire_messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
+def chat_messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """
     A conversation as the chat API takes it: behind its calls come their results, and nothing else.
 
@@ -174,7 +174,7 @@ def _text(content: Any) -> str:
     return "".join(part.text for part in content if isinstance(part, agui.TextPart))
 
 
-def wire_tool(tool: agui.Tool) -> dict[str, Any]:
+def chat_tool(tool: agui.Tool) -> dict[str, Any]:
     """A tool as the chat API is told of it."""
     return {
         "type": "function",

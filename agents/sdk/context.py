@@ -12,19 +12,19 @@ from agents.sdk.events import progress_event, text_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 
 Args = Mapping[str, Any]
-Tell = Callable[[Sequence[BaseEvent]], None]
+EmitEvents = Callable[[Sequence[BaseEvent]], None]
 
 
 #: A run may have 10,000 events; a function that counts in a loop would be at its end in seconds.
 PROGRESS_SECONDS = 0.5
 
 
-def _to_nobody(_events: Sequence[BaseEvent]) -> None:
+def _discard_events(_events: Sequence[BaseEvent]) -> None:
     """Where nobody listens, as in a test of a function."""
 
 
 @dataclass(frozen=True)
-class Ask:
+class InterruptRequest:
     """A question about a tool call: whether it may be made, or what it needs to go on."""
 
     message: str
@@ -47,10 +47,10 @@ class ToolError(Exception):
     """
 
 
-class Pause(Exception):
+class CallPaused(Exception):
     """The call waits for an answer."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: InterruptRequest) -> None:
         super().__init__(ask.message)
         self.ask = ask
 
@@ -65,10 +65,10 @@ class ToolContext:
     idempotency_key: str = ""  #: the same at every attempt; empty before the call is let go
     resumed: Any = None  #: the answer that restarted a paused call, never None then
     is_approved: bool = False  #: a person approved the call, by this answer or an earlier one
-    asked: Mapping[str, Any] | None = None  #: the metadata of the question that was answered
+    interrupt_metadata: Mapping[str, Any] | None = None  #: of the interrupt that was answered
     original_input: Args | None = None  #: what the agent proposed, if a reviewer replaced it
     state: Mapping[str, Any] = field(default_factory=dict)  #: a copy of the thread's state
-    tell: Tell = field(default=_to_nobody, repr=False, compare=False)
+    emit: EmitEvents = field(default=_discard_events, repr=False, compare=False)
     _told: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
     _texts: Iterator[int] = field(default_factory=lambda: count(1), init=False, repr=False)
 
@@ -79,7 +79,7 @@ class ToolContext:
         What was said is not said again if the call is made again: texts count by their order.
         """
         if text:
-            self.tell(text_events(f"{self.tool_call_id}-m{next(self._texts)}", text))
+            self.emit(text_events(f"{self.tool_call_id}-m{next(self._texts)}", text))
 
     def progress(self, label: str, *, done: int | None = None, total: int | None = None) -> None:
         """
@@ -94,7 +94,7 @@ class ToolContext:
             return
         self._told.clear()
         self._told[label] = now
-        self.tell([progress_event(f"{self.tool_call_id}-progress", label, done, total)])
+        self.emit([progress_event(f"{self.tool_call_id}-progress", label, done, total)])
 
     def interrupt(
         self,
@@ -113,4 +113,4 @@ class ToolContext:
         `once` tool can only pause in its approval, before it is let go. `expires_in` is how long
         they have: None for no expiry, the tool's own where it is left out.
         """
-        raise Pause(Ask(message, reason, response_schema, expires_in, metadata))
+        raise CallPaused(InterruptRequest(message, reason, response_schema, expires_in, metadata))

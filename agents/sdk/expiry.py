@@ -21,12 +21,12 @@ TEAM_DEFAULT: Final = TeamDefault.TEAM_DEFAULT
 ExpiresIn = timedelta | None | TeamDefault
 
 
-def first_said(*expiries: ExpiresIn) -> ExpiresIn:
+def first_specified(*expiries: ExpiresIn) -> ExpiresIn:
     """Return the first that the author gave, the team's default if there is none."""
     return next((one for one in expiries if one is not TEAM_DEFAULT), TEAM_DEFAULT)
 
 
-def expiry_in(metadata: Mapping[str, Any] | None) -> ExpiresIn:
+def parse_expires_in(metadata: Mapping[str, Any] | None) -> ExpiresIn:
     """
     Read `expires_in` of a framework's metadata: a timedelta, seconds, ISO 8601 ("P7D"), or None.
 
@@ -39,7 +39,7 @@ def expiry_in(metadata: Mapping[str, Any] | None) -> ExpiresIn:
     return None if value is None else _DURATION.validate_python(value)
 
 
-def expiry_after(expires_in: timedelta, now: datetime | None = None) -> str:
+def format_expires_at(expires_in: timedelta, now: datetime | None = None) -> str:
     """Write the time at which an interrupt of now expires, for `expiresAt`."""
     at = (now or datetime.now(UTC)).astimezone(UTC) + expires_in
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -9,39 +9,39 @@ from agents.sdk.context import Args, ToolContext
 from agents.sdk.signature import context_parameter
 
 
-class ToolQuit(RuntimeError):
+class ToolExited(RuntimeError):
     """The function raised what is meant for whoever drives it, such as SystemExit."""
 
 
-def call_now(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
+def call_function(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
     """Call a function with its arguments, and with the call if it wants it."""
     context = context_parameter(function)
     return function(**args) if context is None else function(**{context: call}, **args)
 
 
-async def call_apart(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
+async def call_tool_function(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
     """
     Call a function, in a thread if it is a blocking one.
 
     Raises:
-        ToolQuit: it raised what would end more than its own call.
+        ToolExited: it raised what would end more than its own call.
     """
     try:
         if inspect.iscoroutinefunction(function):
-            return await call_now(function, call, args)
+            return await call_function(function, call, args)
         return await asyncio.to_thread(_call_in_thread, function, call, args)
     except SystemExit as error:  # would take the worker along
-        raise ToolQuit("The function wanted the process to exit.") from error
+        raise ToolExited("The function wanted the process to exit.") from error
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        raise ToolQuit("The function cancelled itself.") from error
+        raise ToolExited("The function cancelled itself.") from error
 
 
 def _call_in_thread(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
     try:
-        return call_now(function, call, args)
+        return call_function(function, call, args)
     except (StopIteration, GeneratorExit, KeyboardInterrupt) as error:
         # A future never ends with the first, and others end the loop that waits for it.
-        raise ToolQuit(f"The function raised {type(error).__name__}.") from error
+        raise ToolExited(f"The function raised {type(error).__name__}.") from error

@@ -8,7 +8,7 @@ from ag_ui.core import BaseEvent
 from agents.agui.conversation import Conversation
 
 
-class Recall:
+class ModelReplay:
     """The answers that are committed already, by the ids of their messages."""
 
     def __init__(self, said: Sequence[BaseEvent]) -> None:
@@ -31,7 +31,7 @@ class Recall:
         message = self._messages.get(message_id)
         return message if isinstance(message, agui.AssistantMessage) else None
 
-    def is_whole(self, message_id: str) -> bool:
+    def is_complete(self, message_id: str) -> bool:
         """
         Whether the answer had come to its end.
 
@@ -42,15 +42,15 @@ class Recall:
         return answer is not None and (message_id in self._ended or bool(answer.tool_calls))
 
     @property
-    def turns(self) -> int:
+    def complete_answer_count(self) -> int:
         """How many answers are whole."""
-        return sum(map(self.is_whole, self._messages))
+        return sum(map(self.is_complete, self._messages))
 
     def result(self, tool_call_id: str) -> str:
         """The committed result of a call, "" if there is none."""
         return self._results.get(tool_call_id, "")
 
-    def knows(self, event: BaseEvent) -> bool:
+    def is_committed(self, event: BaseEvent) -> bool:
         """Whether the conversation that a run is given has this already."""
         if isinstance(event, agui.ToolCallResultEvent):
             return event.tool_call_id in self._results

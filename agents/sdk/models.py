@@ -9,16 +9,16 @@ import ag_ui.core as agui
 import httpx
 from ag_ui.core import Message
 
-from agents.sdk.chat import ModelFailed, StreamedAnswer, wire_messages, wire_tool
+from agents.sdk.chat import ModelFailed, StreamedAnswer, chat_messages, chat_tool
 from agents.sdk.step import Clock
 
 #: More than this is no answer of a model.
-LONGEST_ANSWER_BYTES = 4 * 1024 * 1024
-_TRY_AGAIN = {408, 409, 429, 500, 502, 503, 504, 529}
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+_RETRY_STATUSES = {408, 409, 429, 500, 502, 503, 504, 529}
 
 
 @dataclass(frozen=True)
-class Request:
+class ToolCallRequest:
     """A tool call that the model wants; `arguments` is what it wrote, which may be no JSON."""
 
     name: str
@@ -26,11 +26,11 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Part:
+class AnswerPart:
     """A piece of an answer: some text, or the calls that end it."""
 
     text: str = ""
-    requests: Sequence[Request] = ()
+    tool_calls: Sequence[ToolCallRequest] = ()
 
 
 class Model(Protocol):
@@ -38,7 +38,7 @@ class Model(Protocol):
 
     def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncIterator[AnswerPart]:
         """
         Yield the next assistant message piece by piece.
 
@@ -49,27 +49,29 @@ class Model(Protocol):
 
 
 #: One answer of a scripted model: what it says, or the calls that it wants with their arguments.
-Line = str | Sequence[tuple[str, Mapping[str, Any]]]
+ScriptLine = str | Sequence[tuple[str, Mapping[str, Any]]]
 
 
 @dataclass
 class ScriptedModel:
     """A model that says what it was told to, for tests and for the demo."""
 
-    lines: Sequence[Line] | Callable[[Sequence[Message]], Line]
+    lines: Sequence[ScriptLine] | Callable[[Sequence[Message]], ScriptLine]
     _next: int = 0
 
     async def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncIterator[AnswerPart]:
         """Yield the next line of the script, whatever was said."""
         line = self._line(messages)
         if isinstance(line, str):
-            yield Part(text=line)
+            yield AnswerPart(text=line)
         else:
-            yield Part(requests=[Request(name, json.dumps(dict(args))) for name, args in line])
+            yield AnswerPart(
+                tool_calls=[ToolCallRequest(name, json.dumps(dict(args))) for name, args in line]
+            )
 
-    def _line(self, messages: Sequence[Message]) -> Line:
+    def _line(self, messages: Sequence[Message]) -> ScriptLine:
         if callable(self.lines):
             return self.lines(messages)
         if self._next == len(self.lines):
@@ -97,7 +99,7 @@ class ChatCompletions:
 
     async def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
-    ) -> AsyncIterator[Part]:
+    ) -> AsyncIterator[AnswerPart]:
         """Yield what the server streams."""
         body = {
             **self.options,
@@ -105,25 +107,25 @@ class ChatCompletions:
             "stream": True,
             "messages": [
                 *([{"role": "system", "content": instructions}] if instructions else []),
-                *wire_messages(messages),
+                *chat_messages(messages),
             ],
         }
         if tools:
-            body["tools"] = [wire_tool(tool) for tool in tools]
+            body["tools"] = [chat_tool(tool) for tool in tools]
         for number in range(self.tries):
             has_begun = False
             try:
                 async for part in self._stream(body):
                     has_begun = True
                     yield part
-            except (httpx.TransportError, _Busy) as error:
+            except (httpx.TransportError, _ServerUnavailable) as error:
                 if has_begun or number + 1 == self.tries:
                     raise ModelFailed(f"{self.model}: {type(error).__name__} {error}") from error
                 await self.clock.sleep(2**number)
             else:
                 return
 
-    async def _stream(self, body: Mapping[str, Any]) -> AsyncIterator[Part]:
+    async def _stream(self, body: Mapping[str, Any]) -> AsyncIterator[AnswerPart]:
         headers = {"Authorization": f"Bearer {self.api_key}"} if self.api_key else {}
         async with (
             httpx.AsyncClient(transport=self.transport, timeout=self.timeout_seconds) as client,
@@ -131,24 +133,28 @@ class ChatCompletions:
                 "POST", f"{self.base_url.rstrip('/')}/chat/completions", json=body, headers=headers
             ) as response,
         ):
-            if response.status_code in _TRY_AGAIN:
-                raise _Busy(str(response.status_code))
+            if response.status_code in _RETRY_STATUSES:
+                raise _ServerUnavailable(str(response.status_code))
             if response.status_code != 200:
                 raise ModelFailed(f"{self.model} answered {response.status_code}")
             answer = StreamedAnswer()
             async for event in _events(response):
                 if text := answer.add(event):
-                    yield Part(text=text)
-            if not answer.is_whole:
+                    yield AnswerPart(text=text)
+            if not answer.is_complete:
                 # Not to be taken for the end: a call may lack half of its arguments.
-                raise _Busy("broke off its answer")
-            if text := answer.rest:
-                yield Part(text=text)
-            if answer.calls:
-                yield Part(requests=[Request(name, arguments) for name, arguments in answer.calls])
+                raise _ServerUnavailable("broke off its answer")
+            if text := answer.remaining_text:
+                yield AnswerPart(text=text)
+            if answer.tool_calls:
+                yield AnswerPart(
+                    tool_calls=[
+                        ToolCallRequest(name, arguments) for name, arguments in answer.tool_calls
+                    ]
+                )
 
 
-class _Busy(Exception):
+class _ServerUnavailable(Exception):
     """The server may answer later."""
 
 
@@ -169,7 +175,7 @@ async def _lines(response: httpx.Response) -> AsyncIterator[str]:
     size, rest = 0, ""
     async for text in response.aiter_text():
         size += len(text)
-        if size > LONGEST_ANSWER_BYTES:
+        if size > MAX_ANSWER_BYTES:
             raise ModelFailed("The answer is too long.")
         *lines, rest = (rest + text).split("\n")
         for line in lines:

@@ -18,10 +18,10 @@ def approval_schema(tool: Tool) -> dict[str, Any]:
 
     The same object each time: it is read, never changed.
     """
-    return approval_of(tool.input_model.model_json_schema())
+    return approval_schema_for(tool.input_model.model_json_schema())
 
 
-def approval_of(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+def approval_schema_for(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """
     Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
 

@@ -7,13 +7,13 @@ from typing import Any
 from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
 
 from agents.port import RunContext
-from agents.sdk.capabilities import describe
-from agents.sdk.step import Clock, Turn
-from agents.sdk.tool_execution import follow_answers, make_proposed
-from agents.sdk.tools import Question, Tool
+from agents.sdk.capabilities import agent_capabilities
+from agents.sdk.step import Clock, StepContext
+from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
+from agents.sdk.tools import InterruptTool, Tool
 
 #: Yields events one by one, or a list of them that belong together.
-Step = Callable[[Turn], AsyncIterator[BaseEvent | list[BaseEvent]]]
+Step = Callable[[StepContext], AsyncIterator[BaseEvent | list[BaseEvent]]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ScriptedAgent:
 
     name: str
     description: str
-    tools: Sequence[Tool | Question]
+    tools: Sequence[Tool | InterruptTool]
     choose: Callable[[RunAgentInput], str]  #: names the script that a first run follows
     steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script of that name
     clock: Clock = field(default_factory=Clock)
@@ -37,24 +37,26 @@ class ScriptedAgent:
 
     def capabilities(self) -> AgentCapabilities:
         """Say what every scripted agent can do, and which tools this one has."""
-        return describe(self.name, self.description, self.tools)
+        return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Do what was decided, then follow the script up to its end or its next pause."""
-        turn = Turn(run_input, ctx, self.clock)
+        context = StepContext(run_input, ctx, self.clock)
         script, position = self._where(run_input, ctx.checkpoint)
-        async for event in follow_answers(turn, {tool.name: tool for tool in self.tools}):
+        async for event in execute_answered_calls(
+            context, {tool.name: tool for tool in self.tools}
+        ):
             yield event
         steps = self.steps(script)
-        while position < len(steps) and not turn.interrupts:
-            async for event in _follow_step(steps[position], turn):
+        while position < len(steps) and not context.interrupts:
+            async for event in _follow_step(steps[position], context):
                 yield event
                 if isinstance(event, RunErrorEvent):
                     return
             position += 1
-        if turn.interrupts:
+        if context.interrupts:
             ctx.save_checkpoint({"script": script, "step": position})
-        yield turn.finished()
+        yield context.run_finished()
 
     def _where(self, run_input: RunAgentInput, checkpoint: Any) -> tuple[str, int]:
         if checkpoint is None:
@@ -62,12 +64,12 @@ class ScriptedAgent:
         return checkpoint["script"], checkpoint["step"]
 
 
-async def _follow_step(step: Step, turn: Turn) -> AsyncIterator[BaseEvent]:
-    async for item in step(turn):
+async def _follow_step(step: Step, context: StepContext) -> AsyncIterator[BaseEvent]:
+    async for item in step(context):
         if isinstance(item, list):
             for event in item:
                 yield event
         else:
             yield item
-    async for event in make_proposed(turn):
+    async for event in execute_proposed_calls(context):
         yield event

@@ -1,4 +1,4 @@
-"""One turn of a script: what it says, proposes and asks, as events with reproducible ids."""
+"""One context of a script: what it says, proposes and asks, as events with reproducible ids."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -13,13 +13,13 @@ from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
-from agents.sdk.context import Ask
+from agents.sdk.context import InterruptRequest
 from agents.sdk.events import text_events
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_after, first_said
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, first_specified, format_expires_at
 from agents.sdk.schemas import approval_schema
-from agents.sdk.tools import Question, Tool
+from agents.sdk.tools import InterruptTool, Tool
 
-#: Deltas in a row before others get a turn on the event loop.
+#: Deltas in a row before others get a context on the event loop.
 _DELTAS_PER_BREATH = 64
 #: The kind of id of calls that cannot be made.
 _NOTHING = "x"
@@ -34,17 +34,17 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """A tool call that was proposed in this turn and has neither been asked about nor made."""
+class ProposedCall:
+    """A tool call that was proposed in this context and has neither been asked about nor made."""
 
-    tool: Tool | Question
+    tool: Tool | InterruptTool
     tool_call_id: str
     args: dict[str, Any]
     expires_in: ExpiresIn
 
 
 @dataclass
-class Turn:
+class StepContext:
     """
     What a script step works with.
 
@@ -54,8 +54,8 @@ class Turn:
     run_input: RunAgentInput
     ctx: RunContext
     clock: Clock
-    proposed: list[Proposed] = field(default_factory=list)
-    interrupts: list[Interrupt] = field(default_factory=list)  #: a turn that has some will pause
+    proposed: list[ProposedCall] = field(default_factory=list)
+    interrupts: list[Interrupt] = field(default_factory=list)  #: a context that has some will pause
     _counts: dict[str, int] = field(default_factory=dict)
     _message_id: str | None = None
 
@@ -74,11 +74,11 @@ class Turn:
         message_id = self._message_id = self.new_id("m")
         return message_id
 
-    def say(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
+    def text_message(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
         """Build one complete assistant message."""
         return text_events(self.open_message(), text, subagent=subagent)
 
-    async def stream(
+    async def stream_message(
         self, parts: Iterable[str], *, every: timedelta = timedelta()
     ) -> AsyncIterator[BaseEvent]:
         """Build one assistant message piece by piece, the pieces `every` so often apart."""
@@ -95,7 +95,7 @@ class Turn:
 
     def propose(
         self,
-        tool: Tool | Question,
+        tool: Tool | InterruptTool,
         args: Mapping[str, Any],
         *,
         expires_in: ExpiresIn = TEAM_DEFAULT,
@@ -113,16 +113,16 @@ class Turn:
         # As JSON, also of dates and models, and apart from what the author does to them later.
         written = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
-        self.proposed.append(Proposed(tool, call_id, written, expires_in))
+        self.proposed.append(ProposedCall(tool, call_id, written, expires_in))
         return self._proposal(call_id, tool.name, written)
 
-    def propose_nothing(self, name: str) -> tuple[str, list[BaseEvent]]:
+    def propose_invalid_call(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Show a call that cannot be made, so that it can have a result; return its id as well."""
         call_id = self.new_id(_NOTHING)
         return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
 
     @staticmethod
-    def is_nothing(tool_call_id: str) -> bool:
+    def is_invalid_call(tool_call_id: str) -> bool:
         """Whether this is the id of a call that could not be made."""
         return tool_call_id.rpartition("-")[2].startswith(_NOTHING)
 
@@ -135,13 +135,13 @@ class Turn:
             agui.ToolCallEndEvent(tool_call_id=call_id),
         ]
 
-    def interrupt(
+    def add_interrupt(
         self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any
     ) -> Interrupt:
         """Ask something that is not about a tool call; the run pauses at the end of the step."""
         if expires_in is not TEAM_DEFAULT:
             # A null that is written says that there is no expiry; without one the team's counts.
-            fields["expires_at"] = None if expires_in is None else self.expiry(expires_in)
+            fields["expires_at"] = None if expires_in is None else self.expires_at(expires_in)
         asked = Interrupt(id=self.new_id("i"), reason=reason, **fields)
         self.interrupts.append(asked)
         return asked
@@ -152,8 +152,12 @@ class Turn:
         state = self.run_input.state
         return deepcopy(state) if isinstance(state, dict) else {}
 
-    def ask(
-        self, tool: Tool | Question, tool_call_id: str, ask: Ask, expires_in: ExpiresIn
+    def add_tool_interrupt(
+        self,
+        tool: Tool | InterruptTool,
+        tool_call_id: str,
+        ask: InterruptRequest,
+        expires_in: ExpiresIn,
     ) -> None:
         """Ask a person about a tool call: whether it may be made, or what it needs to go on."""
         fields: dict[str, Any] = {"response_schema": ask.response_schema}
@@ -161,25 +165,25 @@ class Turn:
             fields["response_schema"] = approval_schema(tool)
         if ask.metadata is not None:
             fields["metadata"] = dict(ask.metadata)
-        self.interrupt(
+        self.add_interrupt(
             "tool_call" if ask.is_approval else ask.reason or "input_required",
             message=ask.message,
             tool_call_id=tool_call_id,
-            expires_in=first_said(ask.expires_in, expires_in, tool.expires_in),
+            expires_in=first_specified(ask.expires_in, expires_in, tool.expires_in),
             **fields,
         )
 
-    def result(self, tool_call_id: str, content: str) -> BaseEvent:
+    def tool_result(self, tool_call_id: str, content: str) -> BaseEvent:
         """Build the result of a tool call, under the id that proposed it."""
         return agui.ToolCallResultEvent(
             message_id=self.new_id("r"), tool_call_id=tool_call_id, content=content, role="tool"
         )
 
-    def expiry(self, lifetime: timedelta) -> str:
+    def expires_at(self, lifetime: timedelta) -> str:
         """Write the time when an interrupt of this lifetime expires, for `expiresAt`."""
-        return expiry_after(lifetime, self.clock.now())
+        return format_expires_at(lifetime, self.clock.now())
 
-    def finished(self) -> agui.RunFinishedEvent:
+    def run_finished(self) -> agui.RunFinishedEvent:
         """Build the last event of the run: interrupted if anything was asked, else success."""
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self.interrupts:

@@ -11,31 +11,31 @@ from jsonschema import Draft202012Validator
 
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, Proposal
-from agents.sdk.context import Ask, Pause, ToolContext, ToolError
+from agents.sdk.context import CallPaused, InterruptRequest, ToolContext, ToolError
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.step import Proposed, Turn
-from agents.sdk.tools import InvalidArguments, Question, Tool
+from agents.sdk.step import ProposedCall, StepContext
+from agents.sdk.tools import InterruptTool, InvalidArguments, Tool
 
 _log = logging.getLogger(__name__)
 
-Tools = Mapping[str, Tool | Question]
+Tools = Mapping[str, Tool | InterruptTool]
 
 #: Characters of an error that a function explains.
-_LONGEST_ERROR = 2_000
+_MAX_ERROR_CHARACTERS = 2_000
 #: Before a call that raised is tried again, it waits this long, and then twice as long each time.
 _FIRST_WAIT_SECONDS = 0.5
 
 
-class AnswerRefused(ValueError):
+class InvalidAnswer(ValueError):
     """The answers do not fit what was asked; nothing has been executed."""
 
 
-class PausedTooLate(RuntimeError):
+class OnceToolPaused(RuntimeError):
     """A function that is never called twice wanted to start again with an answer."""
 
 
 @dataclass(frozen=True)
-class _Cleared:
+class _ReadyCall:
     """A call that may be made now: nobody has to be asked about it."""
 
     tool: Tool
@@ -44,31 +44,31 @@ class _Cleared:
 
 
 @dataclass(frozen=True)
-class _Waits:
+class _PendingInterrupt:
     """A call that somebody has to be asked about first."""
 
-    tool: Tool | Question
-    ask: Ask
+    tool: Tool | InterruptTool
+    ask: InterruptRequest
     expires_in: ExpiresIn
 
 
 #: What is to be done about a tool call, by its id: make it, ask first, or tell the result that is
 #: known without making it.
-_Item = tuple[str, _Cleared | _Waits | str]
+_WorkItem = tuple[str, _ReadyCall | _PendingInterrupt | str]
 
 
-async def make_proposed(turn: Turn) -> AsyncIterator[BaseEvent]:
+async def execute_proposed_calls(context: StepContext) -> AsyncIterator[BaseEvent]:
     """
     Make the calls proposed in this step concurrently.
 
     Those that need a person become interrupts instead.
     """
-    waiting, turn.proposed = turn.proposed, []
-    async for event in _make_together(turn, [_clear(turn, one) for one in waiting]):
+    waiting, context.proposed = context.proposed, []
+    async for event in _execute_all(context, [_prepare_call(context, one) for one in waiting]):
         yield event
 
 
-async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
+async def execute_answered_calls(context: StepContext, tools: Tools) -> AsyncIterator[BaseEvent]:
     """
     Do what was decided about each tool call: all approved calls start together.
 
@@ -77,58 +77,62 @@ async def follow_answers(turn: Turn, tools: Tools) -> AsyncIterator[BaseEvent]:
     Raises:
         AnswerRefused: an answer is about an unknown tool, or does not fit its question.
     """
-    decided = [(answer, _find(tools, answer.proposal)) for answer in turn.answers]
+    decided = [(answer, _find(tools, answer.proposal)) for answer in context.answers]
     for answer, tool in decided:
         _check_answer(answer, tool)
-    work: list[_Item] = []
+    work: list[_WorkItem] = []
     for answer, tool in decided:
         if tool is None or answer.proposal is None:
             continue  # it was about no tool call: the script reads that answer itself
-        if isinstance(tool, Tool) and goes_on(answer):
-            work.append(_clear(turn, _approved(tool, answer.proposal), answer))
+        if isinstance(tool, Tool) and allows_call(answer):
+            work.append(_prepare_call(context, _approved(tool, answer.proposal), answer))
         else:
             work.append((answer.proposal.tool_call_id, _known_result(answer, tool)))
-    async for event in _make_together(turn, work):
+    async for event in _execute_all(context, work):
         yield event
 
 
-def _clear(turn: Turn, one: Proposed, answer: InterruptAnswer | None = None) -> _Item:
+def _prepare_call(
+    context: StepContext, one: ProposedCall, answer: InterruptAnswer | None = None
+) -> _WorkItem:
     """Find out whether a call may be made, or a person has to look first."""
     try:
-        return one.tool_call_id, _cleared(turn, one, answer)
+        return one.tool_call_id, _check_call(context, one, answer)
     except InvalidArguments as error:
         return one.tool_call_id, dumps({"ok": False, "error": str(error)})
 
 
-def _cleared(turn: Turn, one: Proposed, answer: InterruptAnswer | None) -> _Cleared | _Waits:
-    if isinstance(one.tool, Question):
-        return _Waits(one.tool, one.tool.ask(one.args), one.expires_in)
+def _check_call(
+    context: StepContext, one: ProposedCall, answer: InterruptAnswer | None
+) -> _ReadyCall | _PendingInterrupt:
+    if isinstance(one.tool, InterruptTool):
+        return _PendingInterrupt(one.tool, one.tool.interrupt_request(one.args), one.expires_in)
     proposal = answer.proposal if answer else None
     call = ToolContext(
-        turn.run_input.thread_id,
+        context.run_input.thread_id,
         one.tool_call_id,
         one.args,
-        resumed=_resumed(answer),
-        asked=answer.interrupt.metadata if answer else None,
+        resumed=_resume_value(answer),
+        interrupt_metadata=answer.interrupt.metadata if answer else None,
         is_approved=proposal.is_approved if proposal else False,
         original_input=proposal.original_args if proposal else None,
-        state=turn.state,
-        tell=turn.ctx.emit_out_of_band,
+        state=context.state,
+        emit=context.ctx.emit_out_of_band,
     )
-    ask = one.tool.ask_before(call)
+    ask = one.tool.approval_request(call)
     if ask is not None:
-        return _Waits(one.tool, ask, one.expires_in)
-    return _Cleared(one.tool, call, one.expires_in)
+        return _PendingInterrupt(one.tool, ask, one.expires_in)
+    return _ReadyCall(one.tool, call, one.expires_in)
 
 
-def _resumed(answer: InterruptAnswer | None) -> Any:
+def _resume_value(answer: InterruptAnswer | None) -> Any:
     """Return the answer that restarts a function; never None, as None means a first call."""
     if answer is None:
         return None
     return True if answer.resume_entry.payload is None else answer.resume_entry.payload
 
 
-async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[BaseEvent]:
+async def _execute_all(context: StepContext, work: Sequence[_WorkItem]) -> AsyncIterator[BaseEvent]:
     """
     Make the calls at once; tell the results, and ask, in the order of the calls.
 
@@ -136,9 +140,9 @@ async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[Bas
     told: a run that goes on once the doubt is decided says it in the same order.
     """
     made = {
-        tool_call_id: asyncio.ensure_future(_execute(turn, item.tool, item.call))
+        tool_call_id: asyncio.ensure_future(_execute(context, item.tool, item.call))
         for tool_call_id, item in work
-        if isinstance(item, _Cleared)
+        if isinstance(item, _ReadyCall)
     }
     try:
         if made:
@@ -149,24 +153,24 @@ async def _make_together(turn: Turn, work: Sequence[_Item]) -> AsyncIterator[Bas
     errors = {tool_call_id: one.exception() for tool_call_id, one in made.items()}
     for tool_call_id, item in work:
         if isinstance(item, str):
-            yield turn.result(tool_call_id, item)
-        elif isinstance(item, _Waits):
-            turn.ask(item.tool, tool_call_id, item.ask, item.expires_in)
-        elif isinstance(pause := errors[tool_call_id], Pause):
-            turn.ask(item.tool, tool_call_id, pause.ask, item.expires_in)
+            yield context.tool_result(tool_call_id, item)
+        elif isinstance(item, _PendingInterrupt):
+            context.add_tool_interrupt(item.tool, tool_call_id, item.ask, item.expires_in)
+        elif isinstance(pause := errors[tool_call_id], CallPaused):
+            context.add_tool_interrupt(item.tool, tool_call_id, pause.ask, item.expires_in)
         else:
-            yield turn.result(tool_call_id, made[tool_call_id].result())
+            yield context.tool_result(tool_call_id, made[tool_call_id].result())
 
 
-def _find(tools: Tools, proposal: Proposal | None) -> Tool | Question | None:
+def _find(tools: Tools, proposal: Proposal | None) -> Tool | InterruptTool | None:
     if proposal is None:
         return None
     if proposal.name not in tools:
-        raise AnswerRefused(f"The tool '{proposal.name}' is not one of: {', '.join(tools)}.")
+        raise InvalidAnswer(f"The tool '{proposal.name}' is not one of: {', '.join(tools)}.")
     return tools[proposal.name]
 
 
-def _check_answer(answer: InterruptAnswer, tool: Tool | Question | None) -> None:
+def _check_answer(answer: InterruptAnswer, tool: Tool | InterruptTool | None) -> None:
     """Raise unless what a person wrote fits the schema they were asked with."""
     if tool is None or answer.resume_entry.status != "resolved":
         return
@@ -174,12 +178,12 @@ def _check_answer(answer: InterruptAnswer, tool: Tool | Question | None) -> None
         return
     schema = answer.interrupt.response_schema or {}
     if not Draft202012Validator(schema).is_valid(answer.resume_entry.payload):
-        raise AnswerRefused(
+        raise InvalidAnswer(
             f"The answer to '{answer.interrupt.id}' does not fit its responseSchema."
         )
 
 
-def goes_on(answer: InterruptAnswer) -> bool:
+def allows_call(answer: InterruptAnswer) -> bool:
     """
     Whether the call may be made: somebody answered what it needs, or approved it.
 
@@ -191,17 +195,17 @@ def goes_on(answer: InterruptAnswer) -> bool:
     return isinstance(payload, dict) and payload.get("approved") is True
 
 
-def _approved(tool: Tool, proposal: Proposal) -> Proposed:
-    return Proposed(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
+def _approved(tool: Tool, proposal: Proposal) -> ProposedCall:
+    return ProposedCall(tool, proposal.tool_call_id, dict(proposal.args), TEAM_DEFAULT)
 
 
-def _known_result(answer: InterruptAnswer, tool: Tool | Question) -> str:
-    if isinstance(tool, Question) and answer.resume_entry.status == "resolved":
+def _known_result(answer: InterruptAnswer, tool: Tool | InterruptTool) -> str:
+    if isinstance(tool, InterruptTool) and answer.resume_entry.status == "resolved":
         return dumps(answer.resume_entry.payload)
-    return result_without_call(answer)
+    return refusal_result(answer)
 
 
-def result_without_call(answer: InterruptAnswer) -> str:
+def refusal_result(answer: InterruptAnswer) -> str:
     """The result of a call that was denied or called off."""
     payload = answer.resume_entry.payload
     if answer.resume_entry.status == "cancelled":
@@ -210,22 +214,22 @@ def result_without_call(answer: InterruptAnswer) -> str:
     return dumps({"ok": False, "denied": True, "reason": reason})
 
 
-async def _execute(turn: Turn, tool: Tool, call: ToolContext) -> str:
+async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str:
     """Call the function between two entries in the journal, or return what it gave before."""
-    journal = turn.ctx.journal
+    journal = context.ctx.journal
     permit = await journal.begin(call.tool_call_id, args=call.args, effect=tool.effect)
     if permit.result is not None:
         return permit.result
     call = replace(call, idempotency_key=permit.idempotency_key)
-    content = await _outcome(turn, tool, call)
-    if len(content) > tool.longest_output:
+    content = await _outcome(context, tool, call)
+    if len(content) > tool.max_output_characters:
         # The call was made: a result that says so is better than none.
         content = dumps({"ok": False, "error": "OutputTooLarge", "characters": len(content)})
     await journal.settle(call.tool_call_id, result=content)
     return content
 
 
-async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
+async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
     """
     Call the function, again if it may be; what it raises in the end is its result.
 
@@ -236,17 +240,17 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
         try:
             # A copy: what is said counts from the beginning again.
             return dumps(await tool.execute(replace(call)))
-        except Pause as pause:
+        except CallPaused as pause:
             if tool.effect is Effect.ONCE:
-                raise PausedTooLate(
+                raise OnceToolPaused(
                     f"{tool.name} is called once: it asks in its approval, before it is let go."
                 ) from pause
             raise
         except ToolError as error:
-            return dumps({"ok": False, "error": readable(error)})
+            return dumps({"ok": False, "error": error_text(error)})
         except Exception as error:
             if number + 1 < tries:
-                await turn.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
+                await context.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
                 continue
             if tool.effect is Effect.ONCE or tool.on_error == "fail":
                 raise
@@ -256,11 +260,11 @@ async def _outcome(turn: Turn, tool: Tool, call: ToolContext) -> str:
     raise AssertionError("a call is tried at least once")
 
 
-def readable(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Its text as JSON and a database can keep it."""
-    return storable(str(error))[:_LONGEST_ERROR] or type(error).__name__
+    return storable_text(str(error))[:_MAX_ERROR_CHARACTERS] or type(error).__name__
 
 
-def storable(text: str) -> str:
+def storable_text(text: str) -> str:
     """Text as JSON and every database can keep it: without NUL and lone surrogates."""
     return text.encode(errors="replace").decode().replace("\0", "?")

@@ -13,13 +13,13 @@ from pydantic_core import to_jsonable_python
 
 from agents.port import Effect
 from agents.sdk.approval_rules import Approval, check_approval, check_template
-from agents.sdk.context import Args, Ask, Pause, ToolContext
+from agents.sdk.context import Args, CallPaused, InterruptRequest, ToolContext
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.invoke import call_apart, call_now
+from agents.sdk.invoke import call_function, call_tool_function
 from agents.sdk.signature import context_parameter, input_model, output_hint
 
 #: The longest result that is kept, in characters of JSON.
-LONGEST_OUTPUT = 256 * 1024
+MAX_OUTPUT_CHARACTERS = 256 * 1024
 
 
 class InvalidArguments(ValueError):
@@ -41,12 +41,14 @@ class Tool:
     output: TypeAdapter[Any]
     effect: Effect
     approval: Approval = False
-    always_ask: bool = False  #: whether a person approves each call, whatever `approval` says
+    always_requires_approval: bool = (
+        False  #: whether a person approves each call, whatever `approval` says
+    )
     timeout: timedelta | None = None
     expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer what it asks
     retries: int = 0  #: further tries of a call that raised; never of a `once` call
     on_error: Literal["result", "fail"] = "result"
-    longest_output: int = LONGEST_OUTPUT
+    max_output_characters: int = MAX_OUTPUT_CHARACTERS
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
         """Return the arguments as the function wants them, or raise InvalidArguments."""
@@ -54,7 +56,7 @@ class Tool:
             raise InvalidArguments(f"{self.name} cannot take the argument {context}.")
         return _check(self.name, self.input_model, args)
 
-    def ask_before(self, call: ToolContext) -> Ask | None:
+    def approval_request(self, call: ToolContext) -> InterruptRequest | None:
         """
         What a person has to be asked before this call, None if it may be made.
 
@@ -68,20 +70,20 @@ class Tool:
         args = self.check_arguments(call.args)
         if callable(self.approval):
             try:
-                wanted = call_now(self.approval, call, args)
-            except Pause as pause:
+                wanted = call_function(self.approval, call, args)
+            except CallPaused as pause:
                 return pause.ask
         elif isinstance(self.approval, Mapping):
             # As the function gets them: with defaults, and "500" as the number that it becomes.
             wanted = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
         else:
             wanted = self.approval
-        if call.is_approved or not (wanted or self.always_ask):
+        if call.is_approved or not (wanted or self.always_requires_approval):
             return None
         if isinstance(self.approval, str):
-            return Ask(self.approval.format_map(_as_written(call.args, args)))
+            return InterruptRequest(self.approval.format_map(_as_written(call.args, args)))
         # What a function says is its whole text: an agent's braces in it are no places to fill.
-        return Ask(wanted if isinstance(wanted, str) else f"Call {self.name}?")
+        return InterruptRequest(wanted if isinstance(wanted, str) else f"Call {self.name}?")
 
     async def execute(self, call: ToolContext) -> Any:
         """
@@ -94,7 +96,7 @@ class Tool:
         args = self.check_arguments(call.args)
         seconds = self.timeout.total_seconds() if self.timeout else None
         async with asyncio.timeout(seconds):
-            value = await call_apart(self.function, call, args)
+            value = await call_tool_function(self.function, call, args)
         try:
             # Infinity and NaN stay what they are: they are no JSON, and not null either.
             return to_jsonable_python(self.output.validate_python(value), inf_nan_mode="constants")
@@ -103,7 +105,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Question:
+class InterruptTool:
     """A tool that always pauses and has no function: the answer of a person is its result."""
 
     name: str
@@ -118,7 +120,7 @@ class Question:
         """Return the arguments as the question wants them, or raise InvalidArguments."""
         return _check(self.name, self.input_model, args)
 
-    def ask(self, args: Args) -> Ask:
+    def interrupt_request(self, args: Args) -> InterruptRequest:
         """
         What a person is asked when it is called with these arguments.
 
@@ -127,7 +129,7 @@ class Question:
         """
         known = _as_written(args, self.check_arguments(args))
         try:
-            return Ask(
+            return InterruptRequest(
                 self.message.format_map(known),
                 reason="input_required",
                 response_schema=self.answer_schema(known),
@@ -139,14 +141,14 @@ class Question:
             ) from error
 
 
-def by_name(tools: Sequence[Tool | Question]) -> dict[str, Tool | Question]:
+def tools_by_name(tools: Sequence[Tool | InterruptTool]) -> dict[str, Tool | InterruptTool]:
     """
     The tools by their names, by which answers find them.
 
     Raises:
         ValueError: two tools have one name; an approval of one could call the other.
     """
-    known: dict[str, Tool | Question] = {}
+    known: dict[str, Tool | InterruptTool] = {}
     for one in tools:
         if known.setdefault(one.name, one) is not one:
             raise ValueError(f"Two tools are named {one.name}.")
@@ -161,7 +163,7 @@ def tool(
     expires_in: ExpiresIn = TEAM_DEFAULT,
     retries: int = 0,
     on_error: Literal["result", "fail"] = "result",
-    longest_output: int = LONGEST_OUTPUT,
+    max_output_characters: int = MAX_OUTPUT_CHARACTERS,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """
     Make a tool of a function.
@@ -196,7 +198,7 @@ def tool(
             expires_in=expires_in,
             retries=retries,
             on_error=on_error,
-            longest_output=longest_output,
+            max_output_characters=max_output_characters,
         )
 
     return decorate
@@ -211,7 +213,7 @@ def define_interrupt(
     answer_schema: Any,
     metadata: Mapping[str, Any] | Callable[[Args], Mapping[str, Any] | None] | None = None,
     expires_in: ExpiresIn = TEAM_DEFAULT,
-) -> Question:
+) -> InterruptTool:
     """
     Make a question that an agent asks by calling it.
 
@@ -222,7 +224,7 @@ def define_interrupt(
     check_template(name, message, input_model)
     if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
         answer_schema = TypeAdapter(answer_schema).json_schema()
-    return Question(
+    return InterruptTool(
         name,
         description,
         input_model,

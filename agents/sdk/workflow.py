@@ -11,10 +11,10 @@ from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
 from pydantic import BaseModel
 
 from agents.port import RunContext
-from agents.sdk.capabilities import describe
-from agents.sdk.step import Clock, Turn
-from agents.sdk.tools import Question, Tool, by_name
-from agents.sdk.workflow_context import Flow
+from agents.sdk.capabilities import agent_capabilities
+from agents.sdk.step import Clock, StepContext
+from agents.sdk.tools import InterruptTool, Tool, tools_by_name
+from agents.sdk.workflow_context import WorkflowContext
 
 
 @dataclass(frozen=True)
@@ -23,28 +23,28 @@ class Workflow:
 
     name: str
     description: str
-    function: Callable[[Flow], Awaitable[None]]
-    tools: Sequence[Tool | Question] = ()  #: what capabilities tell of
+    function: Callable[[WorkflowContext], Awaitable[None]]
+    tools: Sequence[Tool | InterruptTool] = ()  #: what capabilities tell of
     input_schema: Mapping[str, Any] | None = None
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
 
     def capabilities(self) -> AgentCapabilities:
         """Say what every workflow can do, and which tools this one has."""
-        return describe(self.name, self.description, self.tools)
+        return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Drive the function up to its end or its next pause."""
-        turn = Turn(run_input, ctx, self.clock)
+        context = StepContext(run_input, ctx, self.clock)
         said: asyncio.Queue[BaseEvent | None] = asyncio.Queue(maxsize=1)
-        flow = Flow(turn, said.put)
+        flow = WorkflowContext(context, said.put)
         driving = asyncio.ensure_future(_drive(self.function, flow, said))
         try:
             while (event := await said.get()) is not None:
                 yield event
             if await driving:
                 ctx.save_checkpoint(flow.checkpoint)
-            yield turn.finished()
+            yield context.run_finished()
         finally:
             # Nobody listens any more if the run was stopped.
             driving.cancel()
@@ -53,8 +53,8 @@ class Workflow:
 
 
 async def _drive(
-    function: Callable[[Flow], Awaitable[None]],
-    flow: Flow,
+    function: Callable[[WorkflowContext], Awaitable[None]],
+    flow: WorkflowContext,
     said: "asyncio.Queue[BaseEvent | None]",
 ) -> bool:
     """Call the function, and return whether it paused; None says that there is no more to come."""
@@ -76,9 +76,9 @@ def workflow(
     *,
     name: str = "",
     description: str = "",
-    tools: Sequence[Tool | Question] = (),
+    tools: Sequence[Tool | InterruptTool] = (),
     input_model: type[BaseModel] | None = None,
-) -> Callable[[Callable[[Flow], Awaitable[None]]], Workflow]:
+) -> Callable[[Callable[[WorkflowContext], Awaitable[None]]], Workflow]:
     """
     Make an agent of an async function.
 
@@ -86,10 +86,10 @@ def workflow(
     run is started with; the inbox asks for it with a form.
     """
 
-    def decorate(function: Callable[[Flow], Awaitable[None]]) -> Workflow:
+    def decorate(function: Callable[[WorkflowContext], Awaitable[None]]) -> Workflow:
         if not inspect.iscoroutinefunction(function):
             raise TypeError(f"{function.__name__}: a workflow is an async function.")
-        by_name(tools)
+        tools_by_name(tools)
         return Workflow(
             name=name or function.__name__.replace("_", "-"),
             description=description or inspect.getdoc(function) or "",

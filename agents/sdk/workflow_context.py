@@ -12,14 +12,14 @@ from pydantic_core import to_jsonable_python
 
 from agents.sdk.events import progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.step import Turn
-from agents.sdk.tool_execution import follow_answers, make_proposed
-from agents.sdk.tools import Question, Tool, by_name
+from agents.sdk.step import StepContext
+from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
+from agents.sdk.tools import InterruptTool, Tool, tools_by_name
 
-Say = Callable[[BaseEvent], Awaitable[None]]
+EmitEvent = Callable[[BaseEvent], Awaitable[None]]
 
 
-class Paused(BaseException):
+class WorkflowPaused(BaseException):
     """The workflow waits for people; not an Exception, so that no author catches it by mistake."""
 
 
@@ -27,12 +27,12 @@ class WorkflowChanged(RuntimeError):
     """After a pause the workflow took another way than before it: it cannot go on from there."""
 
 
-class OneStepAtATime(RuntimeError):
+class ConcurrentSteps(RuntimeError):
     """The workflow began a step while another one was going on."""
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ToolOutcome:
     """What came of a tool call."""
 
     value: Any  #: what the tool returned, None unless it did
@@ -45,14 +45,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Reply:
+class InterruptReply:
     """What a person answered to a question of the workflow."""
 
     payload: Any
     is_cancelled: bool  #: nobody answered, or somebody called it off
 
 
-class Flow:
+class WorkflowContext:
     """
     The context of one run of a workflow.
 
@@ -62,19 +62,19 @@ class Flow:
     it decides by what its steps gave it, and does everything else in tools.
     """
 
-    def __init__(self, turn: Turn, say: Say) -> None:
-        checkpoint = turn.ctx.checkpoint or {}
-        self._turn = turn
+    def __init__(self, context: StepContext, say: EmitEvent) -> None:
+        checkpoint = context.ctx.checkpoint or {}
+        self._context = context
         self._say = say
         self._steps: list[dict[str, Any]] = checkpoint.get("steps", [])
         # Of the run that was started: what comes along with an answer must not change the way back.
         self._started_with = checkpoint.get("started_with") or {
-            "input": _input_of(turn.run_input),
-            "message": _message_of(turn.run_input),
+            "input": _input_of(context.run_input),
+            "message": _message_of(context.run_input),
         }
         self._said_states = (
             event.snapshot
-            for event in turn.ctx.committed_events
+            for event in context.ctx.committed_events
             if isinstance(event, agui.StateSnapshotEvent)
         )
         self._position = 0
@@ -110,7 +110,7 @@ class Flow:
     @property
     def state(self) -> Mapping[str, Any]:
         """A copy of the thread's state as it is now; `update_state` changes it."""
-        return self._turn.state
+        return self._context.state
 
     @property
     def checkpoint(self) -> dict[str, Any]:
@@ -120,7 +120,7 @@ class Flow:
     async def emit_text(self, text: str) -> None:
         """Say something to the user."""
         if self._begin("text"):
-            await self._say_all(self._turn.say(text))
+            await self._say_all(self._context.text_message(text))
             self._end(None)
 
     async def progress(
@@ -128,7 +128,7 @@ class Flow:
     ) -> None:
         """Tell how far the work is, in the one place that is kept up to date for it."""
         if self._begin("progress"):
-            message_id = f"{self._turn.run_input.thread_id}-progress"
+            message_id = f"{self._context.run_input.thread_id}-progress"
             await self._say(progress_event(message_id, label, done, total))
             self._end(None)
 
@@ -138,16 +138,16 @@ class Flow:
             # As it was said before, if a worker was lost meanwhile: it may have changed since.
             # Else as JSON, and apart from what the author does to it later.
             after = next(self._said_states, None) or {
-                **self._turn.state,
+                **self._context.state,
                 **to_jsonable_python(changes),
             }
-            self._turn.run_input.state = after
+            self._context.run_input.state = after
             await self._say(agui.StateSnapshotEvent(snapshot=after))
             self._end(None)
 
     async def call(
-        self, tool: Tool | Question, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
-    ) -> Outcome:
+        self, tool: Tool | InterruptTool, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
+    ) -> ToolOutcome:
         """
         Call a tool; a person is asked first if the tool wants that.
 
@@ -161,16 +161,16 @@ class Flow:
 
     async def call_all(
         self,
-        *calls: tuple[Tool | Question, Mapping[str, Any]],
+        *calls: tuple[Tool | InterruptTool, Mapping[str, Any]],
         expires_in: ExpiresIn = TEAM_DEFAULT,
-    ) -> list[Outcome]:
+    ) -> list[ToolOutcome]:
         """
         Call tools concurrently; return the outcomes in the order given.
 
         Those that need a person wait for all answers together; the others are made meanwhile.
         """
         # Before anything is said: what does not fit is no step, and may be caught.
-        tools = by_name([tool for tool, _ in calls])
+        tools = tools_by_name([tool for tool, _ in calls])
         for tool, args in calls:
             tool.check_arguments(args)
         step = f"call {', '.join(tool.name for tool, _ in calls)}"
@@ -178,14 +178,14 @@ class Flow:
             return [_outcome(content) for content in self._given()["results"]]
         waiting = self._steps[self._position].get("waiting")
         if waiting is None:
-            first = len(self._turn.proposed)
+            first = len(self._context.proposed)
             for tool, args in calls:
-                await self._say_all(self._turn.propose(tool, args, expires_in=expires_in))
-            ids = [one.tool_call_id for one in self._turn.proposed[first:]]
-            results = await self._collect(make_proposed(self._turn))
+                await self._say_all(self._context.propose(tool, args, expires_in=expires_in))
+            ids = [one.tool_call_id for one in self._context.proposed[first:]]
+            results = await self._collect(execute_proposed_calls(self._context))
         else:
             ids, known = waiting["calls"], waiting["results"]
-            results = known | await self._collect(follow_answers(self._turn, tools))
+            results = known | await self._collect(execute_answered_calls(self._context, tools))
         self._pause_if_asked({"calls": ids, "results": results})
         contents = [results[name] for name in ids]
         self._end({"results": contents})
@@ -199,28 +199,30 @@ class Flow:
         response_schema: Mapping[str, Any] | None = None,
         expires_in: ExpiresIn = TEAM_DEFAULT,
         metadata: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> InterruptReply:
         """
         Ask a person something that is about no tool call, and wait for the answer.
 
         `expires_in` is how long they have: None for no expiry, the team's default if left out.
         """
         if not self._begin(f"ask {reason}"):
-            return Reply(**self._given())
+            return InterruptReply(**self._given())
         if self._steps[self._position].get("waiting") is None:
             fields: dict[str, Any] = {
                 "message": message or None,
                 "response_schema": response_schema,
                 "metadata": dict(metadata) if metadata is not None else None,
             }
-            self._turn.interrupt(
+            self._context.add_interrupt(
                 reason,
                 expires_in=expires_in,
                 **{name: value for name, value in fields.items() if value is not None},
             )
         self._pause_if_asked({})
-        (answer,) = self._turn.answers
-        reply = Reply(answer.resume_entry.payload, answer.resume_entry.status == "cancelled")
+        (answer,) = self._context.answers
+        reply = InterruptReply(
+            answer.resume_entry.payload, answer.resume_entry.status == "cancelled"
+        )
         self._end(asdict(reply))
         return reply
 
@@ -236,9 +238,9 @@ class Flow:
             Paused: the function goes on although it waits, as in a `finally`.
         """
         if self._is_paused:
-            raise Paused
+            raise WorkflowPaused
         if self._is_busy:
-            raise OneStepAtATime(
+            raise ConcurrentSteps(
                 f"'{name}' began before '{self._steps[self._position]['name']}' had ended well: "
                 "await each step, let its error end the run, and make calls at once with call_all"
             )
@@ -264,10 +266,10 @@ class Flow:
         self._position += 1
 
     def _pause_if_asked(self, waiting: dict[str, Any]) -> None:
-        if self._turn.interrupts:
+        if self._context.interrupts:
             self._steps[self._position]["waiting"] = waiting
             self._is_paused = True
-            raise Paused
+            raise WorkflowPaused
 
     async def _collect(self, events: AsyncIterator[BaseEvent]) -> dict[str, str]:
         """Say what happens, and keep the results by tool call."""
@@ -295,7 +297,7 @@ def _message_of(run_input: RunAgentInput) -> str:
     return ""
 
 
-def _outcome(content: str) -> Outcome:
+def _outcome(content: str) -> ToolOutcome:
     """Read the result of a call as the author wants it: what was not done says so in its fields."""
     try:
         # No bounds: a result is ours, however large its numbers and lists are.
@@ -304,9 +306,9 @@ def _outcome(content: str) -> Outcome:
         value = content  # what a person wrote down of a call that nobody knew the outcome of
     if isinstance(value, dict) and value.get("ok") is False:
         if value.get("denied") is True:
-            return Outcome(None, "denied", value.get("reason") or "")
+            return ToolOutcome(None, "denied", value.get("reason") or "")
         if value.get("cancelled") is True:
-            return Outcome(None, "cancelled")
+            return ToolOutcome(None, "cancelled")
         if "error" in value:
-            return Outcome(None, "failed", str(value["error"]))
-    return Outcome(value, "done")
+            return ToolOutcome(None, "failed", str(value["error"]))
+    return ToolOutcome(value, "done")

@@ -77,7 +77,7 @@ def is_restartable(implementation: str) -> bool:
 
 def installed_agents() -> list[str]:
     """Return the names of the agents that the operator has installed."""
-    return list(registry.own())
+    return list(registry.configured_agents())
 
 
 def description_of(implementation: str) -> str:

@@ -3,9 +3,9 @@
 import threading
 from typing import Any
 
-from agents.adapters.remote.http_client import run_alone
+from agents.adapters.remote.http_client import run_in_new_loop
 from agents.adapters.remote.probe import probe
-from agents.adapters.remote.probe_report import Found, Report
+from agents.adapters.remote.probe_report import ProbeReport, ProbeResult
 from inbox.actions.agents.remote_agents import record_test
 from inbox.engine.agents import remote_agent
 from inbox.platform.encryption import DecryptionFailed
@@ -50,8 +50,8 @@ def run_connection_test(slug: str, actor: Actor) -> dict[str, Any]:
     return report
 
 
-def _probe(endpoint: RemoteEndpoint) -> Report:
+def _probe(endpoint: RemoteEndpoint) -> ProbeReport:
     try:
-        return run_alone(probe(remote_agent(endpoint)))
+        return run_in_new_loop(probe(remote_agent(endpoint)))
     except DecryptionFailed:
-        return Report(Found.HEADERS_UNREADABLE)
+        return ProbeReport(ProbeResult.HEADERS_UNREADABLE)

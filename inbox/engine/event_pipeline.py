@@ -12,7 +12,7 @@ from agents.agui.coalesce import coalesce
 from agents.agui.content import content_text
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
-from agents.sdk.expiry import expiry_after
+from agents.sdk.expiry import format_expires_at
 from inbox.actions.runs.event_log import Frame, encode_frame
 from inbox.actions.runs.run_lease import EventBatch
 from inbox.actions.runs.tool_calls import ProposedCall
@@ -140,7 +140,7 @@ class EventPipeline:
         expires_in = self._assignment.request_expiry
         if expires_in is None:
             return list(interrupts)
-        default = {"expires_at": expiry_after(expires_in)}
+        default = {"expires_at": format_expires_at(expires_in)}
         return [
             item if "expires_at" in item.model_fields_set else item.model_copy(update=default)
             for item in interrupts

@@ -13,17 +13,17 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateSnapshot
 
-from agents.adapters.framework_run import Bridge
-from agents.adapters.langgraph.checkpoints import ThreadMemory, needs_history
-from agents.adapters.langgraph.events import Telling, messages_in
+from agents.adapters.framework_run import FrameworkRun
+from agents.adapters.langgraph.checkpoints import ThreadCheckpoints, needs_history
+from agents.adapters.langgraph.events import MessageStream, messages_in
 from agents.adapters.langgraph.interrupts import (
-    Asking,
-    Question,
-    answers_to,
-    response_in,
+    GraphQuestion,
+    InterruptBuilder,
+    build_answers,
+    replacement_result,
     tools_of,
 )
-from agents.adapters.langgraph.tool_calls import Calls
+from agents.adapters.langgraph.tool_calls import ToolCalls
 from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 from agents.port import RunContext
 
@@ -40,60 +40,60 @@ async def run(target: Any, run_input: RunAgentInput, ctx: RunContext) -> AsyncIt
 
     Its interrupts become interrupts of ours, and the answers one `Command` that resumes it.
     """
-    bridge = Bridge(run_input, ctx)
+    framework_run = FrameworkRun(run_input, ctx)
     try:
         graph = await asyncio.to_thread(_compiled, target)
-        session = _Session(graph, bridge, run_input.forwarded_props)
-        async for event in bridge.run(session.drive()):
+        session = _Session(graph, framework_run, run_input.forwarded_props)
+        async for event in framework_run.run(session.drive()):
             yield event
-    except Unusable as error:
+    except UnusableGraph as error:
         yield RunErrorEvent(message=str(error), code="AGENT_ERROR")
 
 
-class Unusable(Exception):
+class UnusableGraph(Exception):
     """There is no graph, or no input for it; the text is for whoever started the run."""
 
 
 class _Session:
     """One run of a graph."""
 
-    def __init__(self, graph: Graph, bridge: Bridge, forwarded: Any) -> None:
-        kept = bridge.kept or {}
-        self._bridge = bridge
+    def __init__(self, graph: Graph, framework_run: FrameworkRun, forwarded: Any) -> None:
+        kept = framework_run.kept or {}
+        self._framework_run = framework_run
         self._forwarded = forwarded
-        self._memory = ThreadMemory(bridge.thread_key, kept.get("graph"))
+        self._memory = ThreadCheckpoints(framework_run.thread_key, kept.get("graph"))
         self._graph = graph.copy(update={"checkpointer": self._memory})
         self._config: RunnableConfig = {
-            "configurable": {"thread_id": bridge.thread_key, "__pregel_strict_resume": True}
+            "configurable": {"thread_id": framework_run.thread_key, "__pregel_strict_resume": True}
         }
-        self._questions = [Question(**one) for one in kept.get("questions", ())]
+        self._questions = [GraphQuestion(**one) for one in kept.get("questions", ())]
         self._made: dict[str, str] = kept.get("made", {})
-        self._telling = Telling(bridge, kept.get("calls", {}), kept.get("said", {}))
+        self._telling = MessageStream(framework_run, kept.get("calls", {}), kept.get("said", {}))
 
     async def drive(self) -> None:
         """Go on from where the thread is, up to the end of the graph or its next pause."""
         before = await self._graph.aget_state(self._config)
-        self._telling.know(before.values)
-        calls = Calls(self._bridge, self._made)
+        self._telling.add_known_messages(before.values)
+        calls = ToolCalls(self._framework_run, self._made)
         try:
-            given = self._answers() if self._bridge.verdicts else await self._input(before)
+            given = self._answers() if self._framework_run.decisions else await self._input(before)
         except CancellationUnsupported:
-            self._bridge.call_off()
+            self._framework_run.cancel()
             return
         try:
             await self._stream(given, calls)
         finally:
-            await calls.finished()
+            await calls.wait_until_finished()
         self._telling.end()
         self._keep(await self._graph.aget_state(self._config), calls)
 
-    async def _stream(self, given: Any, calls: Calls) -> None:
+    async def _stream(self, given: Any, calls: ToolCalls) -> None:
         modes: Any = self._graph.astream(
             given, self._config, stream_mode=["messages", "updates"], subgraphs=True
         )
         async with aclosing(modes):
             async for _, mode, item in modes:
-                if self._bridge.is_ending:
+                if self._framework_run.is_ending:
                     return  # some graphs make a text of the error, and ask their model on
                 if mode == "messages":
                     self._telling.stream(*item)
@@ -104,17 +104,17 @@ class _Session:
     def _answers(self) -> Command[Any] | None:
         """What resumes the graph: always by name, for several as well as for one."""
         try:
-            answers = answers_to(self._questions, self._bridge.verdicts)
+            answers = build_answers(self._questions, self._framework_run.decisions)
         finally:
             self._tell_refusals()
         # A breakpoint has no name, and is left by going on.
         return Command(resume=answers) if answers.keys() - {""} else None
 
     def _tell_refusals(self) -> None:
-        for verdict in self._bridge.verdicts:
-            response = response_in(verdict)
-            if verdict.call_id is not None and not verdict.goes_on and not response:
-                self._bridge.refuse(verdict)
+        for decision in self._framework_run.decisions:
+            response = replacement_result(decision)
+            if decision.call_id is not None and not decision.allows_call and not response:
+                self._framework_run.add_refusal(decision)
 
     async def _input(self, before: StateSnapshot) -> Json:
         """
@@ -133,13 +133,13 @@ class _Session:
         if _MESSAGES in fields:
             said = [
                 HumanMessage(text) if role == "user" else AIMessage(text)
-                for role, text in self._bridge.take_missed()
+                for role, text in self._framework_run.take_new_messages()
             ]
             values[_MESSAGES] = [*await self._closing(before), *said]
         elif not values:
-            raise Unusable(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
+            raise UnusableGraph(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
         for call_id in self._telling.calls:
-            self._bridge.result(call_id, self._result_of(call_id))
+            self._framework_run.add_result(call_id, self._result_of(call_id))
         return values
 
     async def _closing(self, before: StateSnapshot) -> list[ToolMessage]:
@@ -164,18 +164,22 @@ class _Session:
         ]
 
     def _result_of(self, call_id: str) -> str:
-        return self._made.get(call_id) or self._bridge.told(call_id) or _NO_RESULT
+        return (
+            self._made.get(call_id) or self._framework_run.result_in_thread(call_id) or _NO_RESULT
+        )
 
-    def _keep(self, after: StateSnapshot, calls: Calls) -> None:
-        asking = Asking(self._bridge, self._telling.calls, tools_of(self._graph))
-        questions = [asking.ask(one, calls.paused.get(one.id)) for one in after.interrupts]
+    def _keep(self, after: StateSnapshot, calls: ToolCalls) -> None:
+        asking = InterruptBuilder(self._framework_run, self._telling.calls, tools_of(self._graph))
+        questions = [
+            asking.add_interrupt(one, calls.paused.get(one.id)) for one in after.interrupts
+        ]
         if after.next and not questions:
-            questions = [asking.ask_to_go_on(after.next)]
-        self._bridge.kept = {
-            "graph": self._memory.kept(paused=bool(questions), history=needs_history(self._graph))
+            questions = [asking.add_breakpoint(after.next)]
+        self._framework_run.kept = {
+            "graph": self._memory.dump(paused=bool(questions), history=needs_history(self._graph))
         }
         if questions:
-            self._bridge.kept |= {
+            self._framework_run.kept |= {
                 "questions": [one.to_json() for one in questions],
                 "calls": self._telling.calls,
                 "made": calls.made,
@@ -197,4 +201,4 @@ def _compiled(target: Any) -> Graph:
         return target
     if callable(target):
         return _compiled(target())
-    raise Unusable(f"{type(target).__name__} is no graph, and no function that returns one.")
+    raise UnusableGraph(f"{type(target).__name__} is no graph, and no function that returns one.")

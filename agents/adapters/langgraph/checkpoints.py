@@ -12,7 +12,7 @@ from langgraph.pregel import Pregel
 Json = dict[str, Any]
 
 
-class ThreadMemory(InMemorySaver):
+class ThreadCheckpoints(InMemorySaver):
     """
     The checkpoints of one thread, from what was kept of it.
 
@@ -33,7 +33,7 @@ class ThreadMemory(InMemorySaver):
         for namespace, channel, version, value in kept["blobs"]:
             self.blobs[thread_id, namespace, channel, version] = _typed(value)
 
-    def kept(self, *, paused: bool, history: bool) -> Json:
+    def dump(self, *, paused: bool, history: bool) -> Json:
         """
         What the next run needs, as JSON: the latest checkpoint of each namespace.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
-from agents.adapters.framework_run import Bridge, content_of
+from agents.adapters.framework_run import FrameworkRun, result_content
 
 Json = dict[str, Any]
 
@@ -21,9 +21,9 @@ class _Text:
     has_ended: bool = False
 
 
-class Telling:
+class MessageStream:
     """
-    Tells the bridge of one run's messages, each once, and one after the other.
+    Tells the framework_run of one run's messages, each once, and one after the other.
 
     `calls` are those that a model wants and that have no result in the graph's state, as the run
     before left them; `said_before` are its texts, by task: a node that runs again behind a pause
@@ -31,9 +31,12 @@ class Telling:
     """
 
     def __init__(
-        self, bridge: Bridge, calls: Mapping[str, Any], said_before: Mapping[str, list[str]]
+        self,
+        framework_run: FrameworkRun,
+        calls: Mapping[str, Any],
+        said_before: Mapping[str, list[str]],
     ) -> None:
-        self._bridge = bridge
+        self._framework_run = framework_run
         self._said_before = said_before
         self._known: set[str] = set()  # messages that were in the state before, or came to it
         self._texts: dict[str, _Text] = {}  # of messages that are not said to the end
@@ -43,7 +46,7 @@ class Telling:
         }
         self.said: dict[str, list[str]] = {}
 
-    def know(self, state: Any) -> None:
+    def add_known_messages(self, state: Any) -> None:
         """Remember what was told before: a node may put old messages into the state again."""
         self._known |= {one.id for one in messages_in(state) if one.id}
 
@@ -72,7 +75,9 @@ class Telling:
             elif isinstance(message, ToolMessage):
                 answered.append(message.tool_call_id)
                 self.calls.pop(message.tool_call_id, None)
-                self._bridge.result(message.tool_call_id, content_of(message.content))
+                self._framework_run.add_result(
+                    message.tool_call_id, result_content(message.content)
+                )
         return answered
 
     def end(self) -> None:
@@ -88,8 +93,8 @@ class Telling:
         for call in message.tool_calls:
             call_id = str(call["id"])
             self.calls[call_id] = (call["name"], call["args"])
-            self._bridge.forget_result(call_id)
-            self._bridge.propose(call_id, call["name"], call["args"])
+            self._framework_run.forget_result(call_id)
+            self._framework_run.propose(call_id, call["name"], call["args"])
 
     def _tell(self) -> None:
         """Say what there is of the oldest message; the next one's turn is when it has ended."""
@@ -99,11 +104,11 @@ class Telling:
             if may_be_said and not text.has_ended:
                 return
             if text.text not in before:
-                self._bridge.say(text.text[text.told :])
+                self._framework_run.append_text(text.text[text.told :])
                 text.told = len(text.text)
             if not text.has_ended:
                 return
-            self._bridge.end_message()
+            self._framework_run.end_message()
             del self._texts[name]
             self._ended.add(name)
             if text.text:

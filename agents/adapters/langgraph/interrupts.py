@@ -12,7 +12,7 @@ from langgraph.types import Interrupt
 from pydantic import TypeAdapter
 from pydantic_core import to_jsonable_python
 
-from agents.adapters.framework_run import Bridge, Verdict, content_of
+from agents.adapters.framework_run import FrameworkRun, InterruptDecision, result_content
 from agents.agui.legacy.dialects import interrupt_fields, is_same_json
 from agents.agui.legacy.human_in_the_loop import (
     CancellationUnsupported,
@@ -22,20 +22,20 @@ from agents.agui.legacy.human_in_the_loop import (
     takes_text_only,
 )
 from agents.agui.legacy.legacy_answers import CALLED_OFF
-from agents.sdk.expiry import expiry_in
-from agents.sdk.schemas import approval_of
+from agents.sdk.expiry import parse_expires_in
+from agents.sdk.schemas import approval_schema_for
 
 Json = dict[str, Any]
 #: The calls that a model wants and that have no result yet: id -> (name, arguments).
-Calls = Mapping[str, tuple[str, Json]]
+OpenCalls = Mapping[str, tuple[str, Json]]
 
 
-class UnknownCall(RuntimeError):
+class UnknownToolCall(RuntimeError):
     """The middleware asks about a tool call that no model was heard to want."""
 
 
 @dataclass(frozen=True)
-class Question:
+class GraphQuestion:
     """An interrupt of a graph, as it was asked; kept as JSON until it is answered."""
 
     id: str  #: LangGraph's name for it; "" for a breakpoint
@@ -50,18 +50,20 @@ class Question:
         return asdict(self)
 
 
-class Asking:
+class InterruptBuilder:
     """Asks people what a graph paused for."""
 
-    def __init__(self, bridge: Bridge, calls: Calls, tools: Mapping[str, BaseTool]) -> None:
-        self._bridge = bridge
+    def __init__(
+        self, framework_run: FrameworkRun, calls: OpenCalls, tools: Mapping[str, BaseTool]
+    ) -> None:
+        self._framework_run = framework_run
         self._calls = calls
         self._tools = tools
         self._taken: set[str] = set()
         for name, tool in tools.items():
-            bridge.know_tool(name, tool.metadata)
+            framework_run.register_tool(name, tool.metadata)
 
-    def ask(self, interrupt: Interrupt[Any], raised_by: str | None) -> Question:
+    def add_interrupt(self, interrupt: Interrupt[Any], raised_by: str | None) -> GraphQuestion:
         """
         Ask what an interrupt is about; `raised_by` is the tool call whose function paused.
 
@@ -75,72 +77,74 @@ class Asking:
             actions = [
                 {**one, "allowed": configs[one["name"]]["allowed_decisions"]} for one in requests
             ]
-            asked = [self._ask_action(self._call_of(one), one) for one in actions]
-            return Question(interrupt.id, asked, actions=actions, is_batch=True)
+            asked = [self._add_action_interrupt(self._find_call(one), one) for one in actions]
+            return GraphQuestion(interrupt.id, asked, actions=actions, is_batch=True)
         if fields.get("type") == "tool_approval":
             action = {**fields, "allowed": _allowed(interrupt.response_schema)}
             call_id = action["tool_call_id"]
-            self._bridge.propose(call_id, action["name"], action["args"])
-            asked = [self._ask_action(call_id, action)]
-            return Question(interrupt.id, asked, actions=[action])
-        return self._ask_plainly(interrupt, value, raised_by)
+            self._framework_run.propose(call_id, action["name"], action["args"])
+            asked = [self._add_action_interrupt(call_id, action)]
+            return GraphQuestion(interrupt.id, asked, actions=[action])
+        return self._add_plain_interrupt(interrupt, value, raised_by)
 
-    def ask_to_go_on(self, nodes: Sequence[str]) -> Question:
+    def add_breakpoint(self, nodes: Sequence[str]) -> GraphQuestion:
         """Ask at a breakpoint of the graph, which has no question of its own."""
-        asked = self._bridge.ask(
+        asked = self._framework_run.add_interrupt(
             f"Go on with {', '.join(nodes)}?",
             reason="confirmation",
-            response_schema=approval_of(None),
+            response_schema=approval_schema_for(None),
         )
-        return Question("", [asked])
+        return GraphQuestion("", [asked])
 
-    def _ask_plainly(
+    def _add_plain_interrupt(
         self, interrupt: Interrupt[Any], value: Any, raised_by: str | None
-    ) -> Question:
+    ) -> GraphQuestion:
         asked = interrupt_fields(value, "langgraph")
         reason, message = asked["reason"], asked.get("message", "The agent asks for an answer.")
         schema: Any = interrupt.response_schema or asked.get("responseSchema")
         if reason == "tool_call" and raised_by is not None and raised_by in self._calls:
-            schema = schema or approval_of(self._arguments(*self._calls[raised_by]))
+            schema = schema or approval_schema_for(self._arguments(*self._calls[raised_by]))
         elif reason == "tool_call":
             reason = "confirmation"
         elif reason == "langgraph:interrupt" and schema:
             reason = "input_required"
-        name = self._bridge.ask(
+        name = self._framework_run.add_interrupt(
             message,
             call_id=raised_by,
             reason=reason,
             response_schema=schema,
             metadata=asked["metadata"],
-            expires_in=expiry_in(value if isinstance(value, dict) else None),
+            expires_in=parse_expires_in(value if isinstance(value, dict) else None),
         )
-        return Question(interrupt.id, [name], schema=schema, call_id=raised_by)
+        return GraphQuestion(interrupt.id, [name], schema=schema, call_id=raised_by)
 
-    def _ask_action(self, call_id: str, action: Json) -> str:
+    def _add_action_interrupt(self, call_id: str, action: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
         metadata = {"langgraph": {"allowed_decisions": allowed}}
         message = build_message(action)
         if takes_text_only(allowed):
             schema: Json = {"type": "string", "minLength": 1}
-            return self._bridge.ask(
+            return self._framework_run.add_interrupt(
                 message, call_id=call_id, response_schema=schema, metadata=metadata
             )
-        return self._bridge.ask(
+        return self._framework_run.add_interrupt(
             message,
             call_id=call_id,
             reason="tool_call",
-            response_schema=restrict_approval(approval_of(self._arguments(name, args)), allowed),
+            response_schema=restrict_approval(
+                approval_schema_for(self._arguments(name, args)), allowed
+            ),
             metadata=metadata,
         )
 
-    def _call_of(self, action: Json) -> str:
+    def _find_call(self, action: Json) -> str:
         """The model's call that the middleware means, which names it by what it is only."""
         for call_id, (name, args) in self._calls.items():
             is_it = name == action["name"] and is_same_json(args, action["args"])
             if is_it and call_id not in self._taken:
                 self._taken.add(call_id)
                 return call_id
-        raise UnknownCall(f"No model was heard to want {action['name']} with these arguments.")
+        raise UnknownToolCall(f"No model was heard to want {action['name']} with these arguments.")
 
     def _arguments(self, name: str, args: Json) -> Json:
         """The JSON Schema of a tool's arguments; any, under their names, if it cannot be found."""
@@ -151,32 +155,36 @@ class Asking:
         return schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()
 
 
-def answers_to(questions: Iterable[Question], verdicts: Sequence[Verdict]) -> Json:
+def build_answers(
+    questions: Iterable[GraphQuestion], decisions: Sequence[InterruptDecision]
+) -> Json:
     """
     The answer to each of LangGraph's interrupts, by its name.
 
     Raises:
         CannotBeCalledOff.
     """
-    by_id = {one.interrupt_id: one for one in verdicts}
+    by_id = {one.interrupt_id: one for one in decisions}
     answers = {}
     for question in questions:
         given = [by_id[name] for name in question.asked]
         if question.actions is None:
             answers[question.id] = _answer(question, given[0])
             continue
-        decisions = [
-            _decision(verdict, action)
-            for verdict, action in zip(given, question.actions, strict=True)
+        graph_decisions = [
+            _decision(decision, action)
+            for decision, action in zip(given, question.actions, strict=True)
         ]
-        answers[question.id] = {"decisions": decisions} if question.is_batch else decisions[0]
+        answers[question.id] = (
+            {"decisions": graph_decisions} if question.is_batch else graph_decisions[0]
+        )
     return answers
 
 
-def response_in(verdict: Verdict) -> str | None:
+def replacement_result(decision: InterruptDecision) -> str | None:
     """What a person answered in the place of a tool, whose call is not made then."""
-    payload = verdict.payload
-    if verdict.answer.interrupt.reason != "tool_call":
+    payload = decision.payload
+    if decision.answer.interrupt.reason != "tool_call":
         return payload if isinstance(payload, str) else None
     response = payload.get("response") if isinstance(payload, dict) else None
     return response if isinstance(response, str) and response else None
@@ -190,29 +198,29 @@ def tools_of(graph: Pregel[Any, Any, Any, Any]) -> dict[str, BaseTool]:
     return {name: tool for tools in found for name, tool in tools.items()}
 
 
-def _answer(question: Question, verdict: Verdict) -> Any:
-    payload = verdict.payload
+def _answer(question: GraphQuestion, decision: InterruptDecision) -> Any:
+    payload = decision.payload
     if not question.id and not (isinstance(payload, dict) and payload.get("approved") is True):
         raise CancellationUnsupported
-    if not verdict.is_cancelled:
+    if not decision.is_cancelled:
         return payload
     # A tool that asked is not called again; a node is, and takes what its schema says.
-    if question.call_id is None and not _takes_calling_off(question.schema):
+    if question.call_id is None and not _accepts_cancellation(question.schema):
         raise CancellationUnsupported
     return dict(CALLED_OFF)
 
 
-def _takes_calling_off(schema: Any) -> bool:
+def _accepts_cancellation(schema: Any) -> bool:
     return schema is None or Draft202012Validator(schema).is_valid(CALLED_OFF)
 
 
-def _decision(verdict: Verdict, action: Json) -> Json:
+def _decision(decision: InterruptDecision, action: Json) -> Json:
     return build_decision(
         name=action["name"],
-        args=verdict.args,
+        args=decision.args,
         allowed=action["allowed"],
-        payload=verdict.payload,
-        is_cancelled=verdict.is_cancelled,
+        payload=decision.payload,
+        is_cancelled=decision.is_cancelled,
     )
 
 
@@ -222,4 +230,4 @@ def _allowed(schema: Any) -> list[str]:
     by_name = fields.get("discriminator", {}).get("mapping")
     if by_name:
         return list(by_name)
-    return [content_of(fields.get("properties", {}).get("type", {}).get("const"))]
+    return [result_content(fields.get("properties", {}).get("type", {}).get("const"))]

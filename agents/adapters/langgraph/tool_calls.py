@@ -18,15 +18,15 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, ToolException
 from langgraph.errors import GraphInterrupt
 
-from agents.adapters.framework_run import Bridge, content_of, effect_of
+from agents.adapters.framework_run import FrameworkRun, result_content, tool_effect
 from agents.agui.strict_json import dumps
 from agents.port import Effect
 from agents.sdk.context import ToolError
-from agents.sdk.tool_execution import readable
+from agents.sdk.tool_execution import error_text
 
 _run, _arun = BaseTool.run, BaseTool.arun
 #: The run of ours that the code at hand belongs to; nodes and tools in threads inherit it.
-_current: ContextVar["Calls | None"] = ContextVar("signoff_calls", default=None)
+_current: ContextVar["ToolCalls | None"] = ContextVar("signoff_calls", default=None)
 #: How the result of a tool begins that returned a Command, which a text cannot give again.
 _COMMAND = '{"command":'
 
@@ -37,33 +37,35 @@ class CommandLost(RuntimeError):
     """A call has happened, and what it told the graph to do is not known any more."""
 
 
-class Calls:
+class ToolCalls:
     """The tool calls of one run of a graph; `made` are those whose results its state lacks."""
 
-    def __init__(self, bridge: Bridge, made: dict[str, str]) -> None:
-        self._bridge = bridge
+    def __init__(self, framework_run: FrameworkRun, made: dict[str, str]) -> None:
+        self._framework_run = framework_run
         self._loop = asyncio.get_running_loop()
-        self._verdicts = {one.call_id: one for one in bridge.verdicts if one.call_id}
+        self._decisions = {one.call_id: one for one in framework_run.decisions if one.call_id}
         self._under_way: set[asyncio.Future[Any]] = set()
         self.made = made  #: call id -> result
         #: LangGraph's id of an interrupt -> the call whose function raised it
         self.paused: dict[str, str] = {}
         _current.set(self)
 
-    async def finished(self) -> None:
+    async def wait_until_finished(self) -> None:
         """Wait for calls that nobody waits for: one beside them has paused, or failed."""
         while self._under_way:
             await asyncio.wait(self._under_way)
 
-    async def make(self, tool: BaseTool, call_id: str, given: dict[str, Any], run: Function) -> Any:
+    async def execute(
+        self, tool: BaseTool, call_id: str, given: dict[str, Any], run: Function
+    ) -> Any:
         """Make a call, unless it was made or denied before, with the arguments approved for it."""
-        work = asyncio.ensure_future(self._make(tool, call_id, given, run))
+        work = asyncio.ensure_future(self._execute(tool, call_id, given, run))
         self._under_way.add(work)
         work.add_done_callback(self._under_way.discard)
         # A graph that fails stops its tasks, and a call that is stopped halfway is in doubt.
         return await asyncio.shield(work)
 
-    def make_in_thread(
+    def execute_in_thread(
         self,
         tool: BaseTool,
         call_id: str,
@@ -85,7 +87,7 @@ class Calls:
             return await asyncio.wrap_future(over)
 
         whole = asyncio.run_coroutine_threadsafe(
-            self.make(tool, call_id, given, hand_over), self._loop
+            self.execute(tool, call_id, given, hand_over), self._loop
         )
         whole.add_done_callback(lambda _: None if begun.done() else begun.set_result(None))
         approved = begun.result()
@@ -96,19 +98,19 @@ class Calls:
                 over.set_exception(error)
         return whole.result()
 
-    async def _make(
+    async def _execute(
         self, tool: BaseTool, call_id: str, given: dict[str, Any], run: Function
     ) -> Any:
         if call_id in self.made:
-            return self._again(tool, call_id, self.made[call_id])
+            return self._repeat_result(tool, call_id, self.made[call_id])
         args = tool._filter_injected_args(given)  # noqa: SLF001 - what a model may say
-        verdict = self._verdicts.get(call_id)
-        if verdict is not None and not verdict.goes_on:
-            self._bridge.refuse(verdict)
-            return _message(tool, call_id, verdict.refusal, is_error=True)
-        if verdict is not None:
+        decision = self._decisions.get(call_id)
+        if decision is not None and not decision.allows_call:
+            self._framework_run.add_refusal(decision)
+            return _message(tool, call_id, decision.refusal_text, is_error=True)
+        if decision is not None:
             injected = {name: value for name, value in given.items() if name not in args}
-            args = verdict.args
+            args = decision.args
             given = {**injected, **args}
         # What it raises now is no doubt about an effect.
         tool._parse_input(given, call_id)  # noqa: SLF001
@@ -118,9 +120,9 @@ class Calls:
             output.append(await run(given))
             return _content(output[0])
 
-        effect = effect_of(tool.metadata)
+        effect = tool_effect(tool.metadata)
         try:
-            content = await self._bridge.call(
+            content = await self._framework_run.call_tool(
                 call_id,
                 tool.name,
                 args,
@@ -133,17 +135,17 @@ class Calls:
             self.paused |= {one.id: call_id for one in pause.args[0]}
             raise
         except (ToolError, ToolException) as error:
-            self._verdicts.pop(call_id, None)
-            return _message(tool, call_id, readable(error), is_error=True)
+            self._decisions.pop(call_id, None)
+            return _message(tool, call_id, error_text(error), is_error=True)
         if not output and content.startswith(_COMMAND) and effect is Effect.READ:
             return await run(given)
         self.made[call_id] = content
         # A model may use the id again, for a call that nobody has decided.
-        self._verdicts.pop(call_id, None)
-        return output[0] if output else self._again(tool, call_id, content)
+        self._decisions.pop(call_id, None)
+        return output[0] if output else self._repeat_result(tool, call_id, content)
 
     @staticmethod
-    def _again(tool: BaseTool, call_id: str, content: str) -> ToolMessage:
+    def _repeat_result(tool: BaseTool, call_id: str, content: str) -> ToolMessage:
         if content.startswith(_COMMAND):
             raise CommandLost(f"{tool.name} was called, and its Command is not known any more.")
         return _message(tool, call_id, content)
@@ -161,7 +163,7 @@ def _message(tool: BaseTool, call_id: str, content: str, *, is_error: bool = Fal
 def _content(output: Any) -> str:
     """What a tool gave its graph, as people read it."""
     if isinstance(output, ToolMessage):
-        return content_of(output.content)
+        return result_content(output.content)
     return f"{_COMMAND}{dumps(type(output).__name__)}}}"
 
 
@@ -183,7 +185,7 @@ async def _arun_journaled(
     calls = _current.get()
     if calls is None or tool_call_id is None:
         return await run(tool_input)
-    return await calls.make(tool, tool_call_id, tool_input, run)
+    return await calls.execute(tool, tool_call_id, tool_input, run)
 
 
 @wraps(_run)
@@ -196,7 +198,7 @@ def _run_journaled(
     calls = _current.get()
     if calls is None or tool_call_id is None:
         return run(tool_input)
-    return calls.make_in_thread(tool, tool_call_id, tool_input, run)
+    return calls.execute_in_thread(tool, tool_call_id, tool_input, run)
 
 
 BaseTool.run = _run_journaled  # type: ignore[method-assign, assignment]

@@ -33,7 +33,7 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
-class Fault(StrEnum):
+class AddressProblem(StrEnum):
     """Why a URL is not one where a remote agent may be."""
 
     NO_URL = "no_url"
@@ -46,7 +46,7 @@ class Fault(StrEnum):
 class AddressRefused(ValueError):
     """The URL leads where no remote agent may be."""
 
-    def __init__(self, fault: Fault, message: str) -> None:
+    def __init__(self, fault: AddressProblem, message: str) -> None:
         super().__init__(message)
         self.fault = fault
 
@@ -80,17 +80,19 @@ def check_url(url: str) -> None:
         # What resolves names refuses labels that are empty or too long, by an error of its own.
         (host or "").encode("idna")
     except ValueError as error:
-        raise AddressRefused(Fault.NO_URL, "This is no URL.") from error
+        raise AddressRefused(AddressProblem.NO_URL, "This is no URL.") from error
     if parts.scheme not in ("http", "https") or not host:
         raise AddressRefused(
-            Fault.SCHEME, "The URL has to begin with http:// or https:// and a host."
+            AddressProblem.SCHEME, "The URL has to begin with http:// or https:// and a host."
         )
     if parts.username is not None or parts.password is not None:
         raise AddressRefused(
-            Fault.CREDENTIALS, "Put credentials into headers: a URL is shown and logged."
+            AddressProblem.CREDENTIALS, "Put credentials into headers: a URL is shown and logged."
         )
     if not (url.isascii() and url.isprintable()) or " " in url:
-        raise AddressRefused(Fault.CHARACTERS, "The URL has characters that have to be encoded.")
+        raise AddressRefused(
+            AddressProblem.CHARACTERS, "The URL has characters that have to be encoded."
+        )
 
 
 async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = resolve) -> Target:
@@ -109,7 +111,7 @@ async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = res
     if not addresses:
         raise OSError(f"{host} has no address")
     if not may_be_private and not all(map(_is_public, addresses)):
-        raise AddressRefused(Fault.PRIVATE, f"{host} is an address of a private network.")
+        raise AddressRefused(AddressProblem.PRIVATE, f"{host} is an address of a private network.")
     first = addresses[0]
     shown = f"[{first}]" if first.version == 6 else str(first)
     place = parts._replace(netloc=f"{shown}:{port}", fragment="")

@@ -16,26 +16,26 @@ from agents.agui import strict_json
 
 T = TypeVar("T")
 EVENTS, JSON = "text/event-stream", "application/json"
-_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.LONGEST_EVENT_BYTES)
+_EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES)
 
 
-class NoEvents(Exception):
+class InvalidResponse(Exception):
     """The answer is no stream of events."""
 
 
-class WrongStatus(NoEvents):
+class WrongStatus(InvalidResponse):
     """The agent answered with another status than 200."""
 
 
-class WrongType(NoEvents):
+class WrongContentType(InvalidResponse):
     """The agent answered with something else."""
 
 
-class Compressed(NoEvents):
+class CompressedResponse(InvalidResponse):
     """The agent compressed its answer: what is not compressed cannot swell."""
 
 
-class NoEvent(NoEvents):
+class InvalidEvent(InvalidResponse):
     """What stands where an event should is no JSON object."""
 
 
@@ -45,14 +45,14 @@ def open_client(
     """A client that goes where it is sent: by no other proxy, and after no redirect."""
     return httpx.AsyncClient(
         timeout=timeout,
-        transport=_through(proxy) if proxy and transport is None else transport,
+        transport=_proxy_transport(proxy) if proxy and transport is None else transport,
         verify=_certificates(),
         trust_env=False,
         follow_redirects=False,
     )
 
 
-def _through(proxy: str) -> httpx.AsyncHTTPTransport:
+def _proxy_transport(proxy: str) -> httpx.AsyncHTTPTransport:
     transport = httpx.AsyncHTTPTransport(verify=_certificates(), trust_env=False)
     # httpx has no option for the network below its pool.
     transport._pool = httpcore.AsyncConnectionPool(  # noqa: SLF001
@@ -61,7 +61,7 @@ def _through(proxy: str) -> httpx.AsyncHTTPTransport:
     return transport
 
 
-def run_alone(work: Coroutine[Any, Any, T]) -> T:
+def run_in_new_loop(work: Coroutine[Any, Any, T]) -> T:
     """
     Run this in a loop of its own, in this thread.
 
@@ -102,14 +102,14 @@ def build_request(
     )
 
 
-def check_events(response: httpx.Response) -> None:
+def check_event_stream(response: httpx.Response) -> None:
     """Raise NoEvents unless the answer is a stream of events that can be read as it comes."""
     if response.status_code != 200:
         raise WrongStatus(f"The agent answered with status {response.status_code}.")
     if media_type(response) != EVENTS:
-        raise WrongType("The agent did not answer with server-sent events.")
+        raise WrongContentType("The agent did not answer with server-sent events.")
     if is_compressed(response):
-        raise Compressed("The agent compressed its answer, which it was not asked to.")
+        raise CompressedResponse("The agent compressed its answer, which it was not asked to.")
 
 
 def media_type(response: httpx.Response) -> str:
@@ -121,12 +121,12 @@ def is_compressed(response: httpx.Response) -> bool:
     return str(response.headers.get("content-encoding", "identity")).lower() != "identity"
 
 
-def read_object(data: bytes) -> dict[str, Any]:
+def parse_event(data: bytes) -> dict[str, Any]:
     """The JSON object of an event. Raises NoEvent."""
     try:
         value = strict_json.loads(data, limits=_EVENT_LIMITS)
     except strict_json.JsonRejected as error:
-        raise NoEvent(f"The agent sent an event that is no JSON: {error}") from error
+        raise InvalidEvent(f"The agent sent an event that is no JSON: {error}") from error
     if not isinstance(value, dict):
-        raise NoEvent("The agent sent an event that is no object.")
+        raise InvalidEvent("The agent sent an event that is no object.")
     return value

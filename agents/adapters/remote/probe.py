@@ -27,23 +27,23 @@ from agents.adapters.remote import sse
 from agents.adapters.remote.allowed_addresses import AddressRefused, Target
 from agents.adapters.remote.http_client import (
     JSON,
-    Compressed,
-    NoEvent,
-    NoEvents,
+    CompressedResponse,
+    InvalidEvent,
+    InvalidResponse,
+    WrongContentType,
     WrongStatus,
-    WrongType,
     build_request,
-    check_events,
+    check_event_stream,
     is_compressed,
     media_type,
     open_client,
-    read_object,
+    parse_event,
 )
 from agents.adapters.remote.probe_report import (
-    SECONDS,
-    Found,
-    Report,
-    Told,
+    PROBE_SECONDS,
+    AgentDescription,
+    ProbeReport,
+    ProbeResult,
 )
 from agents.adapters.remote.remote_agent import KNOWN_TYPES, RemoteAgent
 from agents.agui import strict_json
@@ -66,7 +66,7 @@ _REFUSALS = frozenset({"UNKNOWN_INTERRUPT_ID", "UNKNOWN_INTERRUPT", "APPROVAL_RE
 
 
 @dataclass
-class _Heard:
+class _ProbeState:
     """What is known so far, whatever happens next."""
 
     #: of the thread, the run and the question: nobody has heard of them before
@@ -75,62 +75,62 @@ class _Heard:
     events: list[str] = field(default_factory=list)
 
 
-async def probe(agent: RemoteAgent, seconds: float = SECONDS) -> Report:
+async def probe(agent: RemoteAgent, seconds: float = PROBE_SECONDS) -> ProbeReport:
     """
     Find out what is behind the address of a remote agent, in so many seconds at most.
 
     Its headers are read and sent; what reading them raises is raised here. Nothing else is: whoever
     is there, and whatever they say, is a report.
     """
-    began, heard = time.perf_counter(), _Heard(facts={"host": _host(agent.url)})
+    began, heard = time.perf_counter(), _ProbeState(facts={"host": _host(agent.url)})
     try:
         async with asyncio.timeout(seconds):
-            found = await _ask(agent, heard)
+            found = await _contact(agent, heard)
     except (TimeoutError, httpx.TimeoutException):
-        found = Found.AGENT if heard.events else Found.TIMED_OUT
+        found = ProbeResult.AGENT if heard.events else ProbeResult.TIMED_OUT
     except AddressRefused:
-        found = Found.ADDRESS_REFUSED
-    except NoEvents as error:
-        found = _KINDS[type(error)]
-        heard.facts["detail"] = str(error) if found is Found.NO_EVENT else ""
+        found = ProbeResult.ADDRESS_REFUSED
+    except InvalidResponse as error:
+        found = _RESPONSE_RESULTS[type(error)]
+        heard.facts["detail"] = str(error) if found is ProbeResult.NO_EVENT else ""
     except (httpx.ConnectError, OSError) as error:
-        found = _unreached(error, heard)
+        found = _connection_failure(error, heard)
     except (httpx.HTTPError, sse.StreamTooLong):
-        found = Found.AGENT if heard.events else Found.BROKE_OFF
+        found = ProbeResult.AGENT if heard.events else ProbeResult.BROKE_OFF
     took = round((time.perf_counter() - began) * 1000)
-    return _cut(Report(found, took, events=tuple(heard.events), **heard.facts))
+    return _truncate(ProbeReport(found, took, events=tuple(heard.events), **heard.facts))
 
 
-_KINDS = {
-    WrongStatus: Found.WRONG_STATUS,
-    WrongType: Found.WRONG_TYPE,
-    Compressed: Found.COMPRESSED,
-    NoEvent: Found.NO_EVENT,
+_RESPONSE_RESULTS = {
+    WrongStatus: ProbeResult.WRONG_STATUS,
+    WrongContentType: ProbeResult.WRONG_TYPE,
+    CompressedResponse: ProbeResult.COMPRESSED,
+    InvalidEvent: ProbeResult.NO_EVENT,
 }
 
 
-async def _ask(agent: RemoteAgent, heard: _Heard) -> Found:
+async def _contact(agent: RemoteAgent, heard: _ProbeState) -> ProbeResult:
     headers = agent.read_headers()
     target = await agent.find_target()
-    timeout = httpx.Timeout(SECONDS)
+    timeout = httpx.Timeout(PROBE_SECONDS)
     async with open_client(timeout, agent.transport, proxy=agent.proxy) as client:
-        below = build_request(client, _below(target), headers, accept=JSON)
-        heard.facts["told"] = await _capabilities(client, below)
+        below = build_request(client, _capabilities_target(target), headers, accept=JSON)
+        heard.facts["told"] = await _fetch_capabilities(client, below)
         request = build_request(
-            client, target, headers, body=strict_json.dumps(_nothing_to_do(heard.name))
+            client, target, headers, body=strict_json.dumps(_probe_input(heard.name))
         )
         response = await client.send(request, stream=True)
         try:
             heard.facts["status"] = response.status_code
             heard.facts["content_type"] = media_type(response)
-            check_events(response)
-            await _listen(response, heard)
+            check_event_stream(response)
+            await _read_stream(response, heard)
         finally:
             await response.aclose()
-    return Found.AGENT if heard.events else Found.BROKE_OFF
+    return ProbeResult.AGENT if heard.events else ProbeResult.BROKE_OFF
 
 
-def _nothing_to_do(name: str) -> dict[str, Any]:
+def _probe_input(name: str) -> dict[str, Any]:
     """An input of AG-UI 1.0 that answers a question which nobody asked, by calling it off."""
     return {
         "protocolVersion": PROTOCOL_VERSION,
@@ -145,26 +145,28 @@ def _nothing_to_do(name: str) -> dict[str, Any]:
     }
 
 
-async def _listen(response: httpx.Response, heard: _Heard) -> None:
+async def _read_stream(response: httpx.Response, heard: _ProbeState) -> None:
     """Read until it is clear who is there; what is left unread is the end of the connection."""
     reader = DialectReader("connection-test")
     chunks = response.aiter_raw()
     try:
         async for data in sse.read_events(chunks):
-            event = read_object(data)
+            event = parse_event(data)
             kind = event.get("type")
             if kind not in KNOWN_TYPES:
                 if not heard.events and not isinstance(kind, str):
-                    raise NoEvent("What came first is no event of AG-UI.")
+                    raise InvalidEvent("What came first is no event of AG-UI.")
                 continue
             heard.events.append(kind)
-            if _notice(event, kind, reader, heard) or len(heard.events) >= _MOST_EVENTS:
+            if _handle_event(event, kind, reader, heard) or len(heard.events) >= _MOST_EVENTS:
                 return
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]
 
 
-def _notice(event: dict[str, Any], kind: str, reader: DialectReader, heard: _Heard) -> bool:
+def _handle_event(
+    event: dict[str, Any], kind: str, reader: DialectReader, heard: _ProbeState
+) -> bool:
     """Take in one event; whether that is enough."""
     facts = heard.facts
     if kind == "RUN_STARTED":
@@ -180,23 +182,23 @@ def _notice(event: dict[str, Any], kind: str, reader: DialectReader, heard: _Hea
         return True
     if kind not in _QUIET:
         facts["began_to_work"] = True
-        if _is_of_langgraph(event):
+        if _is_langgraph_event(event):
             facts["dialect"] = Dialect.LANGGRAPH
         return True
     reader.read(event)
     if kind == "RUN_FINISHED":
-        facts["dialect"] = _dialect_at_the_end(event, reader) or facts.get("dialect", "")
+        facts["dialect"] = _final_dialect(event, reader) or facts.get("dialect", "")
         return True
     return False
 
 
-def _is_of_langgraph(event: dict[str, Any]) -> bool:
+def _is_langgraph_event(event: dict[str, Any]) -> bool:
     """Whether it is the first of the events that LangGraph's bridge passes on as they are."""
     raw = event.get("event")
     return event["type"] == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph"
 
 
-def _dialect_at_the_end(event: dict[str, Any], reader: DialectReader) -> str:
+def _final_dialect(event: dict[str, Any], reader: DialectReader) -> str:
     if reader.dialect_info.dialect is not Dialect.CANONICAL:
         return reader.dialect_info.dialect
     if isinstance(event.get("outcome"), str):
@@ -207,7 +209,7 @@ def _dialect_at_the_end(event: dict[str, Any], reader: DialectReader) -> str:
 # -- capabilities ---------------------------------------------------------------------------------
 
 
-def _below(target: Target) -> Target:
+def _capabilities_target(target: Target) -> Target:
     """Where the agent's capabilities would be: below its own address, with a slash if that has."""
     parts = urlsplit(target.url)
     slash = "/" if parts.path.endswith("/") and parts.path != "/" else ""
@@ -215,7 +217,9 @@ def _below(target: Target) -> Target:
     return replace(target, url=parts._replace(path=path).geturl())
 
 
-async def _capabilities(client: httpx.AsyncClient, request: httpx.Request) -> Told | None:
+async def _fetch_capabilities(
+    client: httpx.AsyncClient, request: httpx.Request
+) -> AgentDescription | None:
     """What is there if anything is; only that nobody can be reached is of interest otherwise."""
     with suppress(TimeoutError, httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError):
         async with asyncio.timeout(CAPABILITIES_SECONDS):
@@ -227,7 +231,7 @@ async def _capabilities(client: httpx.AsyncClient, request: httpx.Request) -> To
     return None
 
 
-async def _read_capabilities(response: httpx.Response) -> Told | None:
+async def _read_capabilities(response: httpx.Response) -> AgentDescription | None:
     if response.status_code != 200 or media_type(response) != JSON or is_compressed(response):
         return None
     body = bytearray()
@@ -242,8 +246,8 @@ async def _read_capabilities(response: httpx.Response) -> Told | None:
     who = capabilities.identity
     flags = tuple(_flags(capabilities))[:_MOST_FLAGS]
     if who is None:
-        return Told(flags=flags)
-    return Told(_text(who.name), _text(who.type), _text(who.version), flags)
+        return AgentDescription(flags=flags)
+    return AgentDescription(_text(who.name), _text(who.type), _text(who.version), flags)
 
 
 def _flags(model: BaseModel, path: str = "") -> Iterator[str]:
@@ -259,16 +263,16 @@ def _flags(model: BaseModel, path: str = "") -> Iterator[str]:
 # -- what went wrong ------------------------------------------------------------------------------
 
 
-def _unreached(error: BaseException, heard: _Heard) -> Found:
+def _connection_failure(error: BaseException, heard: _ProbeState) -> ProbeResult:
     for cause in _chain(error):
         if isinstance(cause, ssl.SSLError):
             names = ("verify_message", "reason")
             texts = [_text(getattr(cause, name, None)) for name in names]
             heard.facts["detail"] = next(filter(None, texts), "")
-            return Found.TLS_FAILED
+            return ProbeResult.TLS_FAILED
         if isinstance(cause, socket.gaierror):
-            return Found.UNKNOWN_HOST
-    return Found.UNREACHABLE
+            return ProbeResult.UNKNOWN_HOST
+    return ProbeResult.UNREACHABLE
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -287,7 +291,7 @@ def _text(value: Any) -> str:
     return value[:_CHARACTERS] if isinstance(value, str) else ""
 
 
-def _cut(report: Report) -> Report:
+def _truncate(report: ProbeReport) -> ProbeReport:
     return replace(
         report,
         host=_text(report.host),

@@ -9,10 +9,10 @@ from typing import Any
 from ag_ui.core import HumanInTheLoopCapabilities
 
 #: How long a test takes at most.
-SECONDS = 10.0
+PROBE_SECONDS = 10.0
 
 
-class Found(StrEnum):
+class ProbeResult(StrEnum):
     """How far a test of the connection came."""
 
     AGENT = "agent"  #: there is an agent that speaks AG-UI
@@ -30,7 +30,7 @@ class Found(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
+class AgentDescription:
     """What an agent tells of itself; every text is its own, and cut."""
 
     name: str = ""
@@ -40,10 +40,10 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Report:
+class ProbeReport:
     """What a test of the connection found; the texts of the other side are cut, and only texts."""
 
-    found: Found
+    found: ProbeResult
     milliseconds: int = 0
     host: str = ""  #: who was to be asked
     status: int | None = None
@@ -55,7 +55,7 @@ class Report:
     events: tuple[str, ...] = ()  #: the types of what it said
     refused: bool = False  #: the answer to what it never asked, as AG-UI 1.0 wants it
     error: str = ""  #: how it refused, or what failed
-    told: Told | None = None  #: None if it has no capabilities to read
+    told: AgentDescription | None = None  #: None if it has no capabilities to read
 
     def to_json(self) -> dict[str, Any]:
         """As it comes back from where it is kept."""

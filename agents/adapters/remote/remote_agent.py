@@ -18,11 +18,11 @@ from agents.adapters.remote.allowed_addresses import (
     find_target,
 )
 from agents.adapters.remote.http_client import (
-    NoEvents,
+    InvalidResponse,
     build_request,
-    check_events,
+    check_event_stream,
     open_client,
-    read_object,
+    parse_event,
 )
 from agents.agui import strict_json, wire
 from agents.agui.errors import ProtocolViolation
@@ -105,13 +105,13 @@ class RemoteAgent:
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
         spoken = DialectInfo.from_json(ctx.checkpoint)
-        replies = [_reply(answer) for answer in ctx.answers]
+        replies = [_agent_answer(answer) for answer in ctx.answers]
         tools = {tool.name for tool in run_input.tools or ()}
         reader = DialectReader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
         try:
-            body = _body(run_input, ctx, spoken, replies)
+            body = _request_body(run_input, ctx, spoken, replies)
             for result in answering.result_events(spoken, replies):
-                yield _decoded(result)
+                yield _decode_event(result)
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
                     _check_answerable(event, reader.dialect_info)
@@ -129,7 +129,7 @@ class RemoteAgent:
         self, event: agui.RunFinishedEvent, body: Json, replies: list[AgentAnswer]
     ) -> None:
         """Have called off what was not taken: nothing approved is left for a later answer."""
-        if not _asks_again(event, replies):
+        if not _repeats_interrupt(event, replies):
             return
         entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in replies]
         with contextlib.suppress(RemoteFailed):
@@ -141,10 +141,10 @@ class RemoteAgent:
         try:
             async with self._answer(strict_json.dumps(body)) as response:
                 async for data in sse.read_events(response.aiter_raw()):
-                    for value in reader.read(read_object(data)):
+                    for value in reader.read(parse_event(data)):
                         if (kind := value.get("type")) in KNOWN_TYPES and kind != "RUN_STARTED":
-                            yield _decoded(value)
-        except NoEvents as error:
+                            yield _decode_event(value)
+        except InvalidResponse as error:
             raise RemoteFailed(str(error)) from error
         except httpx.ReadTimeout as error:
             raise RemoteFailed(f"The agent said nothing for {IDLE_SECONDS:.0f} seconds.") from error
@@ -160,7 +160,7 @@ class RemoteAgent:
         async with open_client(timeout, self.transport, proxy=self.proxy) as client:
             response = await self._send(client, body)
             try:
-                check_events(response)
+                check_event_stream(response)
                 yield response
             finally:
                 await response.aclose()
@@ -192,7 +192,7 @@ class RemoteAgent:
         )
 
 
-def _body(
+def _request_body(
     run_input: RunAgentInput, ctx: RunContext, spoken: DialectInfo, replies: list[AgentAnswer]
 ) -> Json:
     """The input as JSON; a thread has the same name there for nobody else."""
@@ -213,7 +213,7 @@ def _body(
     return sent
 
 
-def _reply(answer: InterruptAnswer) -> AgentAnswer:
+def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:
     call = answer.proposal
     return AgentAnswer(
         interrupt_id=answer.interrupt.id,
@@ -232,14 +232,14 @@ def _check_answerable(event: agui.RunFinishedEvent, spoken: DialectInfo) -> None
         raise RemoteFailed("The agent asked several questions and named none of them.")
 
 
-def _asks_again(event: agui.RunFinishedEvent, replies: list[AgentAnswer]) -> bool:
+def _repeats_interrupt(event: agui.RunFinishedEvent, replies: list[AgentAnswer]) -> bool:
     if not isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
         return False
     asked = {interrupt.id for interrupt in event.outcome.interrupts}
     return any(reply.interrupt_id in asked for reply in replies)
 
 
-def _decoded(value: Json) -> BaseEvent:
+def _decode_event(value: Json) -> BaseEvent:
     try:
         return wire.decode(strict_json.dumps(value))
     except (ProtocolViolation, strict_json.JsonRejected) as error:

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-LONGEST_EVENT_BYTES = 1024 * 1024
-MOST_BYTES = 50 * 1024 * 1024
+MAX_EVENT_BYTES = 1024 * 1024
+MAX_STREAM_BYTES = 50 * 1024 * 1024
 
 
 class StreamTooLong(ValueError):
@@ -23,8 +23,8 @@ async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     is_behind_cr = False
     async for chunk in chunks:
         total += len(chunk)
-        if total > MOST_BYTES:
-            raise StreamTooLong(f"more than {MOST_BYTES} bytes")
+        if total > MAX_STREAM_BYTES:
+            raise StreamTooLong(f"more than {MAX_STREAM_BYTES} bytes")
         # A line may end with CR, LF or both. Each byte is looked at once, however small the chunks.
         text = chunk.removeprefix(b"\n") if is_behind_cr else chunk
         is_behind_cr = chunk.endswith(b"\r") if chunk else is_behind_cr
@@ -40,5 +40,5 @@ async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
                 data.append(line[5:].removeprefix(b" "))
                 size += len(line)
         rest += begun
-        if size + len(rest) > LONGEST_EVENT_BYTES:
-            raise StreamTooLong(f"an event of more than {LONGEST_EVENT_BYTES} bytes")
+        if size + len(rest) > MAX_EVENT_BYTES:
+            raise StreamTooLong(f"an event of more than {MAX_EVENT_BYTES} bytes")

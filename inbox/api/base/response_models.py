@@ -13,7 +13,7 @@ from typing import (
 from pydantic import ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict
 
-from agents.adapters.remote.probe_report import Found
+from agents.adapters.remote.probe_report import ProbeResult
 from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import (
     EntryStatus,
@@ -75,7 +75,7 @@ class Told(TypedDict):
 
 @exact
 class ConnectionTest(TypedDict):
-    found: Found
+    found: ProbeResult
     message: str
     """What was found, for people."""
     status: int | None
@@ -101,7 +101,7 @@ class LatestTest(ConnectionTest):
 class TestResult(TypedDict):
     """All that those who do not administer the team learn of a test."""
 
-    found: Found
+    found: ProbeResult
     at: datetime
 
 

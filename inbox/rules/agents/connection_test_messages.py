@@ -3,46 +3,48 @@
 from collections.abc import Mapping
 from typing import Any
 
-from agents.adapters.remote.probe_report import SECONDS, Found
+from agents.adapters.remote.probe_report import PROBE_SECONDS, ProbeResult
 from inbox.rules.text.messages import TranslatableMessage
 
 
 def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
     """Say what a report of `agents.adapters.remote.probe_report` means."""
-    found = Found(report["found"])
-    if found is Found.WRONG_STATUS:
+    found = ProbeResult(report["found"])
+    if found is ProbeResult.WRONG_STATUS:
         return _of_status(report["status"])
-    if found is Found.WRONG_TYPE:
+    if found is ProbeResult.WRONG_TYPE:
         return TranslatableMessage(
             "It answers, with {type} instead of server-sent events: the URL may be that of a page.",
             type=report["content_type"] or "?",
         )
-    if found is Found.ADDRESS_REFUSED:
+    if found is ProbeResult.ADDRESS_REFUSED:
         return TranslatableMessage(
             "{host} leads into a private network, where no agent is reached unless "
             "SIGNOFF_PRIVATE_AGENT_HOSTS names it.",
             host=report["host"],
         )
-    if found is Found.UNKNOWN_HOST:
+    if found is ProbeResult.UNKNOWN_HOST:
         return TranslatableMessage("No name server knows {host}.", host=report["host"])
     return _PLAIN[found]
 
 
 _PLAIN = {
-    Found.AGENT: TranslatableMessage("The agent answers."),
-    Found.UNREACHABLE: TranslatableMessage(
+    ProbeResult.AGENT: TranslatableMessage("The agent answers."),
+    ProbeResult.UNREACHABLE: TranslatableMessage(
         "Nobody takes the connection: is the agent running, on that port?"
     ),
-    Found.TLS_FAILED: TranslatableMessage(
+    ProbeResult.TLS_FAILED: TranslatableMessage(
         "There is no secure connection: its certificate is refused."
     ),
-    Found.TIMED_OUT: TranslatableMessage(
-        "There was no answer within {count} seconds.", count=int(SECONDS)
+    ProbeResult.TIMED_OUT: TranslatableMessage(
+        "There was no answer within {count} seconds.", count=int(PROBE_SECONDS)
     ),
-    Found.COMPRESSED: TranslatableMessage("It compresses its answer, which it was not asked to."),
-    Found.NO_EVENT: TranslatableMessage("It sends events, and they are none of AG-UI."),
-    Found.BROKE_OFF: TranslatableMessage("The connection was cut before anything was said."),
-    Found.HEADERS_UNREADABLE: TranslatableMessage(
+    ProbeResult.COMPRESSED: TranslatableMessage(
+        "It compresses its answer, which it was not asked to."
+    ),
+    ProbeResult.NO_EVENT: TranslatableMessage("It sends events, and they are none of AG-UI."),
+    ProbeResult.BROKE_OFF: TranslatableMessage("The connection was cut before anything was said."),
+    ProbeResult.HEADERS_UNREADABLE: TranslatableMessage(
         "Its headers cannot be read any more, as the secret key is another one: give them anew."
     ),
 }

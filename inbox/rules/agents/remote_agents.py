@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
+from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -32,12 +32,16 @@ _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _PORTS = {"http": 80, "https": 443}
 _URLS = {
-    Fault.NO_URL: TranslatableMessage("This is no URL."),
-    Fault.SCHEME: TranslatableMessage("The URL has to begin with http:// or https:// and a host."),
-    Fault.CREDENTIALS: TranslatableMessage(
+    AddressProblem.NO_URL: TranslatableMessage("This is no URL."),
+    AddressProblem.SCHEME: TranslatableMessage(
+        "The URL has to begin with http:// or https:// and a host."
+    ),
+    AddressProblem.CREDENTIALS: TranslatableMessage(
         "Put credentials into headers: a URL is shown and logged."
     ),
-    Fault.CHARACTERS: TranslatableMessage("The URL has characters that have to be encoded."),
+    AddressProblem.CHARACTERS: TranslatableMessage(
+        "The URL has characters that have to be encoded."
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from agents.adapters.remote.allowed_addresses import AddressRefused, Fault, check_url
+from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefused, check_url
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -170,9 +170,13 @@ def check_endpoint(
 
 
 _URLS = {
-    Fault.NO_URL: TranslatableMessage("This is no URL."),
-    Fault.CREDENTIALS: TranslatableMessage("A URL is shown and logged: it cannot hold a password."),
-    Fault.CHARACTERS: TranslatableMessage("The URL has characters that have to be encoded."),
+    AddressProblem.NO_URL: TranslatableMessage("This is no URL."),
+    AddressProblem.CREDENTIALS: TranslatableMessage(
+        "A URL is shown and logged: it cannot hold a password."
+    ),
+    AddressProblem.CHARACTERS: TranslatableMessage(
+        "The URL has characters that have to be encoded."
+    ),
 }
 _HTTPS = TranslatableMessage("The URL has to begin with https:// and a host.")
 

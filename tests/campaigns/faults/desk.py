@@ -5,7 +5,7 @@ import asyncio
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import Tool, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 from tests.campaigns.faults.fixture_data import happened
 
 
@@ -57,7 +57,7 @@ ONCE = (charge.name, pay_out.name)
 
 
 @workflow(tools=(look_up, reserve, charge, ship, pay_out))
-async def desk(ctx: Flow) -> None:
+async def desk(ctx: WorkflowContext) -> None:
     """Handles the order whose number it is told; one in five takes each way."""
     order = int(ctx.message)
     await ctx.emit_text(f"Order {order}: ")
@@ -65,31 +65,31 @@ async def desk(ctx: Flow) -> None:
     await ctx.emit_text("done.")
 
 
-async def _in_one_go(ctx: Flow, order: int) -> None:
+async def _in_one_go(ctx: WorkflowContext, order: int) -> None:
     await ctx.call(look_up, order=order)
     await ctx.call(charge, order=order)
     await ctx.progress("charged", done=1, total=2)
     await ctx.call(reserve, order=order)
 
 
-async def _asking_once(ctx: Flow, order: int) -> None:
+async def _asking_once(ctx: WorkflowContext, order: int) -> None:
     await ctx.call(reserve, order=order)
     await ctx.emit_text("reserved, ")
     await ctx.call(pay_out, order=order)
 
 
-async def _all_at_once(ctx: Flow, order: int) -> None:
+async def _all_at_once(ctx: WorkflowContext, order: int) -> None:
     await _call_all(ctx, order, (charge, 1), (reserve, 1), (charge, 2), (pay_out, 1))
     await ctx.call(look_up, order=order)
 
 
-async def _approved_together(ctx: Flow, order: int) -> None:
+async def _approved_together(ctx: WorkflowContext, order: int) -> None:
     await _call_all(ctx, order, (pay_out, 1), (ship, 1), (pay_out, 2))
     await ctx.emit_text("approved, ")
     await ctx.call(charge, order=order)
 
 
-async def _asking_twice(ctx: Flow, order: int) -> None:
+async def _asking_twice(ctx: WorkflowContext, order: int) -> None:
     await ctx.call(charge, order=order)
     await ctx.call(ship, order=order)
     await ctx.emit_text("shipped, ")
@@ -97,7 +97,7 @@ async def _asking_twice(ctx: Flow, order: int) -> None:
     await ctx.call(pay_out, order=order)
 
 
-async def _call_all(ctx: Flow, order: int, *calls: tuple[Tool, int]) -> None:
+async def _call_all(ctx: WorkflowContext, order: int, *calls: tuple[Tool, int]) -> None:
     await ctx.call_all(*((one, {"order": order, "part": part}) for one, part in calls))
 
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 
 #: Names the file that gets a line for each time that one of the functions is called.
 NOTES = "MUTATIONS_NOTES"
@@ -89,7 +89,7 @@ QUESTION = "question"
 
 
 @workflow(tools=(pay, publish, book, ask_colour))
-async def clerk(ctx: Flow) -> None:
+async def clerk(ctx: WorkflowContext) -> None:
     """Makes the calls that the message lists, one round of them after the other."""
     for wanted in json.loads(ctx.message):
         if wanted == [QUESTION]:

@@ -66,7 +66,7 @@ def weigh(page: Page, address: str) -> dict[str, int]:
         "/runs/",
         "/runs/new/?agent=rehearsal",
         "/agents/",
-        "/agents/rehearsal/",
+        "/agents/demo_agent/",
         "/threads/",
         "/threads/{thread}/",
     ],

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agents import registry
-from agents.adapters.in_process import NativeAgent
+from agents.adapters.in_process import InProcessAgent
 from agents.examples import desk
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
@@ -23,10 +23,10 @@ DESKS = {
 def refunds(request, world, monkeypatch):
     """One of them as an agent of the team, and what it has paid."""
     path = DESKS[request.param]
-    monkeypatch.setenv(registry.OWN_AGENTS, f"{request.param}+{path}")
+    monkeypatch.setenv(registry.AGENTS_SETTING, f"{request.param}+{path}")
     monkeypatch.setattr(registry, "_agents", {})
     desk.paid.clear()
-    name = registry.name_of(path)
+    name = registry.agent_name(path)
     agent = ensure_agent(
         team=world.team, slug=name, implementation=name, description="", actor=SEED
     )
@@ -46,7 +46,7 @@ def as_graph(world, monkeypatch):
 
         monkeypatch.setattr(langgraph_graphs, "target", target)
         registry.register(
-            NativeAgent("graph", "langgraph", "tests.support.agents.langgraph_graphs:target")
+            InProcessAgent("graph", "langgraph", "tests.support.agents.langgraph_graphs:target")
         )
         return ensure_agent(
             team=world.team, slug="graph", implementation="graph", description="", actor=SEED

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agents import registry
-from agents.adapters.in_process import NativeAgent
+from agents.adapters.in_process import InProcessAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.integration.agents.test_framework_desks import answers
@@ -22,7 +22,9 @@ from tests.support.steps import (
 def shell(world, monkeypatch):
     monkeypatch.setattr(registry, "_agents", {})
     genkit_prompts.seen.clear()
-    registry.register(NativeAgent("shell", "genkit", "tests.support.agents.genkit_prompts:shell"))
+    registry.register(
+        InProcessAgent("shell", "genkit", "tests.support.agents.genkit_prompts:shell")
+    )
     return ensure_agent(
         team=world.team, slug="shell", implementation="shell", description="", actor=SEED
     )

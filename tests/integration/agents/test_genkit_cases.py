@@ -19,7 +19,7 @@ from agents.sdk.context import ToolContext
 from agents.sdk.llm import LlmAgent
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
 from inbox.models import Decision, Interrupt, Run, ToolCall
@@ -130,7 +130,7 @@ def calling(play):
 
     def start(*calls):
         @workflow()
-        async def caller(ctx: Flow) -> None:
+        async def caller(ctx: WorkflowContext) -> None:
             """Makes calls."""
             outcomes = await ctx.call_all(*calls)
             await ctx.emit_text(json.dumps([[one.status, one.value] for one in outcomes]))
@@ -489,7 +489,10 @@ def test_S6_state_accumulates_over_several_pauses(calling):
     @tool(effect="idempotent")
     def plan(call: ToolContext) -> list[str]:
         """Plan a trip of three cities."""
-        cities = [*(call.asked or {}).get("cities", []), *([call.resumed] if call.resumed else [])]
+        cities = [
+            *(call.interrupt_metadata or {}).get("cities", []),
+            *([call.resumed] if call.resumed else []),
+        ]
         if len(cities) < 3:
             call.interrupt(
                 f"City {len(cities) + 1}?",
@@ -514,7 +517,7 @@ def test_S6_what_a_call_knows_so_far_is_not_for_clients_to_say(calling):
         """Count."""
         if call.resumed is None:
             call.interrupt("More?", response_schema={}, metadata={"count": 1})
-        return int((call.asked or {})["count"])
+        return int((call.interrupt_metadata or {})["count"])
 
     case = calling((count, {}))
 
@@ -678,7 +681,7 @@ def test_S10_a_result_that_is_not_true_is_not_made_a_second_time(calling, output
 @OUTPUTS
 def test_S10_a_workflow_hears_a_reply_that_is_not_true(play, output):
     @workflow()
-    async def asker(ctx: Flow) -> None:
+    async def asker(ctx: WorkflowContext) -> None:
         """Asks."""
         reply = await ctx.interrupt("Well?")
         await ctx.emit_text(json.dumps([[str(reply.is_cancelled), reply.payload]]))
@@ -762,7 +765,7 @@ def test_S13_what_a_workflow_was_started_with_is_not_replaced_by_what_resumes_it
     """A resume carries messages and properties of its own, which are not those of the start."""
 
     @workflow()
-    async def payer(ctx: Flow) -> None:
+    async def payer(ctx: WorkflowContext) -> None:
         """Pays what it was started with, in two parts."""
         await ctx.call(pay, to=ctx.message, amount=ctx.input["first"])
         await ctx.call(pay, to=ctx.message, amount=ctx.input["second"])
@@ -931,7 +934,7 @@ def test_stricter_a_partial_resume_does_not_run_the_part_that_it_answers(calling
 
 def test_stricter_a_request_of_older_history_cannot_be_answered(play):
     @workflow()
-    async def twice(ctx: Flow) -> None:
+    async def twice(ctx: WorkflowContext) -> None:
         """Books two hotels, one after the other."""
         await ctx.call(book, city="Rome")
         await ctx.call(book, city="Oslo")

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from agents import registry
-from agents.adapters.in_process import FRAMEWORKS, NativeAgent
+from agents.adapters.in_process import FRAMEWORKS, InProcessAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
 from tests.support.agents import keepalive
@@ -53,7 +53,7 @@ def test_neither_web_nor_an_idle_worker_imports_a_framework(framework, tmp_path)
     [("langgraph", None), ("pydantic-ai", True), ("maf", True), ("genkit", True)],
 )
 def test_edits_are_claimed_for_frameworks_that_always_take_them(framework, claimed):
-    human = NativeAgent("clerk", framework, "nowhere:clerk").capabilities().human_in_the_loop
+    human = InProcessAgent("clerk", framework, "nowhere:clerk").capabilities().human_in_the_loop
 
     assert human.interrupts
     assert human.approve_with_edits is claimed
@@ -64,9 +64,9 @@ def run_of(world, monkeypatch):
     """Run an agent that SIGNOFF_AGENTS names."""
 
     def run(path):
-        monkeypatch.setenv(registry.OWN_AGENTS, path)
+        monkeypatch.setenv(registry.AGENTS_SETTING, path)
         monkeypatch.setattr(registry, "_agents", {})
-        name = registry.name_of(path)
+        name = registry.agent_name(path)
         agent = ensure_agent(
             team=world.team, slug=name, implementation=name, description="", actor=SEED
         )
@@ -93,7 +93,7 @@ def test_an_agent_that_is_not_there_fails_its_run(run_of, path):
 
 
 def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
-    monkeypatch.setenv(registry.OWN_AGENTS, "smalltalk+here:clerk")
+    monkeypatch.setenv(registry.AGENTS_SETTING, "smalltalk+here:clerk")
     monkeypatch.setattr(registry, "_agents", {})
 
     with pytest.raises(registry.UnknownAgent, match="'smalltalk'; there are: langgraph, pydantic"):

@@ -13,7 +13,7 @@ from langgraph.checkpoint.base import create_checkpoint, empty_checkpoint
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 
-from agents.adapters.langgraph.checkpoints import ThreadMemory
+from agents.adapters.langgraph.checkpoints import ThreadCheckpoints
 from agents.examples import desk
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Memory, ToolCall
@@ -174,11 +174,11 @@ def test_a_state_that_is_kept_as_changes_is_played_again(world, as_graph):
     assert [answers(run) for run in runs] == ["0 before", "1 before", "2 before"]
 
 
-def memory_of(kept: Any = None) -> ThreadMemory:
-    return ThreadMemory("t", None if kept is None else json.loads(json.dumps(kept)))
+def memory_of(kept: Any = None) -> ThreadCheckpoints:
+    return ThreadCheckpoints("t", None if kept is None else json.loads(json.dumps(kept)))
 
 
-def written(memory: ThreadMemory, namespace: str = "") -> Any:
+def written(memory: ThreadCheckpoints, namespace: str = "") -> Any:
     """Put a checkpoint and a write of a task that is under way; returns their config."""
     checkpoint = create_checkpoint(empty_checkpoint(), None, 1)
     checkpoint["channel_values"] = {"total": 7}
@@ -193,7 +193,7 @@ def test_a_checkpoint_and_what_its_tasks_wrote_come_back_as_they_were():
     memory = memory_of()
     first, second = written(memory), written(memory)
 
-    again = memory_of(memory.kept(paused=True, history=False))
+    again = memory_of(memory.dump(paused=True, history=False))
 
     found = again.get_tuple({"configurable": {"thread_id": "t", "checkpoint_ns": ""}})
     assert found.config == second
@@ -210,7 +210,7 @@ def test_subgraphs_at_work_are_kept_while_their_graph_is_paused():
         written(memory, namespace)
 
     def namespaces(*, paused):
-        kept = memory.kept(paused=paused, history=False)["checkpoints"]
+        kept = memory.dump(paused=paused, history=False)["checkpoints"]
         return {namespace for namespace, *_ in kept}
 
     assert namespaces(paused=True) == {"", "inner:3f2a", "inner"}

@@ -14,7 +14,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph.prebuilt.tool_node import ToolRuntime
 from langgraph.types import Command, interrupt
 
-from agents.adapters.langgraph.tool_calls import Calls
+from agents.adapters.langgraph.tool_calls import ToolCalls
 from agents.examples import desk
 from agents.examples.langgraph_desk import langgraph_refunds
 from inbox import engine, sweeper
@@ -124,9 +124,9 @@ def fails(order: str) -> str:
 def test_a_call_is_made_to_its_end_whatever_comes_of_those_beside_it(
     world, as_graph, monkeypatch, make, beside, status, state
 ):
-    stopped, finished = asyncio.Event(), Calls.finished
+    stopped, finished = asyncio.Event(), ToolCalls.wait_until_finished
 
-    async def announced(calls: Calls) -> None:
+    async def announced(calls: ToolCalls) -> None:
         stopped.set()
         await finished(calls)
 
@@ -136,7 +136,7 @@ def test_a_call_is_made_to_its_end_whatever_comes_of_those_beside_it(
         await stopped.wait()
         return desk.pay(order, 10)
 
-    monkeypatch.setattr(Calls, "finished", announced)
+    monkeypatch.setattr(ToolCalls, "wait_until_finished", announced)
     wanted = wants(call(beside.name, order="A1"), call("slow", order="B2"))
 
     run = start(world, "go", agent=as_graph(make(wanted, "Done.", tools=[beside, slow])))

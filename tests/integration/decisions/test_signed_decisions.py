@@ -9,7 +9,7 @@ from django.apps import apps
 from django.db import transaction
 from django.test import override_settings
 
-from agents.rehearsal import ledger
+from agents.demo_agent import execution_counter
 from inbox import engine, sweeper
 from inbox.models import AuditEntry, Decision, Interrupt, Run, Team, ToolCall
 from inbox.rules import errors
@@ -37,7 +37,7 @@ def approved(world, bob):
 @pytest.fixture
 def executions():
     return lambda run: sum(
-        ledger.count(run.thread.external_id, call.tool_call_id)
+        execution_counter.count(run.thread.external_id, call.tool_call_id)
         for call in ToolCall.objects.filter(thread=run.thread_id)
     )
 

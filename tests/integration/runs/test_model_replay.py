@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agents.sdk.llm import LlmAgent
-from agents.sdk.models import Part, Request
+from agents.sdk.models import AnswerPart, ToolCallRequest
 from agents.sdk.tools import tool
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
@@ -51,9 +51,11 @@ class Moody:
             if part is None:
                 await asyncio.Event().wait()
             elif isinstance(part, str):
-                yield Part(text=f"{len(self.heard)}: {part}")
+                yield AnswerPart(text=f"{len(self.heard)}: {part}")
             else:
-                yield Part(requests=[Request(name, arguments) for name, arguments in part])
+                yield AnswerPart(
+                    requests=[ToolCallRequest(name, arguments) for name, arguments in part]
+                )
 
 
 @pytest.fixture(autouse=True)

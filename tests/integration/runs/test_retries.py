@@ -4,8 +4,8 @@ import ag_ui.core as agui
 import pytest
 from django.db import IntegrityError, transaction
 
+from agents.demo_agent import execution_counter
 from agents.port import Effect
-from agents.rehearsal import ledger
 from inbox import engine, sweeper
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.recovery import recover_run
@@ -209,7 +209,7 @@ def in_doubt(world, bob, monkeypatch, later):
 
 def executions(run):
     (call,) = ToolCall.objects.filter(thread=run.thread_id)
-    return ledger.count(run.thread.external_id, call.tool_call_id)
+    return execution_counter.count(run.thread.external_id, call.tool_call_id)
 
 
 @pytest.fixture

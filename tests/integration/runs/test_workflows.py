@@ -6,7 +6,7 @@ import pytest
 
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 from inbox import engine, sweeper
 from inbox.actions.runs.start_run import start_run
 from inbox.agui_server.run_input import run_request
@@ -32,7 +32,7 @@ def ship(item: str) -> str:
 
 
 @workflow()
-async def two_parcels(ctx: Flow) -> None:
+async def two_parcels(ctx: WorkflowContext) -> None:
     """Ships two parcels, one after the other."""
     for item in ("lamp", "chair"):
         await ctx.emit_text(f"Next is the {item}.")
@@ -107,7 +107,7 @@ def test_a_workflow_hears_what_a_person_wrote_down_of_a_doubtful_call(
         return "transferred"
 
     @workflow()
-    async def bank(ctx: Flow) -> None:
+    async def bank(ctx: WorkflowContext) -> None:
         """Transfers."""
         outcome = await ctx.call(transfer, amount=5)
         await ctx.emit_text(f"<{outcome.status}: {outcome.value}>")
@@ -139,7 +139,7 @@ def test_a_workflow_in_doubt_goes_on_with_what_it_was_started_with(
         return "sent"
 
     @workflow()
-    async def sender(ctx: Flow) -> None:
+    async def sender(ctx: WorkflowContext) -> None:
         """Sends to two people."""
         await ctx.call(send, to=ctx.message)
         await ctx.call(send, to=ctx.input)
@@ -171,7 +171,7 @@ def note(text: str) -> None:
 
 
 @workflow()
-async def counter(ctx: Flow) -> None:
+async def counter(ctx: WorkflowContext) -> None:
     """Notes how the state was after each step."""
     await ctx.update_state(first=1)
     await ctx.update_state(second=ctx.state["first"] + 1)
@@ -205,7 +205,7 @@ def pay(amount: int) -> str:
 
 
 @workflow()
-async def treasurer(ctx: Flow) -> None:
+async def treasurer(ctx: WorkflowContext) -> None:
     """Pays, and keeps the state."""
     await ctx.update_state(first=1)
     await ctx.update_state(second=2)

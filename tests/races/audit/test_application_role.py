@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
-from agents.rehearsal import ledger
+from agents.demo_agent import execution_counter
 from inbox import engine, sweeper
 from inbox.platform import append_only_triggers
 from inbox.transparency_log.reconciliation import reconcile
@@ -163,7 +163,7 @@ def test_rows_changed_by_hand_run_no_tool_and_are_found(as_the_application, comm
     resume.refresh_from_db()
     assert (resume.status, resume.error_code) == ("failed", "DECISION_NOT_VERIFIED")
     call = interrupt.tool_call
-    assert ledger.count(run.thread.external_id, call.tool_call_id) == 0
+    assert execution_counter.count(run.thread.external_id, call.tool_call_id) == 0
     places = {where.split()[0] for where, _ in reconcile()}
     assert found_at in places
 

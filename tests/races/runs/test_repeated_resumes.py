@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from agents.rehearsal import ledger
+from agents.demo_agent import execution_counter
 from inbox import engine
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
@@ -51,7 +51,7 @@ def test_four_identical_resumes_make_one_run_and_run_the_tool_once(committed_wor
         assert steps.reread(resume).status == "succeeded"
         assert [result["executionCount"] for result in steps.results(resume)] == [1]
         call = interrupt.tool_call.tool_call_id
-        assert ledger.count(run.thread.external_id, call) == 1
+        assert execution_counter.count(run.thread.external_id, call) == 1
         assert Decision.objects.filter(interrupt=interrupt).count() == 1
 
 

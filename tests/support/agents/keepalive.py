@@ -2,16 +2,16 @@
 
 import httpx
 
-from agents.adapters.framework_run import Bridge
+from agents.adapters.framework_run import FrameworkRun
 
 client = httpx.AsyncClient(trust_env=False)
 
 
 async def run(url, run_input, ctx):
-    bridge = Bridge(run_input, ctx)
+    bridge = FrameworkRun(run_input, ctx)
 
     async def ask():
-        bridge.say((await client.get(url)).text)
+        bridge.append_text((await client.get(url)).text)
 
     async for event in bridge.run(ask()):
         yield event

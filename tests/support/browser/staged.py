@@ -20,10 +20,10 @@ from ag_ui.core import RunAgentInput
 
 from agents import registry
 from agents.agui.strict_json import dumps, loads
+from agents.demo_agent import steps
 from agents.port import Effect
-from agents.rehearsal import steps
 from agents.sdk.scripted import ScriptedAgent, Step
-from agents.sdk.step import Turn
+from agents.sdk.step import StepContext
 from agents.sdk.tools import Tool, ToolContext, tool
 
 AGENTS = {
@@ -48,23 +48,23 @@ def _tool(name: str) -> Tool:
     return replace(tool(effect=Effect.IDEMPOTENT)(_do), name=name)
 
 
-async def _ask(turn: Turn, *, play: dict[str, Any]) -> AsyncIterator[Any]:
-    yield turn.say(play["says"])
+async def _ask(context: StepContext, *, play: dict[str, Any]) -> AsyncIterator[Any]:
+    yield context.text_message(play["says"])
     for ask in play["asks"]:
         about = {}
         if "tool" in ask:
-            about["tool_call_id"] = call_id = turn.new_id("t")
+            about["tool_call_id"] = call_id = context.new_id("t")
             yield [
                 agui.ToolCallStartEvent(tool_call_id=call_id, tool_call_name=ask["tool"]),
                 agui.ToolCallArgsEvent(tool_call_id=call_id, delta=dumps(ask["args"])),
                 agui.ToolCallEndEvent(tool_call_id=call_id),
             ]
-        turn.interrupt(
+        context.add_interrupt(
             "tool_call" if about else ask.get("reason", "input_required"),
             message=ask["message"],
             response_schema=ask.get("schema"),
             metadata=ask.get("metadata"),
-            expires_at=turn.expiry(timedelta(minutes=ask.get("minutes", 240))),
+            expires_at=context.expires_at(timedelta(minutes=ask.get("minutes", 240))),
             **about,
         )
 

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from agents.adapters.remote.probe_report import Found, Report, Told
+from agents.adapters.remote.probe_report import AgentDescription, ProbeReport, ProbeResult
 from inbox.actions.agents.remote_agents import record_test, set_remote_agent
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.comments import add_comment
@@ -148,7 +148,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     type(late).objects.filter(pk=late.pk).update(expires_at=soon)
     failed = start(world, "rehearse:error")
 
-    remotes = [_agent_elsewhere(world.team, found) for found in (None, *Found)]
+    remotes = [_agent_elsewhere(world.team, found) for found in (None, *ProbeResult)]
     hooks = _webhooks(world.team)
     Membership.objects.create(user=dora, team=team_by_slug("others"), role="admin")
     dora_browses = Client()
@@ -161,7 +161,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     addresses = [
         *("/", "/decided/", "/?mine=1", "/?expiring=1", "/?q=zzz&agent=rehearsal", "/?state=bogus"),
         *("/?state=all", "/threads/", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
-        *("/agents/", "/agents/rehearsal/", *(f"/agents/{slug}/" for slug in remotes)),
+        *("/agents/", "/agents/demo_agent/", *(f"/agents/{slug}/" for slug in remotes)),
         *("/runs/new/", "/runs/new/?agent=rehearsal", f"/threads/{failed.thread_id}/"),
         *(f"/interrupts/{one.pk}/" for one in opened),
         *(f"/threads/{one.thread_id}/" for one in opened[:4]),
@@ -229,20 +229,20 @@ _WRONG_AGENTS = (
     ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "x-3"}),
     ("/agents/agent-0/save", {"url": "https://x-1/", "seen_at": "never"}),
     ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "host", "value-0": "v-1"}),
-    ("/agents/rehearsal/test", {}),
+    ("/agents/demo_agent/test", {}),
 )
 
 
 def _agent_elsewhere(team, found):
     """An agent whose last test found this, or that nobody has tested."""
-    slug = f"agent-{0 if found is None else 1 + list(Found).index(found)}"
+    slug = f"agent-{0 if found is None else 1 + list(ProbeResult).index(found)}"
     agent = set_remote_agent(
         team_id=team.pk, slug=slug, url="https://x-1/", headers={"x-3": "v-1"}, actor=SEED
     ).agent
     if found is not None:
-        told = Told("x-4", "", "", ("x.flag",))
-        report = Report(found, 7, "x-1", 401, "x-type", protocol_version="1.0", told=told)
-        if found is Found.AGENT:
+        told = AgentDescription("x-4", "", "", ("x.flag",))
+        report = ProbeReport(found, 7, "x-1", 401, "x-type", protocol_version="1.0", told=told)
+        if found is ProbeResult.AGENT:
             report = replace(report, dialect="canonical", refused=True, events=("RUN_STARTED",))
         changed_at = agent.endpoint.changed_at
         record_test(agent_id=agent.pk, changed_at=changed_at, report=report.to_json(), actor=SEED)

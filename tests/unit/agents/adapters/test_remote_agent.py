@@ -255,7 +255,7 @@ async def test_connecting_is_tried_again_and_nothing_else_is():
         ([started(), b"data: 7\n\n"], "no object"),
         ([started(), {"type": "TOOL_CALL_START"}], "TOOL_CALL_START that is no AG-UI event"),
         ([finished(outcome={"type": "interrupt", "interrupts": []})], "RUN_FINISHED that is no"),
-        ([b"data: " + b"x" * (sse.LONGEST_EVENT_BYTES + 1)], "too long"),
+        ([b"data: " + b"x" * (sse.MAX_EVENT_BYTES + 1)], "too long"),
         ([b"data: " + b"x" * 1000 + b"\n"] * 1_100, "too long"),
         ([b": keep-alive" + b" " * 100_000 + b"\n\n"] * 600, "too long"),
     ],

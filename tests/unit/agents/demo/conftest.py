@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.rehearsal.agent import build
+from agents.demo_agent.agent import build
 from tests.support.agents.doubles import Stage, fixed_clock
 
 

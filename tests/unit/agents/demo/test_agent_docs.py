@@ -37,7 +37,7 @@ async def test_the_first_approval_takes_ten_lines(tmp_path, monkeypatch):
     (text,) = [snippet for snippet in SNIPPETS if "my_agents.py" in snippet]
     (tmp_path / "my_agents.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv(registry.OWN_AGENTS, "my_agents:bookkeeper")
+    monkeypatch.setenv(registry.AGENTS_SETTING, "my_agents:bookkeeper")
     monkeypatch.setattr(registry, "_agents", {})
     stage = Stage(registry.get("bookkeeper"))
 

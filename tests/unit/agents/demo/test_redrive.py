@@ -8,7 +8,7 @@ from agents.agui.coalesce import coalesce
 from agents.agui.conversation import Conversation
 from agents.agui.replay import ReplayCursor, ReplayDiverged
 from agents.agui.sequence import Sequence
-from agents.rehearsal import ledger
+from agents.demo_agent import execution_counter
 from tests.support.agents.doubles import WorkerLost
 
 APPROVE = {"approved": True}
@@ -101,7 +101,7 @@ async def test_each_approved_call_is_executed_once_however_often_the_run_is_driv
     for _ in range(3):
         await stage.drive()
 
-    assert [ledger.count("thread", call) for call in calls] == [1] * len(calls)
+    assert [execution_counter.count("thread", call) for call in calls] == [1] * len(calls)
     assert [one["executionCount"] for one in stage.results] == [1] * len(calls)
 
 
@@ -125,7 +125,7 @@ async def test_calls_settled_before_the_worker_died_are_not_repeated(stage):
     await stage.drive()
 
     assert len(settled) == 2
-    assert {call: ledger.count("thread", call) for call in calls} == {
+    assert {call: execution_counter.count("thread", call) for call in calls} == {
         call: 1 if call in settled else 2 for call in calls
     }
     assert [one["ok"] for one in stage.results] == [True, True, True]
@@ -142,7 +142,7 @@ async def test_a_worker_that_dies_before_the_call_leaves_nothing_executed(stage)
     stage.journal.begin = die
     with pytest.raises(WorkerLost):
         await stage.answer(APPROVE)
-    before = ledger.count("thread", interrupt.tool_call_id)
+    before = execution_counter.count("thread", interrupt.tool_call_id)
     stage.journal.begin = begin
     await stage.drive()
 
@@ -151,7 +151,7 @@ async def test_a_worker_that_dies_before_the_call_leaves_nothing_executed(stage)
 
 
 async def test_another_thread_with_the_same_call_id_counts_for_itself(stage):
-    ledger.record("elsewhere", "run1-t1", "k")
+    execution_counter.record("elsewhere", "run1-t1", "k")
     await stage.say("rehearse:tool_call")
 
     await stage.answer(APPROVE)

@@ -45,7 +45,7 @@ def test_an_agent_can_be_registered_under_its_own_name():
 def test_agents_are_not_imported_before_somebody_asks():
     program = (
         "import sys; from agents import registry; registry.names();"
-        "assert 'agents.rehearsal.agent' not in sys.modules"
+        "assert 'agents.demo_agent.agent' not in sys.modules"
     )
 
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0

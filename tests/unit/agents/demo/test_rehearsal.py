@@ -8,9 +8,9 @@ import pytest
 
 from agents.agui import wire
 from agents.agui.interrupts import parse_expiry
+from agents.demo_agent import execution_counter
+from agents.demo_agent.agent import HELP, find_steps
 from agents.port import Effect
-from agents.rehearsal import ledger
-from agents.rehearsal.agent import HELP, find_steps
 from tests.support.agents.doubles import (
     NOON,
     WorkerLost,
@@ -148,7 +148,7 @@ async def test_arguments_of_the_wrong_type_are_not_executed(stage, ledger_file):
 
     assert stage.results[0]["ok"] is False
     assert "to:" in stage.results[0]["error"]
-    assert ledger.count("thread", call_id) == 0
+    assert execution_counter.count("thread", call_id) == 0
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ async def test_whatever_is_not_exactly_an_approval_is_a_denial(stage, payload, r
     await stage.answer(payload)
 
     assert stage.results == [{"ok": False, "denied": True, "reason": reason}]
-    assert ledger.count("thread", call_id) == 0
+    assert execution_counter.count("thread", call_id) == 0
 
 
 async def test_a_cancelled_call_is_completed_without_being_executed(stage):
@@ -181,7 +181,7 @@ async def test_a_cancelled_call_is_completed_without_being_executed(stage):
     await stage.answer(cancelled(interrupt))
 
     assert stage.results == [{"ok": False, "cancelled": True}]
-    assert ledger.count("thread", interrupt.tool_call_id) == 0
+    assert execution_counter.count("thread", interrupt.tool_call_id) == 0
     assert stage.outcome == "success"
 
 
@@ -349,7 +349,7 @@ async def test_a_run_driven_again_after_the_call_was_settled_does_not_call_again
 
     await stage.drive()
 
-    assert ledger.count("thread", call_id) == 1
+    assert execution_counter.count("thread", call_id) == 1
     assert stage.events == first
 
 
@@ -364,7 +364,7 @@ async def test_a_call_whose_worker_died_counts_itself_a_second_time(stage):
     await stage.drive()
 
     assert stage.results[0]["executionCount"] == 2
-    assert ledger.count("thread", call_id) == 2
+    assert execution_counter.count("thread", call_id) == 2
 
 
 async def test_ask_takes_the_answer_as_the_result(stage):
@@ -445,7 +445,7 @@ async def test_a_run_driven_again_says_the_same(stage, scenario):
 
 
 def _stage_with_sleep(sleep):
-    from agents.rehearsal.agent import build
+    from agents.demo_agent.agent import build
     from agents.sdk.step import Clock
     from tests.support.agents.doubles import Stage
 

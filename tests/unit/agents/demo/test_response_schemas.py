@@ -3,8 +3,8 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from agents.rehearsal.agent import build
-from agents.rehearsal.tools import TOOLS, charge, deploy, send_email, transfer
+from agents.demo_agent.agent import build
+from agents.demo_agent.tools import TOOLS, charge, deploy, send_email, transfer
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import Tool
 from tests.support.agents.doubles import fixed_clock

@@ -9,7 +9,13 @@ import pytest
 from pydantic import BaseModel
 
 from agents.sdk.llm import LlmAgent, TooManyTurns
-from agents.sdk.models import ChatCompletions, ModelFailed, Part, Request, ScriptedModel
+from agents.sdk.models import (
+    AnswerPart,
+    ChatCompletions,
+    ModelFailed,
+    ScriptedModel,
+    ToolCallRequest,
+)
 from agents.sdk.tools import define_interrupt, tool
 from tests.support.agents.doubles import Stage, cancelled, fixed_clock
 
@@ -200,7 +206,9 @@ async def test_calls_of_one_answer_are_asked_about_together():
 )
 async def test_a_call_that_cannot_be_made_is_told_to_the_model(name, arguments, error):
     class Wrong:
-        said = iter([Part(requests=[Request(name, arguments)]), Part(text="Sorry.")])
+        said = iter(
+            [AnswerPart(tool_calls=[ToolCallRequest(name, arguments)]), AnswerPart(text="Sorry.")]
+        )
 
         async def answer(self, *, instructions, messages, tools):
             yield next(self.said)
@@ -215,7 +223,7 @@ async def test_a_call_that_cannot_be_made_is_told_to_the_model(name, arguments, 
 
 async def test_a_model_that_never_ends_is_stopped():
     lines = [[("look_up", {"order": "7"})]] * 4
-    stage, _ = desk(*lines, most_turns=3)
+    stage, _ = desk(*lines, max_turns=3)
 
     with pytest.raises(TooManyTurns):
         await stage.say("go")
@@ -284,7 +292,7 @@ async def test_calls_that_come_in_pieces_are_put_together():
 
     (part,) = await said_by(model)
 
-    assert part.requests == [Request("one", '{"x": 1}'), Request("two", "{}")]
+    assert part.tool_calls == [ToolCallRequest("one", '{"x": 1}'), ToolCallRequest("two", "{}")]
 
 
 def piece(name=None, arguments=None, **more):
@@ -311,7 +319,7 @@ async def test_calls_are_told_apart_however_a_server_counts_them(deltas):
 
     (part,) = await said_by(model)
 
-    assert [(one.name, json.loads(one.arguments)) for one in part.requests] == [
+    assert [(one.name, json.loads(one.arguments)) for one in part.tool_calls] == [
         ("one", {"x": 1}),
         ("one", {"x": 2}),
     ]

@@ -1,4 +1,4 @@
-"""The calls of one turn: they start together, fail each for itself, and answer in order."""
+"""The calls of one context: they start together, fail each for itself, and answer in order."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ import pytest
 from agents.port import Effect
 from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
-from agents.sdk.tool_execution import PausedTooLate
+from agents.sdk.tool_execution import OnceToolPaused
 from agents.sdk.tools import tool
 from tests.support.agents.doubles import Stage, fixed_clock
 
@@ -21,13 +21,13 @@ APPROVE = {"approved": True}
 def put_on_stage(*calls):
     """Put an agent on a stage that proposes these calls, (tool, args), and then says good-bye."""
 
-    async def propose(turn):
-        yield turn.say("Let me see.")
+    async def propose(context):
+        yield context.text_message("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, args)
+            yield context.propose(one, args)
 
-    async def leave(turn):
-        yield turn.say("Bye.")
+    async def leave(context):
+        yield context.text_message("Bye.")
 
     return Stage(
         ScriptedAgent(
@@ -300,7 +300,7 @@ async def test_a_function_that_is_never_called_twice_cannot_pause_by_itself():
         """Pay, but ask too late."""
         call.interrupt("May I?")
 
-    with pytest.raises(PausedTooLate, match="asks in its approval"):
+    with pytest.raises(OnceToolPaused, match="asks in its approval"):
         await put_on_stage((pay, {})).say("go")
 
 

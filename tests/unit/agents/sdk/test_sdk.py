@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from agents.port import Effect, ToolRefused
 from agents.sdk.context import ToolContext
 from agents.sdk.scripted import ScriptedAgent
-from agents.sdk.tool_execution import AnswerRefused
+from agents.sdk.tool_execution import InvalidAnswer
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from tests.support.agents.doubles import Stage, fixed_clock
 
@@ -95,18 +95,18 @@ def perform(tools, *steps):
 
 
 def proposing(*calls):
-    """Make a step that proposes these calls in one turn."""
+    """Make a step that proposes these calls in one context."""
 
-    async def step(turn):
-        yield turn.say("Let me see.")
+    async def step(context):
+        yield context.text_message("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, args)
+            yield context.propose(one, args)
 
     return step
 
 
-async def wave(turn):
-    yield turn.say("Bye.")
+async def wave(context):
+    yield context.text_message("Bye.")
 
 
 # Tools
@@ -244,9 +244,9 @@ async def test_a_script_may_pause_as_often_as_it_likes(tools, diary):
 
 
 async def test_the_lifetime_of_an_interrupt_can_be_chosen(tools):
-    async def step(turn):
-        yield turn.say("Quick.")
-        yield turn.propose(tools["send"], {"to": "a"}, expires_in=timedelta(seconds=90))
+    async def step(context):
+        yield context.text_message("Quick.")
+        yield context.propose(tools["send"], {"to": "a"}, expires_in=timedelta(seconds=90))
 
     stage = perform(tools, step)
     await stage.say("go")
@@ -273,7 +273,7 @@ async def test_an_answer_that_does_not_fit_the_output_schema_is_refused(tools):
     stage = perform(tools, proposing((question, {"text": "Why not?"})))
     await stage.say("go")
 
-    with pytest.raises(AnswerRefused, match="does not fit"):
+    with pytest.raises(InvalidAnswer, match="does not fit"):
         await stage.answer("Short")
 
 
@@ -296,7 +296,7 @@ async def test_nothing_runs_when_one_of_several_answers_does_not_fit(tools, diar
     stage = perform(tools, proposing((tools["send"], {"to": "a"}), (question, {"text": "Why?"})))
     await stage.say("go")
 
-    with pytest.raises(AnswerRefused):
+    with pytest.raises(InvalidAnswer):
         await stage.answer(APPROVE, 7)
 
     assert diary.calls == []
@@ -312,7 +312,7 @@ async def test_an_answer_about_an_unknown_tool_is_refused(tools, diary):
         interrupt, entry, next(names), decide(interrupt, entry).proposal.args
     )
 
-    with pytest.raises(AnswerRefused, match="'unheard_of' is not one of: look_up, send"):
+    with pytest.raises(InvalidAnswer, match="'unheard_of' is not one of: look_up, send"):
         await stage.answer(APPROVE, APPROVE)
 
     assert diary.calls == []
@@ -415,7 +415,7 @@ def test_capabilities_promise_what_people_can_do(tools):
 
 
 async def test_a_step_may_yield_events_of_its_own(tools):
-    async def step(turn):
+    async def step(context):
         yield agui.StepStartedEvent(step_name="one")
         yield [agui.StepFinishedEvent(step_name="one")]
 
@@ -427,9 +427,9 @@ async def test_a_step_may_yield_events_of_its_own(tools):
 
 
 async def test_nothing_follows_an_error(tools):
-    async def step(turn):
+    async def step(context):
         yield agui.RunErrorEvent(message="no", code="NO")
-        yield turn.say("never said")
+        yield context.text_message("never said")
 
     stage = perform(tools, step, wave)
 
@@ -439,12 +439,12 @@ async def test_nothing_follows_an_error(tools):
 
 
 async def test_a_question_that_is_about_no_tool_call_is_for_the_script(tools):
-    async def ask(turn):
-        yield turn.say("Hm.")
-        turn.interrupt("tester:mood", metadata={"scale": 5})
+    async def ask(context):
+        yield context.text_message("Hm.")
+        context.add_interrupt("tester:mood", metadata={"scale": 5})
 
-    async def read(turn):
-        yield turn.say(f"{turn.answers[0].resume_entry.payload}")
+    async def read(context):
+        yield context.text_message(f"{context.answers[0].resume_entry.payload}")
 
     stage = perform(tools, ask, read)
     await stage.say("go")

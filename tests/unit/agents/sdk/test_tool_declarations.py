@@ -17,7 +17,7 @@ from agents.sdk.models import ScriptedModel
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 from inbox.rules.schema.schemas import check_schema
 from tests.support.agents.doubles import Stage
 
@@ -36,7 +36,7 @@ def called_with(called: Any, **args: Any) -> Stage:
     """A workflow that makes this call and tells what came of it."""
 
     @workflow()
-    async def caller(ctx: Flow) -> None:
+    async def caller(ctx: WorkflowContext) -> None:
         outcome = await ctx.call(called, **args)
         await ctx.emit_text(f"{outcome.status}: {outcome.value} {outcome.reason}".strip())
 
@@ -229,7 +229,7 @@ async def test_an_approval_never_calls_another_tool_of_the_same_name():
     one, other = named_pay(diary, "one"), named_pay(diary, "other")
 
     @workflow()
-    async def both(ctx: Flow) -> None:
+    async def both(ctx: WorkflowContext) -> None:
         await ctx.call_all((one, {}), (other, {}))
 
     with pytest.raises(ValueError, match="Two tools are named pay"):
@@ -286,7 +286,7 @@ async def test_a_blocking_function_ends_nothing_but_its_call(raised):
     async with asyncio.timeout(5):
         await stage.say("go")
 
-    assert stage.text == "failed: None ToolQuit"
+    assert stage.text == "failed: None ToolExited"
 
 
 async def exit_process() -> None:
@@ -305,7 +305,7 @@ async def test_a_coroutine_ends_nothing_but_its_call(function):
 
     await stage.say("go")
 
-    assert stage.text == "failed: None ToolQuit"
+    assert stage.text == "failed: None ToolExited"
 
 
 @pytest.mark.parametrize("result", [2**60, list(range(10_001)), "a\0b", 0, False, "", None])
@@ -318,7 +318,7 @@ async def test_a_workflow_gets_what_its_tool_returned(result):
         return result
 
     @workflow()
-    async def caller(ctx: Flow) -> None:
+    async def caller(ctx: WorkflowContext) -> None:
         seen.append(await ctx.call(look))
 
     await Stage(caller).say("go")

@@ -7,10 +7,10 @@ from pydantic import BaseModel
 
 from agents.agui.interrupts import parse_expiry
 from agents.sdk.context import ToolContext
-from agents.sdk.expiry import TEAM_DEFAULT, expiry_in
+from agents.sdk.expiry import TEAM_DEFAULT, parse_expires_in
 from agents.sdk.tools import define_interrupt, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow
+from agents.sdk.workflow_context import WorkflowContext
 from tests.support.agents.doubles import Stage
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -77,7 +77,7 @@ CASES = {
 @pytest.mark.parametrize(("step", "expiry"), CASES.values(), ids=CASES.keys())
 async def test_request_expires_when_the_author_says(step, expiry):
     @workflow(tools=(pay, pay_by_tomorrow, pay_any_time, pay_soon, keep, ask))
-    async def asks(ctx: Flow) -> None:
+    async def asks(ctx: WorkflowContext) -> None:
         await step(ctx)
 
     stage = Stage(asks)
@@ -108,9 +108,9 @@ def assert_expires(interrupt, expires_in):
     ],
 )
 def test_frameworks_say_it_in_metadata(metadata, expires_in):
-    assert expiry_in(metadata) == expires_in
+    assert parse_expires_in(metadata) == expires_in
 
 
 def test_expiry_that_is_none_is_refused():
     with pytest.raises(ValueError, match="duration"):
-        expiry_in({"expires_in": "soon"})
+        parse_expires_in({"expires_in": "soon"})

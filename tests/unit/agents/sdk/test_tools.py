@@ -21,10 +21,10 @@ APPROVE = {"approved": True}
 def put_on_stage(*calls):
     """A script that proposes these calls in one step."""
 
-    async def step(turn):
-        yield turn.say("Let me see.")
+    async def step(context):
+        yield context.text_message("Let me see.")
         for one, args in calls:
-            yield turn.propose(one, args)
+            yield context.propose(one, args)
 
     return Stage(
         ScriptedAgent(
@@ -318,7 +318,7 @@ async def test_a_function_that_did_nothing_says_why(effect, text, told):
 
 
 async def test_a_result_that_is_too_large_says_so():
-    @tool(effect="once", longest_output=100)
+    @tool(effect="once", max_output_characters=100)
     def look() -> str:
         """Look."""
         return "x" * 200

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from agents.sdk.context import ToolContext
 from agents.sdk.tools import InvalidArguments, define_interrupt, tool
 from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import Flow, OneStepAtATime, WorkflowChanged
+from agents.sdk.workflow_context import ConcurrentSteps, WorkflowChanged, WorkflowContext
 from tests.support.agents.doubles import Stage, cancelled
 
 APPROVE = {"approved": True}
@@ -52,7 +52,7 @@ ask_colour = define_interrupt(
 
 
 @workflow(tools=(price, charge))
-async def shop_keeper(ctx: Flow) -> None:
+async def shop_keeper(ctx: WorkflowContext) -> None:
     """Sells one thing."""
     await ctx.emit_text("Welcome.")
     found = await ctx.call(price, item="lamp")
@@ -99,7 +99,7 @@ async def test_a_workflow_is_told_what_came_of_its_call(answer, said):
 
 async def test_state_accumulates_over_several_pauses():
     @workflow()
-    async def wizard(ctx: Flow) -> None:
+    async def wizard(ctx: WorkflowContext) -> None:
         """Asks three things."""
         said = []
         for number in range(3):
@@ -121,7 +121,7 @@ async def test_calls_made_together_wait_for_all_answers_and_keep_their_order():
     """S2, S9: a sibling that needs nobody is made at once, and not again."""
 
     @workflow()
-    async def buyer(ctx: Flow) -> None:
+    async def buyer(ctx: WorkflowContext) -> None:
         """Buys."""
         outcomes = await ctx.call_all(
             (charge, {"amount": 1}),
@@ -154,7 +154,7 @@ async def test_a_call_may_pause_again_and_its_siblings_are_not_made_again():
         return amount
 
     @workflow()
-    async def payer(ctx: Flow) -> None:
+    async def payer(ctx: WorkflowContext) -> None:
         """Pays."""
         one, other = await ctx.call_all((pay, {"amount": 50}), (charge, {"amount": 2}))
         await ctx.emit_text(f"{one.value} {other.value}")
@@ -173,7 +173,7 @@ async def test_a_call_may_pause_again_and_its_siblings_are_not_made_again():
 
 async def test_a_question_that_nobody_answered_says_so():
     @workflow()
-    async def asker(ctx: Flow) -> None:
+    async def asker(ctx: WorkflowContext) -> None:
         """Asks."""
         reply = await ctx.interrupt("Well?", reason="acme:mood", metadata={"scale": 5})
         await ctx.emit_text("nobody" if reply.is_cancelled else str(reply.payload))
@@ -192,7 +192,7 @@ async def test_a_workflow_that_takes_another_way_after_a_pause_is_stopped():
     ways = iter(["this", "that"])
 
     @workflow()
-    async def fickle(ctx: Flow) -> None:
+    async def fickle(ctx: WorkflowContext) -> None:
         """Changes its mind."""
         await ctx.interrupt("Go on?", reason=f"acme:{next(ways)}")
 
@@ -205,7 +205,7 @@ async def test_a_workflow_that_takes_another_way_after_a_pause_is_stopped():
 
 async def test_a_pause_is_no_exception_that_an_author_catches_by_mistake():
     @workflow()
-    async def careful(ctx: Flow) -> None:
+    async def careful(ctx: WorkflowContext) -> None:
         """Catches everything."""
         try:
             reply = await ctx.interrupt("Well?")
@@ -223,7 +223,7 @@ async def test_a_pause_is_no_exception_that_an_author_catches_by_mistake():
 
 async def test_an_error_of_the_function_ends_the_run():
     @workflow()
-    async def broken(ctx: Flow) -> None:
+    async def broken(ctx: WorkflowContext) -> None:
         """Breaks."""
         await ctx.emit_text("So far.")
         raise LookupError
@@ -238,7 +238,7 @@ async def test_an_error_of_the_function_ends_the_run():
 
 async def test_progress_has_one_place_and_state_is_shared():
     @workflow()
-    async def packer(ctx: Flow) -> None:
+    async def packer(ctx: WorkflowContext) -> None:
         """Packs."""
         await ctx.update_state(step="packing")
         await ctx.progress("Packing", done=1, total=2)
@@ -270,7 +270,7 @@ async def paid_once_in(stage: Stage) -> list[tuple[str, Any]]:
 
 async def test_a_pause_in_a_task_group_is_a_pause():
     @workflow()
-    async def grouped(ctx: Flow) -> None:
+    async def grouped(ctx: WorkflowContext) -> None:
         await ctx.call(price, item="a")
         async with asyncio.TaskGroup() as group:
             group.create_task(ctx.interrupt("Go on?", response_schema={"type": "boolean"}))
@@ -280,7 +280,7 @@ async def test_a_pause_in_a_task_group_is_a_pause():
 
 async def test_a_pause_that_was_swallowed_is_a_pause():
     @workflow()
-    async def deaf(ctx: Flow) -> None:
+    async def deaf(ctx: WorkflowContext) -> None:
         await ctx.call(price, item="a")
         with contextlib.suppress(BaseException):
             await ctx.interrupt("Go on?", response_schema={"type": "boolean"})
@@ -290,7 +290,7 @@ async def test_a_pause_that_was_swallowed_is_a_pause():
 
 async def test_what_comes_finally_comes_when_the_end_has_come():
     @workflow()
-    async def tidy(ctx: Flow) -> None:
+    async def tidy(ctx: WorkflowContext) -> None:
         try:
             await ctx.interrupt("Go on?", response_schema={"type": "boolean"})
         finally:
@@ -306,10 +306,10 @@ async def test_what_comes_finally_comes_when_the_end_has_come():
 
 async def test_steps_that_begin_at_once_are_refused_with_what_would_be_right():
     @workflow()
-    async def hasty(ctx: Flow) -> None:
+    async def hasty(ctx: WorkflowContext) -> None:
         await asyncio.gather(ctx.call(charge, amount=1), ctx.call(charge, amount=2))
 
-    with pytest.raises(OneStepAtATime, match="call_all"):
+    with pytest.raises(ConcurrentSteps, match="call_all"):
         await Stage(hasty).say("go")
 
 
@@ -317,7 +317,7 @@ async def test_a_workflow_that_ends_before_it_came_to_what_was_approved_is_stopp
     is_first = [True]
 
     @workflow()
-    async def forgetful(ctx: Flow) -> None:
+    async def forgetful(ctx: WorkflowContext) -> None:
         if is_first.pop():
             is_first.append(False)
             await ctx.call(charge, amount=1)
@@ -332,7 +332,7 @@ async def test_a_workflow_that_ends_before_it_came_to_what_was_approved_is_stopp
 
 async def test_what_an_author_does_to_an_answer_is_not_what_the_next_run_gets():
     @workflow()
-    async def billing(ctx: Flow) -> None:
+    async def billing(ctx: WorkflowContext) -> None:
         bill = await ctx.interrupt("What?")
         bill.payload.append("fee")
         await ctx.interrupt("Sure?")
@@ -351,7 +351,7 @@ async def test_the_state_is_what_it_was_when_it_was_updated():
     items = ["lamp"]
 
     @workflow()
-    async def listing(ctx: Flow) -> None:
+    async def listing(ctx: WorkflowContext) -> None:
         await ctx.update_state(items=items, day=date(2026, 5, 1))
         items.append("chair")
         await ctx.emit_text("Done.")
@@ -365,7 +365,7 @@ async def test_the_state_is_what_it_was_when_it_was_updated():
 
 async def test_arguments_that_do_not_fit_can_be_caught_and_leave_nothing_behind():
     @workflow()
-    async def careful(ctx: Flow) -> None:
+    async def careful(ctx: WorkflowContext) -> None:
         with pytest.raises(InvalidArguments):
             await ctx.call_all((price, {"item": "a"}), (charge, {"amount": "much"}))
         await ctx.call(price, item="b")

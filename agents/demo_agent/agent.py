@@ -6,8 +6,8 @@ from functools import partial
 
 from ag_ui.core import RunAgentInput, TextPart, UserMessage
 
-from agents.rehearsal import steps
-from agents.rehearsal.tools import TOOLS
+from agents.demo_agent import steps
+from agents.demo_agent.tools import TOOLS
 from agents.sdk.scripted import ScriptedAgent, Step
 from agents.sdk.step import Clock
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from agents.demo_agent import execution_counter
 from agents.port import Effect
-from agents.rehearsal import ledger
 from agents.sdk.context import Args, ToolContext
 from agents.sdk.tools import define_interrupt, tool
 
@@ -71,5 +71,5 @@ TOOLS = (send_email, deploy, charge, transfer, ask_user)
 
 
 def _executed(call: ToolContext, *, key: str) -> dict[str, Any]:
-    number = ledger.record(call.thread_id, call.tool_call_id, key)
+    number = execution_counter.record(call.thread_id, call.tool_call_id, key)
     return {"ok": True, "args": dict(call.args), "executionCount": number}

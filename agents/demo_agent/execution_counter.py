@@ -36,7 +36,7 @@ def count(thread_id: str, tool_call_id: str) -> int:
     return _count(_connect(), thread_id, tool_call_id)
 
 
-def ledger_path() -> Path:
+def counter_path() -> Path:
     """Where the ledger is: SIGNOFF_LEDGER, or a file below the current directory."""
     return Path(os.environ.get("SIGNOFF_LEDGER", "var/rehearsal-ledger.sqlite3")).absolute()
 
@@ -51,9 +51,9 @@ def _count(connection: sqlite3.Connection, thread_id: str, tool_call_id: str) ->
 
 def _connect() -> sqlite3.Connection:
     """Return this thread's connection, a new one when the path or the process is another."""
-    key = (str(ledger_path()), os.getpid())
+    key = (str(counter_path()), os.getpid())
     if getattr(_local, "key", None) != key:
-        _local.connection = _open(ledger_path())
+        _local.connection = _open(counter_path())
         _local.key = key
     connection: sqlite3.Connection = _local.connection
     return connection
