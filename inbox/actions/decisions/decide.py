@@ -1,4 +1,4 @@
-"""Answering interrupts: the gate that every answer passes, whatever entrance it came through."""
+"""Deciding interrupts: the one gate that every answer passes, at every entrance."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -58,9 +58,9 @@ CLOSED_BY = {
 @dataclass(frozen=True)
 class Authorization:
     """
-    The right of an actor to answer interrupts of one thread; only `admit` makes one.
+    An actor's right to answer interrupts of one thread, checked under the thread's lock.
 
-    The thread's lock is held, and the actor was checked under it.
+    Only `authorize` creates one.
     """
 
     thread: Thread
@@ -71,14 +71,14 @@ class Authorization:
 
 @dataclass(frozen=True)
 class DecisionDraft:
-    """An answer to one open interrupt, with the digest of what its sender was shown."""
+    """An answer to one open interrupt that has not been checked and stored yet."""
 
     interrupt: Interrupt
-    question: InterruptState
+    state: InterruptState
     entry: ResumeEntry
-    view_digest: str = ""  #: "" if the sender named none
-    unseen: bool = False  #: whether the sender approves without seeing what is masked
-    client_run_id: str = ""  #: the runId of the AG-UI request that it came in
+    view_digest: str = ""  #: of the view that was displayed; "" if the client sent none
+    unseen: bool = False  #: the client approves explicitly without having seen masked values
+    client_run_id: str = ""  #: the runId of the AG-UI request with the answer
 
 
 def decide(
@@ -95,30 +95,31 @@ def decide(
     """
     Answer an interrupt; the last open one of a run queues its resume in the same transaction.
 
-    Safe to replay: the same answer by the same actor returns the decision that stands. Which checks
-    apply at the entrance is in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly
-    without seeing what is masked; it is stored only if something was masked and not revealed.
+    Safe to replay: the same answer by the same actor returns the decision in force. The checks of
+    each entrance are in `inbox.rules.decisions.gate.CHECKS`. `unseen` approves explicitly without
+    seeing masked values; it is stored only if there were values that the actor had not unmasked.
 
     Raises:
-        Unauthenticated: the key, the session or the account has ended meanwhile.
+        Unauthenticated: the key, the session or the account has ended.
         NotFound, Forbidden, InboxOnly.
-        AlreadyDecided: somebody else was faster; `detail` has `by`, `at` and `closed_as`.
-        Claimed: another person's claim runs; `detail` has `by` and `until`.
+        AlreadyDecided: there is another decision; `detail` has `by`, `at` and `closed_as`.
+        Claimed: another person holds the claim; `detail` has `by` and `until`.
         InterruptExpired, ViewDigestRequired, InvalidPayload, NotInBulk.
-        MaskedNotSeen: a person approves what is masked and was not revealed, without `unseen`.
-        ViewChanged: `view_digest` is not that of what is asked: nobody consents to what they were
-            not shown.
+        MaskedNotSeen: a person approves values that are masked, without `unseen`.
+        ViewChanged: `view_digest` is not that of the current view.
     """
     with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
-        given = ResumeEntry("", status, payload)
-        return _decide(interrupt_id, given, actor, view_digest, entrance, unseen, client_run_id)
+        return _decide(
+            interrupt_id, status, payload, actor, view_digest, entrance, unseen, client_run_id
+        )
 
 
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _decide(
     interrupt_id: UUID,
-    given: ResumeEntry,
+    status: EntryStatus,
+    payload: Any,
     actor: Actor,
     view_digest: str,
     entrance: Entrance,
@@ -126,25 +127,25 @@ def _decide(
     client_run_id: str,
 ) -> Decision:
     thread, now = lock_thread(interrupts=interrupt_id, with_team=True)
-    admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
+    authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
     interrupt = Interrupt.objects.select_related("tool_call", "run", "claim__user").get(
         pk=interrupt_id
     )
-    entry = ResumeEntry(interrupt.interrupt_id, given.status, given.payload)
+    entry = ResumeEntry(interrupt.interrupt_id, status, payload)
     if interrupt.status != InterruptStatus.OPEN:
-        return _standing_decision(interrupt, entry, actor)
-    asked = interrupt_state(interrupt, None)
-    answer = DecisionDraft(interrupt, asked, entry, view_digest, unseen, client_run_id)
-    (decision,) = record_decisions(admission, run=interrupt.run, answers=[answer])
+        return _replayed_decision(interrupt, entry, actor)
+    state = interrupt_state(interrupt, None)
+    draft = DecisionDraft(interrupt, state, entry, view_digest, unseen, client_run_id)
+    (decision,) = record_decisions(authorization, run=interrupt.run, drafts=[draft])
     queue_resume_if_complete(thread=thread, run=interrupt.run, now=now, started_by=actor.label)
     return decision
 
 
 def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance) -> Authorization:
     """
-    Check that the actor, as they are now, may answer interrupts of the thread at this entrance.
+    Check that the actor may now answer interrupts of the thread at this entrance.
 
-    The caller holds the thread's lock. Comes before replays are recognised.
+    The caller holds the thread's lock, and calls this before it recognises replays.
 
     Raises:
         Unauthenticated, NotFound, Forbidden, InboxOnly.
@@ -161,85 +162,85 @@ def authorize(*, thread: Thread, now: datetime, actor: Actor, entrance: Entrance
 
 
 def record_decisions(
-    admission: Authorization,
+    authorization: Authorization,
     *,
     run: Run,
-    answers: Sequence[DecisionDraft],
+    drafts: Sequence[DecisionDraft],
     closed_as: InterruptStatus | None = None,
 ) -> list[Decision]:
     """
-    Check answers to open interrupts of one run, and store them all or none.
+    Check answers to open interrupts of one run, and store all of them or none.
 
-    The caller recognises replays before, and plans the resume afterwards.
+    The caller has recognised replays before, and queues the resume afterwards.
 
     Raises:
         Claimed, InterruptExpired, ViewDigestRequired, ViewChanged, InvalidPayload, NotInBulk.
     """
-    _check_answers(admission, answers)
-    return _store(admission, run, answers, closed_as)
+    _check_drafts(authorization, drafts)
+    return _store(authorization, run, drafts, closed_as)
 
 
-def _check_answers(admission: Authorization, answers: Sequence[DecisionDraft]) -> None:
-    """Make each check for all answers before the next one: the first that fails is reported."""
-    checks = CHECKS[admission.entrance]
-    for check, function in _ANSWER_CHECKS:
-        if check in checks:
-            for answer in answers:
-                function(admission, answer)
+def _check_drafts(authorization: Authorization, drafts: Sequence[DecisionDraft]) -> None:
+    """Run each check over all drafts before the next check, so that the errors have one order."""
+    required_checks = CHECKS[authorization.entrance]
+    for check, function in _DRAFT_CHECKS:
+        if check in required_checks:
+            for draft in drafts:
+                function(authorization, draft)
 
 
-def _check_requester(admission: Authorization, answer: DecisionDraft) -> None:
-    if not answer.interrupt.run.is_requested_by(admission.actor):
+def _check_requester(authorization: Authorization, draft: DecisionDraft) -> None:
+    if not draft.interrupt.run.is_requested_by(authorization.actor):
         raise errors.Forbidden(
             TranslatableMessage("Only whoever started the run may take its requests back.")
         )
 
 
-def _check_claim(admission: Authorization, answer: DecisionDraft) -> None:
-    claim: Claim | None = getattr(answer.interrupt, "claim", None)
+def _check_claim(authorization: Authorization, draft: DecisionDraft) -> None:
+    claim: Claim | None = getattr(draft.interrupt, "claim", None)
     holder = claim.holder if claim else None
-    check_not_claimed(holder=holder, actor=admission.actor, now=admission.now)
+    check_not_claimed(holder=holder, actor=authorization.actor, now=authorization.now)
 
 
-def _check_time(admission: Authorization, answer: DecisionDraft) -> None:
-    check_in_time(answer.question, answer.entry, admission.now)
+def _check_time(authorization: Authorization, draft: DecisionDraft) -> None:
+    check_in_time(draft.state, draft.entry, authorization.now)
 
 
-def _check_view(admission: Authorization, answer: DecisionDraft) -> None:
-    is_required = Check.VIEW_REQUIRED in CHECKS[admission.entrance]
+def _check_view(authorization: Authorization, draft: DecisionDraft) -> None:
+    is_required = Check.VIEW_REQUIRED in CHECKS[authorization.entrance]
     check_view(
-        sent=answer.view_digest,
-        shown=answer.interrupt.shown_digest,
-        is_required=is_required or admission.thread.team.requires_view_digest,
+        sent=draft.view_digest,
+        shown=draft.interrupt.shown_digest,
+        is_required=is_required or authorization.thread.team.requires_view_digest,
     )
 
 
-def _check_payload(_: Authorization, answer: DecisionDraft) -> None:
-    check_payload(answer.question, answer.entry)
+def _check_payload(_: Authorization, draft: DecisionDraft) -> None:
+    check_payload(draft.state, draft.entry)
 
 
-def _check_masks(_: Authorization, answer: DecisionDraft) -> None:
-    check_no_masks(answer.entry.payload, _texts_of(answer.interrupt.tool_call))
+def _check_masks(_: Authorization, draft: DecisionDraft) -> None:
+    check_no_masks(draft.entry.payload, _texts_of(draft.interrupt.tool_call))
 
 
-def _check_seen(admission: Authorization, answer: DecisionDraft) -> None:
-    check_masked_values_seen(_unseen(admission, answer), unseen=answer.unseen)
+def _check_seen(authorization: Authorization, draft: DecisionDraft) -> None:
+    check_masked_values_seen(_unseen(authorization, draft), unseen=draft.unseen)
 
 
-def _unseen(admission: Authorization, answer: DecisionDraft) -> Sequence[str]:
-    """Return what is masked for the actor, is approved by the answer, and was not revealed."""
-    if may_see_secrets(admission.actor) or not is_consent(answer.entry):
+def _unseen(authorization: Authorization, draft: DecisionDraft) -> Sequence[str]:
+    """Return the names of the masked values that the draft approves and the actor has not seen."""
+    if may_see_secrets(authorization.actor) or not is_consent(draft.entry):
         return ()
-    return unseen_sets(answer.interrupt, admission.actor.user_id)
+    return unseen_sets(draft.interrupt, authorization.actor.user_id)
 
 
-def _check_bulk(admission: Authorization, answer: DecisionDraft) -> None:
-    if answer.entry.status is EntryStatus.RESOLVED:
-        candidate = answer.interrupt.bulk_candidate()
-        check_bulk(candidate, may_see_secrets=may_see_secrets(admission.actor))
+def _check_bulk(authorization: Authorization, draft: DecisionDraft) -> None:
+    if draft.entry.status is EntryStatus.RESOLVED:
+        candidate = draft.interrupt.bulk_candidate()
+        check_bulk(candidate, may_see_secrets=may_see_secrets(authorization.actor))
 
 
-_ANSWER_CHECKS = (
+_DRAFT_CHECKS = (
     (Check.REQUESTER, _check_requester),
     (Check.CLAIM, _check_claim),
     (Check.TIME, _check_time),
@@ -252,67 +253,45 @@ _ANSWER_CHECKS = (
 
 
 def _texts_of(call: ToolCall | None) -> Iterator[str]:
-    """Yield the texts in the call's arguments; they are read only if somebody looks."""
+    """Yield the texts in the call's arguments; lazily, as most payloads contain no mask."""
     if call is not None:
         yield from texts_in(json.loads(call.approved_args))
 
 
 def _store(
-    admission: Authorization,
+    authorization: Authorization,
     run: Run,
-    answers: Sequence[DecisionDraft],
+    drafts: Sequence[DecisionDraft],
     closed_as: InterruptStatus | None,
 ) -> list[Decision]:
-    thread, actor, now = admission.thread, admission.actor, admission.now
-    answered = [(answer.interrupt, answer.entry) for answer in answers]
-    # Before an edit changes what is shown: what was revealed was revealed of that.
-    unseen = {answer.interrupt.pk for answer in answers if _is_unseen(admission, answer)}
-    before = apply_decisions(answered, now, by=actor.ident)
+    thread, actor, now = authorization.thread, authorization.actor, authorization.now
+    answered = [(draft.interrupt, draft.entry) for draft in drafts]
+    # Before edits change the arguments: the actor has unmasked the arguments as displayed.
+    unseen = {draft.interrupt.pk for draft in drafts if _is_unseen(authorization, draft)}
+    calls_before = apply_decisions(answered, now, by=actor.ident)
     decisions = [
         Decision(
-            interrupt=answer.interrupt,
-            status=answer.entry.status,
-            **_payload_of(answer.entry.payload),
-            metadata=_metadata(answer.entry),
-            call_before=before.get(answer.interrupt.pk),
-            view_digest=answer.view_digest,
-            entrance=admission.entrance,
-            client_run_id=answer.client_run_id,
-            unseen=answer.interrupt.pk in unseen,
+            interrupt=draft.interrupt,
+            status=draft.entry.status,
+            **_payload_columns(draft.entry.payload),
+            metadata=json.dumps(dict(draft.entry.metadata)) if draft.entry.metadata else None,
+            call_before=calls_before.get(draft.interrupt.pk),
+            view_digest=draft.view_digest,
+            entrance=authorization.entrance,
+            client_run_id=draft.client_run_id,
+            unseen=draft.interrupt.pk in unseen,
             actor_kind=actor.kind,
             actor_label=actor.label[:160],
             user_id=actor.user_id,
             api_key_id=actor.key_id,
             created_at=now,
         )
-        for answer in answers
+        for draft in drafts
     ]
-    key = decision_keys()[0]
-    for decision in decisions:
-        call = decision.interrupt.tool_call
-        decision.args_digest = digest(call.approved_args) if call else ""
-        decision.signature = sign(decision.signed(), key)
+    _sign(decisions)
     insert(decisions)
     _close(answered, closed_as, actor, now)
-    audit_trail.record_all(
-        [
-            audit_trail.build_entry(
-                action=f"interrupt.{answer.interrupt.status}",
-                actor=actor,
-                now=now,
-                thread=thread,
-                run=run,
-                interrupt=answer.interrupt,
-                tool_call=answer.interrupt.tool_call,
-                digests=audit_trail.digests_of(answer.interrupt, answer.view_digest),
-                state=(InterruptStatus.OPEN, answer.interrupt.status),
-                payload=answer.entry.payload,
-                entrance=admission.entrance,
-                **_told_unseen(decision),
-            )
-            for answer, decision in zip(answers, decisions, strict=True)
-        ]
-    )
+    _record_audit(authorization, run, drafts, decisions)
     outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
@@ -323,16 +302,28 @@ def _store(
     return decisions
 
 
-def _is_unseen(admission: Authorization, answer: DecisionDraft) -> bool:
-    return answer.unseen and bool(_unseen(admission, answer))
+def _is_unseen(authorization: Authorization, draft: DecisionDraft) -> bool:
+    return draft.unseen and bool(_unseen(authorization, draft))
 
 
-def _told_unseen(decision: Decision) -> dict[str, Any]:
-    return {"unseen": True} if decision.unseen else {}
+def _payload_columns(payload: Any) -> dict[str, str | None]:
+    if payload is None:
+        return {"payload": None, "payload_written": None}
+    try:
+        text = canonical_json(payload)
+    except ValueError as error:
+        raise errors.InvalidPayload(
+            TranslatableMessage("The answer cannot be stored as JSON: {error}.", error=error)
+        ) from error
+    return {"payload": text, "payload_written": original_text(payload, text)}
 
 
-def _metadata(entry: ResumeEntry) -> str | None:
-    return json.dumps(dict(entry.metadata)) if entry.metadata else None
+def _sign(decisions: Sequence[Decision]) -> None:
+    key = decision_keys()[0]
+    for decision in decisions:
+        call = decision.interrupt.tool_call
+        decision.args_digest = digest(call.approved_args) if call else ""
+        decision.signature = sign(decision.signed(), key)
 
 
 _INTERRUPTS = Update(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
@@ -356,48 +347,62 @@ def _close(
         Claim.objects.filter(interrupt__in=claimed).delete()
 
 
-def _payload_of(payload: Any) -> dict[str, str | None]:
-    text = None if payload is None else _stored(payload)
-    written = None if text is None else original_text(payload, text)
-    return {"payload": text, "payload_written": written}
+def _record_audit(
+    authorization: Authorization,
+    run: Run,
+    drafts: Sequence[DecisionDraft],
+    decisions: Sequence[Decision],
+) -> None:
+    audit_trail.record_all(
+        audit_trail.build_entry(
+            action=f"interrupt.{draft.interrupt.status}",
+            actor=authorization.actor,
+            now=authorization.now,
+            thread=authorization.thread,
+            run=run,
+            interrupt=draft.interrupt,
+            tool_call=draft.interrupt.tool_call,
+            digests=audit_trail.digests_of(draft.interrupt, draft.view_digest),
+            state=(InterruptStatus.OPEN, draft.interrupt.status),
+            payload=draft.entry.payload,
+            entrance=authorization.entrance,
+            **_unseen_detail(decision),
+        )
+        for draft, decision in zip(drafts, decisions, strict=True)
+    )
 
 
-def _stored(payload: Any) -> str:
-    try:
-        return canonical_json(payload)
-    except ValueError as error:
-        raise errors.InvalidPayload(
-            TranslatableMessage("The answer cannot be stored as JSON: {error}.", error=error)
-        ) from error
+def _unseen_detail(decision: Decision) -> dict[str, Any]:
+    return {"unseen": True} if decision.unseen else {}
 
 
 def check_open(interrupt: Interrupt) -> None:
-    """Raise AlreadyDecided or InterruptExpired, with who and when, unless it is open."""
+    """Raise AlreadyDecided or InterruptExpired unless the interrupt is open."""
     if interrupt.status != InterruptStatus.OPEN:
-        raise _closed(interrupt, interrupt.decisions.get(withdrawn_at=None))
+        raise _closed_error(interrupt, interrupt.decisions.get(withdrawn_at=None))
 
 
-def _standing_decision(interrupt: Interrupt, entry: ResumeEntry, actor: Actor) -> Decision:
-    """The decision that stands, if this is the same one again; else say who was faster."""
-    standing = interrupt.decisions.get(withdrawn_at=None)
-    before = entry_of(interrupt, standing)
-    if standing.is_by(actor) and fingerprint([before]) == fingerprint([entry]):
-        return standing
-    raise _closed(interrupt, standing)
+def _replayed_decision(interrupt: Interrupt, entry: ResumeEntry, actor: Actor) -> Decision:
+    """Return the decision in force if the entry repeats it; raise AlreadyDecided otherwise."""
+    decision = interrupt.decisions.get(withdrawn_at=None)
+    stored_entry = entry_of(interrupt, decision)
+    if decision.is_by(actor) and fingerprint([stored_entry]) == fingerprint([entry]):
+        return decision
+    raise _closed_error(interrupt, decision)
 
 
-def _closed(interrupt: Interrupt, standing: Decision) -> errors.RequestRejected:
+def _closed_error(interrupt: Interrupt, decision: Decision) -> errors.RequestRejected:
     if interrupt.status == InterruptStatus.EXPIRED:
         return errors.InterruptExpired(TranslatableMessage("This interrupt has expired."))
     return errors.AlreadyDecided(
-        _was_faster(interrupt, standing.actor_label),
-        by=standing.actor_label,
-        at=standing.created_at.isoformat(),
+        _already_decided_message(interrupt, decision.actor_label),
+        by=decision.actor_label,
+        at=decision.created_at.isoformat(),
         closed_as=interrupt.status,
     )
 
 
-def _was_faster(interrupt: Interrupt, who: str) -> TranslatableMessage:
+def _already_decided_message(interrupt: Interrupt, who: str) -> TranslatableMessage:
     if interrupt.status == InterruptStatus.CANCELLED:
         return TranslatableMessage("{who} was faster: this is already cancelled.", who=who)
     return TranslatableMessage("{who} was faster: this is already resolved.", who=who)

@@ -1,4 +1,4 @@
-"""Closing interrupts that nobody answered in time."""
+"""Expiry: closing interrupts that were not answered in time."""
 
 from uuid import UUID
 
@@ -18,28 +18,28 @@ from inbox.rules.runs.states import EntryStatus, InterruptStatus
 @transaction.atomic(durable=True)
 def expire_interrupts(*, thread_id: UUID) -> int:
     """
-    Close the thread's late interrupts as cancelled and return how many.
+    Close the thread's overdue interrupts, and return their number.
 
-    The system answers in the person's place, so that the set completes, the siblings' decisions
-    count and the thread is never stuck. Safe to replay.
+    Each gets a decision of the system, a cancellation, so that the run is resumed with the other
+    decisions once the set is complete. Safe to replay.
     """
     thread, now = lock_thread(thread_id)
-    late = list(
+    overdue = list(
         Interrupt.objects.filter(
             thread=thread, status=InterruptStatus.OPEN, expires_at__lte=now
         ).select_related("tool_call", "run", "claim")
     )
-    admission = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
-    for run in {interrupt.run for interrupt in late}:
-        answers = [
+    authorization = authorize(thread=thread, now=now, actor=EXPIRY, entrance=Entrance.EXPIRY)
+    for run in {interrupt.run for interrupt in overdue}:
+        drafts = [
             DecisionDraft(
                 interrupt,
                 interrupt_state(interrupt, None),
                 ResumeEntry(interrupt.interrupt_id, EntryStatus.CANCELLED),
             )
-            for interrupt in late
+            for interrupt in overdue
             if interrupt.run == run
         ]
-        record_decisions(admission, run=run, answers=answers, closed_as=InterruptStatus.EXPIRED)
+        record_decisions(authorization, run=run, drafts=drafts, closed_as=InterruptStatus.EXPIRED)
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
-    return len(late)
+    return len(overdue)

@@ -1,4 +1,4 @@
-"""Starting, resuming and cancelling runs: the door that every caller goes through."""
+"""Starting a run, or resuming an interrupted one, for every caller."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,15 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-from ag_ui.core import RunFinishedCancelledOutcome, RunFinishedEvent
 from django.db import IntegrityError, transaction
 
-from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import (
-    audit_rejected,
     count_rejection,
     is_recorded,
     rejection_detail,
@@ -25,17 +22,16 @@ from inbox.actions.decisions.decide import (
     authorize,
     record_decisions,
 )
+from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.resume import (
     input_without_conversation,
-    queue_resume_if_complete,
     queue_run,
 )
-from inbox.actions.runs.run_termination import close_run
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
-from inbox.queries.people.access import require, require_current
+from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,
     is_server_interrupt,
@@ -44,13 +40,11 @@ from inbox.queries.runs.interrupt_states import (
 from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_run
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
-from inbox.rules.decisions.gate import AGUI, CANCELLATIONS, Entrance
+from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
-from inbox.rules.runs.contract import ResumeEntry, check_resume, is_replay
+from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
 from inbox.rules.runs.states import (
     ACTIVE_RUN_STATUSES,
-    EntryStatus,
-    InterruptStatus,
     RunStatus,
 )
 from inbox.rules.text.messages import TranslatableMessage
@@ -58,21 +52,21 @@ from inbox.rules.text.messages import TranslatableMessage
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A RunAgentInput, taken apart; `input` holds messages, state, tools, context and props."""
+    """A parsed RunAgentInput; `input` holds messages, state, tools, context and forwardedProps."""
 
     thread_id: str
     run_id: str
     input: Mapping[str, Any]
     parent_run_id: str = ""
     entries: Sequence[ResumeEntry] = ()
-    has_resume: bool = False  #: `resume: []` was sent: no coverage, no absence
-    #: what the client was shown, as far as it says so: interrupt id -> view digest
+    has_resume: bool = False  #: `resume` was sent, even if it is empty
+    #: interrupt id -> digest of the view that the client displayed; clients may send none
     view_digests: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StartedRun:
-    """A run that answers the request; a replay was accepted before and runs nothing again."""
+    """The run that answers a request; `replayed` if an earlier request started it."""
 
     run: Run
     replayed: bool
@@ -89,8 +83,8 @@ def start_run(
     """
     Start a run, or resume the interrupted one with the request's entries.
 
-    Safe to replay: the same entries again, or the same idempotency key with the same request,
-    return the run that they made. A refusal changes nothing but the audit trail.
+    Safe to replay: the same entries, or the same idempotency key with the same request, return the
+    run that the first request started. A rejected request writes nothing but an audit entry.
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
@@ -98,32 +92,31 @@ def start_run(
     """
     try:
         try:
-            return _accept(agent, request, actor, entrance, idempotency_key)
+            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
         except IntegrityError:
-            # One idempotency key on two threads at once: the winner's run is there to be found now.
-            return _accept(agent, request, actor, entrance, idempotency_key)
-    except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as refusal:
+            # A concurrent request with this idempotency key, on another thread, has committed.
+            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
+    except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:
         if request.has_resume:
-            _record_rejection(agent, request, actor, refusal)
+            _record_rejection(agent, request, actor, rejection)
         raise
 
 
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
-def _accept(
+def _start_or_resume(
     agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
 ) -> StartedRun:
-    columns = _idempotency_columns(agent, request, actor, idempotency_key)
-    thread, now = _lock_or_open_thread(agent, request)
+    idempotency = _idempotency_columns(agent, request, actor, idempotency_key)
+    thread, now = _lock_or_create_thread(agent, request)
     if request.entries:
-        admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-        return _resume(admission, request)
-    # After the lock: the actor may have lost the permission while we waited for it, and the earlier
-    # run may have been stored.
+        authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
+        return _resume(authorization, request)
+    # Only now, under the lock: both may have changed while this request waited for it.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
-    if columns and (earlier := _earlier_run(columns)):
-        return StartedRun(earlier, replayed=True)
-    _check_free(thread)
+    if idempotency and (earlier_run := _earlier_run(idempotency)):
+        return StartedRun(earlier_run, replayed=True)
+    _check_idle(thread)
     run = queue_run(
         thread=thread,
         now=now,
@@ -131,7 +124,7 @@ def _accept(
         input_text=json.dumps(request.input),
         started_by=actor.label,
         columns={
-            **columns,
+            **idempotency,
             "parent_external_id": request.parent_run_id,
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
@@ -141,84 +134,59 @@ def _accept(
     return StartedRun(run, replayed=False)
 
 
-def _resume(admission: Authorization, request: RunRequest) -> StartedRun:
-    thread, now = admission.thread, admission.now
-    asked = _run_that_asked(thread, request.entries)
-    if asked is None:
-        _check_not_busy(latest_run(thread))
-        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
-    rows = load_interrupt_states(asked)
-    questions = [item.state for item in rows]
-    resumed_by: Run | None = getattr(asked, "resumed_by", None)
-    fresh = check_resume(entries=request.entries, questions=questions)
-    if resumed_by:  # nothing is open: each entry repeats an answer that stands
-        _check_not_partial(request.entries, rows)
+def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
+    thread, now = authorization.thread, authorization.now
+    interrupted = _find_interrupted_run(thread, request.entries)
+    interrupts = load_interrupt_states(interrupted)
+    states = [interrupt.state for interrupt in interrupts]
+    new_entries = check_resume(entries=request.entries, questions=states)
+    resumed_by: Run | None = getattr(interrupted, "resumed_by", None)
+    if resumed_by:  # no interrupt is open, so each entry repeats a decision in force
+        _check_not_partial(request.entries, interrupts)
         return StartedRun(last_retry(resumed_by), replayed=True)
-    if asked.resume_at is not None and not is_replay(entries=request.entries, questions=questions):
-        # Who sends all of them once more means it; one of them cuts nobody's grace short.
-        raise errors.PartialResume(
-            "All interrupts are answered, and the run is resumed soon; send every answer to resume "
-            "it now."
-        )
-    answered = {entry.interrupt_id: entry for entry in fresh}
+    _check_ends_grace(interrupted, request.entries, states)
+    entries = {entry.interrupt_id: entry for entry in new_entries}
     record_decisions(
-        admission,
-        run=asked,
-        answers=[
+        authorization,
+        run=interrupted,
+        drafts=[
             DecisionDraft(
-                item.row,
-                item.state,
-                answered[item.row.interrupt_id],
-                request.view_digests.get(item.row.interrupt_id, ""),
+                interrupt.row,
+                interrupt.state,
+                entries[interrupt.row.interrupt_id],
+                request.view_digests.get(interrupt.row.interrupt_id, ""),
                 client_run_id=request.run_id,
             )
-            for item in rows
-            if item.state.is_open
+            for interrupt in interrupts
+            if interrupt.state.is_open
         ],
     )
     run = queue_run(
         thread=thread,
         now=now,
         external_id=request.run_id,
-        input_text=_input_of_resume(asked, rows, request),
-        resumes=asked,
-        entries=[question.answer or answered[question.interrupt_id] for question in questions],
-        started_by=admission.actor.label,
+        input_text=_resume_input(interrupted, interrupts, request),
+        resumes=interrupted,
+        entries=[state.answer or entries[state.interrupt_id] for state in states],
+        started_by=authorization.actor.label,
         columns={"parent_external_id": request.parent_run_id},
     )
     return StartedRun(run, replayed=False)
 
 
-def _check_not_partial(
-    entries: Sequence[ResumeEntry], rows: Sequence[InterruptWithDecision]
-) -> None:
-    """Raise AlreadyDecided unless the entries repeat all that was answered over AG-UI."""
-    named = {entry.interrupt_id for entry in entries}
-    for item in rows:
-        is_named = item.row.interrupt_id in named
-        if item.decision and item.decision.entrance in AGUI and not is_named:
-            raise errors.AlreadyDecided(
-                TranslatableMessage("This run was already resumed, with other answers.")
-            )
-
-
-def _input_of_resume(
-    asked: Run, interrupts: Sequence[InterruptWithDecision], request: RunRequest
-) -> str:
+def _find_interrupted_run(thread: Thread, entries: Sequence[ResumeEntry]) -> Run:
     """
-    Return what the resume is given: the client's input, unless the run was interrupted by us.
+    Return the run with the latest of these interrupts, or else the one that waits for answers.
 
-    That run does the work of the interrupted one once more, which has to be given the same again.
+    Raises:
+        ThreadBusy, UnknownInterrupt: there is neither.
     """
-    if all(is_server_interrupt(item.row) for item in interrupts):
-        return input_without_conversation(asked)
-    return json.dumps(request.input)
-
-
-def _run_that_asked(thread: Thread, entries: Sequence[ResumeEntry]) -> Run | None:
-    """The run with the first of these interrupts that is known, else the one that waits."""
     ids = [entry.interrupt_id for entry in entries]
-    return _RUN_WITH_INTERRUPTS.first(thread=thread.pk, ids=ids) or interrupted_run(thread)
+    run = _RUN_WITH_INTERRUPTS.first(thread=thread.pk, ids=ids) or interrupted_run(thread)
+    if run is None:
+        _check_not_busy(latest_run(thread))
+        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
+    return run
 
 
 _RUN_WITH_INTERRUPTS = Select(
@@ -232,7 +200,43 @@ _RUN_WITH_INTERRUPTS = Select(
 )
 
 
-def _check_free(thread: Thread) -> None:
+def _check_ends_grace(
+    run: Run, entries: Sequence[ResumeEntry], states: Sequence[InterruptState]
+) -> None:
+    """Raise PartialResume if some, but not all, answers are repeated during the grace period."""
+    if run.resume_at is not None and not is_replay(entries=entries, questions=states):
+        raise errors.PartialResume(
+            "All interrupts are answered, and the run is resumed soon; send every answer to resume "
+            "it now."
+        )
+
+
+def _check_not_partial(
+    entries: Sequence[ResumeEntry], interrupts: Sequence[InterruptWithDecision]
+) -> None:
+    """Raise AlreadyDecided unless the entries repeat every decision made over AG-UI."""
+    interrupt_ids = {entry.interrupt_id for entry in entries}
+    for row, _, decision in interrupts:
+        if decision and decision.entrance in AGUI and row.interrupt_id not in interrupt_ids:
+            raise errors.AlreadyDecided(
+                TranslatableMessage("This run was already resumed, with other answers.")
+            )
+
+
+def _resume_input(
+    interrupted: Run, interrupts: Sequence[InterruptWithDecision], request: RunRequest
+) -> str:
+    """
+    Return the input of the resume: the client's, or the interrupted run's own.
+
+    A run that the server interrupted repeats its work, and so needs its own input again.
+    """
+    if all(is_server_interrupt(interrupt.row) for interrupt in interrupts):
+        return input_without_conversation(interrupted)
+    return json.dumps(request.input)
+
+
+def _check_idle(thread: Thread) -> None:
     latest = latest_run(thread)
     if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
@@ -251,7 +255,7 @@ def _check_not_busy(latest: Run | None) -> None:
         )
 
 
-def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
+def _lock_or_create_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
     with suppress(errors.NotFound):
         return lock_thread(with_team=bool(request.entries), **address)
@@ -259,18 +263,18 @@ def _lock_or_open_thread(agent: Agent, request: RunRequest) -> tuple[Thread, dat
     thread = Thread(
         **address,
         team_id=agent.team_id,
-        title=_title(request.input.get("messages", ())),
+        title=_title_from(request.input.get("messages", ())),
         client_messages="{}",
         created_at=now,
         updated_at=now,
     )
-    # Somebody else may open it at the same moment: then theirs is the thread.
+    # A concurrent request may create the thread first; then its row is used.
     Thread.objects.bulk_create([thread], ignore_conflicts=True)
     return lock_thread(**address)
 
 
-def _title(messages: Sequence[Any]) -> str:
-    """The first line of the last thing a person said."""
+def _title_from(messages: Sequence[Any]) -> str:
+    """Return the first line of the last user message."""
     for message in reversed(messages):
         if message.get("role") == "user":
             content = message.get("content")
@@ -289,13 +293,8 @@ def _idempotency_columns(
 ) -> dict[str, str]:
     if not key:
         return {}
-    asked = canonical_json([str(agent.pk), request.thread_id, dict(request.input)])
-    return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(asked)}
-
-
-def idempotency_digest(actor: Actor, key: str) -> str:
-    """What an idempotency key is stored as: keys of different callers never meet; "" for none."""
-    return digest(canonical_json([actor.kind, actor.ident, key])) if key else ""
+    content = canonical_json([str(agent.pk), request.thread_id, dict(request.input)])
+    return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(content)}
 
 
 def _earlier_run(columns: dict[str, str]) -> Run | None:
@@ -309,12 +308,12 @@ def _earlier_run(columns: dict[str, str]) -> Run | None:
 
 @transaction.atomic(durable=True)
 def _record_rejection(
-    agent: Agent, request: RunRequest, actor: Actor, refusal: errors.RequestRejected
+    agent: Agent, request: RunRequest, actor: Actor, rejection: errors.RequestRejected
 ) -> None:
     thread = None
     with suppress(errors.NotFound):
         thread, _ = lock_thread(agent=agent, external_id=request.thread_id)
-    count = count_rejection(thread.pk if thread else agent.pk, actor, "resume", refusal.code)
+    count = count_rejection(thread.pk if thread else agent.pk, actor, "resume", rejection.code)
     if not is_recorded(count):
         return
     audit_trail.record(
@@ -323,86 +322,12 @@ def _record_rejection(
         now=database_now(),
         thread=thread,
         team_id=agent.team_id,
-        code=refusal.code,
+        code=rejection.code,
         interrupts=[entry.interrupt_id[:200] for entry in request.entries][:100],
         **rejection_detail(count),
     )
 
 
-def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANCEL_REST) -> Run:
-    """
-    Cancel an active run, or the open interrupts of an interrupted one.
-
-    An active run ends with the cancelled outcome; its worker is told at its next write. Of an
-    interrupted run the open interrupts are answered as cancelled, which resumes it: the agent is
-    told. That is for its requester, and for those who may decide.
-
-    Idempotent: a run that was cancelled before, by whomever and at whichever entrance, is returned
-    unchanged, and the trail gets no entry.
-
-    Raises:
-        Unauthenticated, NotFound, Forbidden.
-        Claimed, InboxOnly: see `inbox.rules.decisions.gate`; not for the requester.
-        RunEnded: the run ended in another way, or all that it asked was answered.
-    """
-    with audit_rejected("cancel", actor=actor, run_id=run_id):
-        return _cancel(run_id, actor, entrance)
-
-
-@transaction.atomic(durable=True)
-def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
-    thread, now = lock_thread(runs=run_id)
-    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
-    run = Run.objects.get(pk=run_id)
-    if run.status == RunStatus.CANCELLED:
-        return run
-    if run.status == RunStatus.INTERRUPTED:
-        return _cancel_interrupts(thread, run, now, actor, entrance)
-    if run.status not in ACTIVE_RUN_STATUSES:
-        raise errors.RunEnded(_HAS_ENDED)
-    finished = RunFinishedEvent(
-        thread_id=thread.external_id,
-        run_id=run.external_id,
-        outcome=RunFinishedCancelledOutcome(type="cancelled"),
-    )
-    close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
-    audit_trail.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
-    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
-    return run
-
-
-def _cancel_interrupts(
-    thread: Thread, run: Run, now: datetime, actor: Actor, entrance: Entrance
-) -> Run:
-    rows = load_interrupt_states(run)
-    answers = []
-    for item in rows:
-        if item.state.is_open:
-            item.row.run = run
-            entry = ResumeEntry(item.row.interrupt_id, EntryStatus.CANCELLED)
-            answers.append(DecisionDraft(item.row, item.state, entry))
-    if not answers and _is_cancelled(rows):
-        return run
-    if run.is_requested_by(actor):
-        entrance = Entrance.REQUESTER
-    admission = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-    if not answers:
-        raise errors.RunEnded(_HAS_ENDED)
-    record_decisions(admission, run=run, answers=answers)
-    queue_resume_if_complete(thread=thread, run=run, now=now, started_by=actor.label)
-    return run
-
-
-def _is_cancelled(rows: Sequence[InterruptWithDecision]) -> bool:
-    """Return whether the run was cancelled, or each of its interrupts was by itself."""
-    return any(item.decision and item.decision.entrance in CANCELLATIONS for item in rows) or all(
-        item.state.status is InterruptStatus.CANCELLED for item in rows
-    )
-
-
-_HAS_ENDED = TranslatableMessage("The run has already ended; there is nothing to cancel.")
-
-
 def new_external_id() -> str:
-    """An id for a thread or run that no client named."""
+    """Return an id for a thread or run that the client has not named."""
     return str(uuid4())

@@ -12,7 +12,9 @@ from rest_framework.views import APIView
 from inbox import engine
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.actions.decisions.decide import decide
-from inbox.actions.runs.start_run import cancel_run, idempotency_digest, new_external_id
+from inbox.actions.idempotency import idempotency_digest
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import new_external_id
 from inbox.api.base import serializers
 from inbox.api.base.base_view import Caller, idempotency_key, made
 from inbox.api.base.openapi_descriptions import (

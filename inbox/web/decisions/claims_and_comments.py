@@ -15,7 +15,7 @@ from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew
 from inbox.actions.decisions.comments import add_comment
 from inbox.actions.decisions.read_receipts import record_view
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.runs.start_run import cancel_run
+from inbox.actions.runs.cancel_run import cancel_run
 from inbox.queries.runs.threads import run_for
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance

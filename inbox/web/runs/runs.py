@@ -11,7 +11,8 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox import engine
-from inbox.actions.runs.start_run import RunRequest, idempotency_digest
+from inbox.actions.idempotency import idempotency_digest
+from inbox.actions.runs.start_run import RunRequest
 from inbox.forms import ABSENT, Form, Problem, build_form
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads

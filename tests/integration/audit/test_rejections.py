@@ -5,8 +5,9 @@ import pytest
 from inbox.actions.audit.rejections import is_recorded
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.retries import retry_run
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.start_run import start_run
 from inbox.rules import errors
 from tests.support import steps
 from tests.support.audit.entries import audited

@@ -15,7 +15,7 @@ from inbox.actions.decisions import decide
 from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.provisioning import add_member
-from inbox.actions.runs import start_run
+from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
 from inbox.models.clock import database_now
@@ -67,7 +67,7 @@ class Scene:
     def just_before_the_lock(self, change: Callable[[], Any]) -> None:
         """Let something happen after the caller was recognised, and before the thread is locked."""
         waiting = [change]
-        for module in (decide, start_run):
+        for module in (cancel_run, decide, start_run):
             lock_thread = module.lock_thread
 
             def change_then_lock(*names: Any, _lock: Any = lock_thread, **more: Any) -> Any:

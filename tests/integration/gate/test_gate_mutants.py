@@ -116,7 +116,7 @@ def test_the_gate_refuses_an_answer_of_the_page_without_a_digest(approve):
 def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol):
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)
-    answer = DecisionDraft(
+    draft = DecisionDraft(
         interrupt, interrupt_state(interrupt, None), entry(interrupt, cancelled=True)
     )
     thread, now = lock_thread(run.thread_id)
@@ -125,4 +125,4 @@ def test_requesters_cancel_only_what_they_started_and_may_run(world, bob, carol)
     with pytest.raises(errors.NotFound):
         as_requester(actor=carol)
     with pytest.raises(errors.Forbidden):
-        record_decisions(as_requester(actor=bob), run=run, answers=[answer])
+        record_decisions(as_requester(actor=bob), run=run, drafts=[draft])

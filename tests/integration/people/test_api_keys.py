@@ -270,7 +270,8 @@ def test_the_key_of_an_agent_runs_and_reads_that_agent(world, own):
 
 def test_the_key_of_an_agent_sees_and_starts_nothing_of_another_agent(world, own, as_agent):
     from inbox.actions.people.provisioning import ensure_agent
-    from inbox.actions.runs.start_run import cancel_run, start_run
+    from inbox.actions.runs.cancel_run import cancel_run
+    from inbox.actions.runs.start_run import start_run
     from inbox.queries.agents.agents import agent_for, agents_for
     from inbox.queries.decisions.interrupts import detail_for
 

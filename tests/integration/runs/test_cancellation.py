@@ -8,7 +8,8 @@ from django.test import Client
 
 from inbox import engine
 from inbox.actions.decisions.claims import claim_interrupt
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run
 from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance

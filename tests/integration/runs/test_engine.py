@@ -14,8 +14,9 @@ from agents.agui.interrupts import approval_schema
 from agents.agui.sequence import Sequence
 from agents.port import Effect, ToolRefused
 from inbox import engine
+from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.run_lease import claim_run
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.start_run import start_run
 from inbox.engine import agent_loop, event_pipeline, worker
 from inbox.engine.agents import find_agent
 from inbox.engine.driver import Driver

@@ -4,7 +4,8 @@ import ag_ui.core as agui
 import pytest
 from django.db import DatabaseError, connection, transaction
 
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Run
 from inbox.rules import errors
 from tests.integration.runs.test_engine import asking

@@ -8,7 +8,8 @@ from django.db import IntegrityError, transaction
 from inbox import sweeper
 from inbox.actions.decisions import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import start_run
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook, remove_webhook
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models import Delivery, WebhookEndpoint

@@ -7,7 +7,8 @@ import pytest
 
 from inbox import engine
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Decision, Run
 from inbox.models.clock import database_now
 from inbox.rules.errors import InterruptExpired, RunEnded

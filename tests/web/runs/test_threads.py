@@ -18,9 +18,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from inbox import engine, sweeper
+from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.event_log import encode_frame
 from inbox.actions.runs.run_lease import EventBatch, append_events, claim_run
-from inbox.actions.runs.start_run import cancel_run, start_run
+from inbox.actions.runs.start_run import start_run
 from inbox.models import Interrupt
 from tests.integration.runs.test_engine import about, asking, proposed
 from tests.support.steps import (
