@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.agents import Agent
-from inbox.models.fields import choices, id_field
+from inbox.models.fields import choices, id_field, known_states
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
 from inbox.models.toolcalls import ToolCall
@@ -88,7 +88,12 @@ class Interrupt(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id")
+            models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id"),
+            known_states("status", InterruptStatus, "interrupt_status_is_known"),
+            models.CheckConstraint(
+                condition=_OPEN & Q(closed_at=None) | ~_OPEN & Q(closed_at__isnull=False),
+                name="closed_interrupt_has_its_time",
+            ),
         ]
         indexes = [
             _first_page("pending_by_expiry", ["team", "due_at", "id"], _OPEN),

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.agents import Agent
-from inbox.models.fields import choices, id_field
+from inbox.models.fields import choices, id_field, known_states
 from inbox.models.keys import ApiKey
 from inbox.models.people import Team
 from inbox.rules.people.access import Actor
@@ -115,6 +115,21 @@ class Run(models.Model):
                 name="one_active_run_per_thread",
             ),
             models.UniqueConstraint(fields=["idempotency_key"], name="one_run_per_idempotency_key"),
+            known_states("status", RunStatus, "run_status_is_known"),
+            models.CheckConstraint(
+                condition=Q(status__in=ACTIVE_RUN_STATUSES, finished_at=None)
+                | ~Q(status__in=ACTIVE_RUN_STATUSES) & Q(finished_at__isnull=False),
+                name="finished_run_has_its_time",
+            ),
+            models.CheckConstraint(
+                condition=Q(status=RunStatus.RUNNING, lease_until__isnull=False, fence__gt=0)
+                | ~Q(status=RunStatus.RUNNING) & Q(lease_until=None),
+                name="running_run_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=Q(resume_at=None) | Q(status=RunStatus.INTERRUPTED),
+                name="resume_time_of_interrupted_run",
+            ),
         ]
         indexes = [
             models.Index(fields=["team", "id"], name="runs_of_a_team"),

@@ -3,9 +3,10 @@
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 
 from inbox.models.agents import Agent
-from inbox.models.fields import choices, id_field
+from inbox.models.fields import choices, id_field, known_states
 from inbox.models.people import Team
 from inbox.models.threads import Run, Thread
 from inbox.rules.decisions.consent import load_original_value
@@ -50,7 +51,18 @@ class ToolCall(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["thread", "tool_call_id"], name="one_tool_call_per_id")
+            models.UniqueConstraint(fields=["thread", "tool_call_id"], name="one_tool_call_per_id"),
+            known_states("state", ToolCallState, "tool_call_state_is_known"),
+            models.CheckConstraint(
+                condition=~Q(state__in=[ToolCallState.STARTED, ToolCallState.IN_DOUBT])
+                | Q(started_at__isnull=False),
+                name="started_call_has_its_time",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=ToolCallState.SETTLED)
+                | Q(result__isnull=False, settled_at__isnull=False),
+                name="settled_call_has_its_result",
+            ),
         ]
         indexes = [
             # With what is counted of a day: more than the order of the list needs.

@@ -18,7 +18,8 @@ from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
 from inbox.models.decision_keys import decision_keys
 from inbox.models.locks import lock_thread
-from inbox.models.statements import Update, insert
+from inbox.models.moves import Move, move_row
+from inbox.models.statements import insert
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
@@ -326,7 +327,7 @@ def _sign(decisions: Sequence[Decision]) -> None:
         decision.signature = sign(decision.signed(), key)
 
 
-_INTERRUPTS = Update(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
+_INTERRUPTS = Move(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
 
 
 def _close(
@@ -336,12 +337,12 @@ def _close(
     now: datetime,
 ) -> None:
     for interrupt, entry in answered:
-        interrupt.status = closed_as or CLOSED_BY[entry.status]
+        move_row(interrupt, closed_as or CLOSED_BY[entry.status])
         interrupt.closed_at = now
     for status in {interrupt.status for interrupt, _ in answered}:
         rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
-        columns = {"status": status, "closed_at": now, "decided_by": actor.user_id}
-        _INTERRUPTS.execute(columns, ids=rows)
+        columns = {"closed_at": now, "decided_by": actor.user_id}
+        _INTERRUPTS.execute(InterruptStatus(status), columns, ids=rows)
     claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from inbox.actions.runs.tool_calls import save_calls
 from inbox.models import Decision, Interrupt, ToolCall
+from inbox.models.moves import move_row, restore_tool_call
 from inbox.queries.runs.interrupt_states import entry_of
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.runs.contract import ResumeEntry
@@ -57,7 +58,10 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
     decisions = list(given)
     start = next((one.call_before for one in decisions if one.call_before is not None), "{}")
     # What was remembered before there were verdicts says nothing of them.
-    for field, value in {"verdict": "", "decided_by": "", **json.loads(start)}.items():
+    columns = {"verdict": "", "decided_by": "", **json.loads(start)}
+    if "state" in columns:
+        restore_tool_call(call, ToolCallState(columns.pop("state")))
+    for field, value in columns.items():
         setattr(call, field, value)
     if isinstance(call.settled_at, str):
         call.settled_at = datetime.fromisoformat(call.settled_at)
@@ -100,7 +104,8 @@ def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: s
 
 def _approve(call: ToolCall, entry: ResumeEntry, answer: dict[str, Any]) -> None:
     if entry.status is not EntryStatus.RESOLVED or answer.get("approved") is not True:
-        call.state = ToolCallState.NOT_RUN
+        if call.state != ToolCallState.SETTLED:  # it did run; the denial is its verdict only
+            move_row(call, ToolCallState.NOT_RUN)
     elif isinstance(answer.get("editedArgs"), dict):
         call.edited_args = canonical_json(answer["editedArgs"])
 
@@ -111,10 +116,10 @@ def _settle_doubt(
     outcome = answer.get("outcome") if entry.status is EntryStatus.RESOLVED else "stop"
     if outcome == "happened":
         result = answer.get("result", "")
-        call.state = ToolCallState.SETTLED
+        move_row(call, ToolCallState.SETTLED)
         call.result = result if isinstance(result, str) else canonical_json(result)
         call.settled_at = now
     elif outcome == "did_not_happen":
-        call.state = ToolCallState.PROPOSED
+        move_row(call, ToolCallState.PROPOSED)
     else:
-        call.state = ToolCallState.NOT_RUN
+        move_row(call, ToolCallState.NOT_RUN)

@@ -11,6 +11,7 @@ from inbox.actions.decisions.tool_call_decisions import recompute_tool_call
 from inbox.actions.webhooks import outbox
 from inbox.models import Decision, Interrupt
 from inbox.models.locks import lock_thread
+from inbox.models.moves import move_row
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.people.access import require_current
 from inbox.rules import errors
@@ -58,7 +59,8 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     decision.withdrawn_at, decision.signature = now, ""
     decision.save(update_fields=["withdrawn_at", "signature"])
     recompute_tool_call(interrupt)
-    interrupt.status, interrupt.closed_at = InterruptStatus.OPEN, None
+    move_row(interrupt, InterruptStatus.OPEN)
+    interrupt.closed_at = None
     if interrupt.view_version > 1:  # the agent may have moved while it was closed
         interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
     interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])

@@ -13,6 +13,7 @@ from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.interrupts import NEVER
+from inbox.models.moves import move_rows
 from inbox.models.statements import Select, insert
 from inbox.rules import errors
 from inbox.rules.decisions.consent import (
@@ -88,9 +89,8 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     # `once` call its word is not enough: that one is in doubt by now.
     begun = [row.tool_call.pk for row in rows if row.tool_call and row.tool_call.started_at]
     if begun:
-        ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED).update(
-            state=ToolCallState.PROPOSED
-        )
+        started = ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED)
+        move_rows(started, ToolCallState.PROPOSED)
     insert(rows)
     audit_trail.record_all(
         audit_trail.build_entry(

@@ -24,6 +24,7 @@ from inbox.actions.runs.run_lease import RunLease, lock_leased_run
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
+from inbox.models.moves import move_row
 from inbox.queries.agents.agents import endpoint_digest_of
 from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules.people.access import SWEEPER, agent_actor
@@ -123,7 +124,7 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
 
 
 def _queue_again(run: Run, now: datetime) -> None:
-    run.status = RunStatus.QUEUED
+    move_row(run, RunStatus.QUEUED)
     run.fence += 1
     run.lease_until = None
     run.queued_at = now

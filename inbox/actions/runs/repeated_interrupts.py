@@ -9,6 +9,7 @@ from uuid6 import uuid7
 from inbox.actions.runs.tool_calls import save_calls
 from inbox.models import Interrupt, ToolCall
 from inbox.models.clock import database_now
+from inbox.models.moves import move_row
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
@@ -59,8 +60,8 @@ def plan_repeats(
     rows = [item.row for item in again]
     calls = {row.tool_call.pk: row.tool_call for row in rows if row.tool_call is not None}
     for call in calls.values():
-        call.state, call.edited_args = ToolCallState.PROPOSED, None
-        call.verdict, call.decided_by = "", ""
+        move_row(call, ToolCallState.PROPOSED)
+        call.edited_args, call.verdict, call.decided_by = None, "", ""
     save_calls(calls.values(), ["state", "edited_args", "verdict", "decided_by"])
     return [(_latest(item), _asked_again(item.row)) for item in again]
 

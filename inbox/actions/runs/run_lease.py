@@ -10,6 +10,7 @@ from uuid import UUID
 from ag_ui.core import Interrupt as WireInterrupt
 from ag_ui.core import RunErrorEvent
 from django.db import transaction
+from django.db.models import QuerySet
 
 from agents.agui import strict_json, wire
 from inbox import wakeups
@@ -20,7 +21,8 @@ from inbox.actions.runs.tool_calls import CallAttempt, ProposedCall
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Memory, Run, Thread
 from inbox.models.locks import lock_thread
-from inbox.models.statements import Select, Update, save_fields
+from inbox.models.moves import Move, move_row
+from inbox.models.statements import Params, Select, Update, save_fields
 from inbox.queries.runs.interrupt_states import wire_interrupt
 from inbox.rules import errors
 from inbox.rules.people.access import agent_actor
@@ -33,9 +35,14 @@ _RUN_TO_CLAIM = Select(
         pk=params.pk
     )
 )
-_HELD_RUN = Update(
-    lambda params: Run.objects.filter(pk=params.pk, fence=params.fence, status=RunStatus.RUNNING)
-)
+
+
+def _leased_run(params: Params) -> QuerySet[Run]:
+    return Run.objects.filter(pk=params.pk, fence=params.fence, status=RunStatus.RUNNING)
+
+
+_LEASED_RUN = Update(_leased_run)
+_LEASED_RUN_MOVE = Move(_leased_run)
 
 
 @dataclass(frozen=True)
@@ -84,7 +91,7 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
     if run is None or run.status != RunStatus.QUEUED:
         return None
     first_attempt = run.attempt == 0
-    run.status = RunStatus.RUNNING
+    move_row(run, RunStatus.RUNNING)
     run.fence += 1
     run.attempt += 1
     run.lease_until = now + LEASE
@@ -181,13 +188,8 @@ def finish_run(*, lease: RunLease, batch: EventBatch, ending: RunResult) -> None
         LeaseLost: the run was ended or taken over; nothing was written.
     """
     thread, now = lock_thread(lease.thread_id, with_team=bool(ending.interrupts))
-    _change_if_held(
-        lease,
-        status=ending.status,
-        checkpoint=ending.checkpoint,
-        error_code=ending.error_code,
-        lease_until=None,
-        finished_at=now,
+    _end_leased_run(
+        lease, ending.status, now, checkpoint=ending.checkpoint, error_code=ending.error_code
     )
     thread.messages, thread.state = ending.messages, ending.state
     thread.client_messages = ending.client_messages
@@ -230,9 +232,7 @@ def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = N
     thread, now = lock_thread(lease.thread_id)
     code = failure.code if failure else errors.ProtocolBroken.code
     message = errors.PUBLIC_MESSAGES[code] if failure else "The run cannot be read."
-    _change_if_held(
-        lease, status=RunStatus.FAILED, error_code=code, lease_until=None, finished_at=now
-    )
+    _end_leased_run(lease, RunStatus.FAILED, now, error_code=code)
     error = RunErrorEvent(message=message, code=code)
     run = _write(thread, lease, EventBatch([event_log.encode_frame(error)]), now)
     tool_calls.mark_in_doubt(thread)
@@ -259,13 +259,15 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
 def lock_leased_run(lease: RunLease, *, with_team: bool = False) -> tuple[Thread, datetime]:
     """Lock the thread, make sure that the run is still ours, and renew the lease."""
     thread, now = lock_thread(lease.thread_id, with_team=with_team)
-    _change_if_held(lease, lease_until=now + LEASE)
+    if not _LEASED_RUN.execute({"lease_until": now + LEASE}, pk=lease.run_id, fence=lease.fence):
+        raise errors.LeaseLost(str(lease.run_id))
     return thread, now
 
 
-def _change_if_held(lease: RunLease, **columns: Any) -> None:
-    """Change the run's row if this worker still holds it; raises LeaseLost otherwise."""
-    if not _HELD_RUN.execute(columns, pk=lease.run_id, fence=lease.fence):
+def _end_leased_run(lease: RunLease, status: RunStatus, now: datetime, **columns: Any) -> None:
+    """Raise LeaseLost unless this worker still holds the run; end it with this status."""
+    columns |= {"lease_until": None, "finished_at": now}
+    if not _LEASED_RUN_MOVE.execute(status, columns, pk=lease.run_id, fence=lease.fence):
         raise errors.LeaseLost(str(lease.run_id))
 
 

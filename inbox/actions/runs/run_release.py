@@ -7,6 +7,7 @@ from inbox.actions.runs import tool_calls
 from inbox.actions.runs.run_lease import RunLease
 from inbox.models import Run
 from inbox.models.locks import lock_thread
+from inbox.models.moves import move_row
 from inbox.rules.runs.states import RunStatus
 
 
@@ -23,7 +24,7 @@ def release_run(*, lease: RunLease) -> bool:
     run = Run.objects.filter(pk=lease.run_id, fence=lease.fence, status=RunStatus.RUNNING).first()
     if in_flight or run is None:
         return False
-    run.status = RunStatus.QUEUED
+    move_row(run, RunStatus.QUEUED)
     run.fence += 1
     # The next claim counts up again, and must not look like a first attempt.
     run.attempt = max(run.attempt - 1, 1)

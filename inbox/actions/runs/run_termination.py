@@ -12,6 +12,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.runs import event_log, tool_calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Run, Thread
+from inbox.models.moves import move_row
 from inbox.queries.runs.conversations import committed_events, conversation_before
 from inbox.rules import errors
 from inbox.rules.people.access import ENGINE
@@ -79,7 +80,7 @@ def close_run(
     changed = ["messages", "state", "client_messages"]
     event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)
     tool_calls.mark_in_doubt(thread)
-    run.status = status
+    move_row(run, status)
     run.fence += 1
     run.error_code = error_code
     run.lease_until = None

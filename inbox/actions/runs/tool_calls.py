@@ -9,7 +9,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Decision, Interrupt, Run, Thread, ToolCall
-from inbox.models.statements import Params, Select, Update, insert, save_fields
+from inbox.models.moves import Move, move_row, move_rows
+from inbox.models.statements import Params, Select, insert, save_fields
 from inbox.queries.decisions.verified_decisions import check_approval
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest
@@ -58,7 +59,7 @@ _UNSETTLED = Select(
         state__in=(ToolCallState.PROPOSED, ToolCallState.STARTED),
     )
 )
-_CALLS = Update(lambda params: ToolCall.objects.filter(pk__in=params.each("ids")))
+_CALLS = Move(lambda params: ToolCall.objects.filter(pk__in=params.each("ids")))
 
 
 def store_proposals(
@@ -114,8 +115,8 @@ def start_calls(
     if any(isinstance(answer, errors.RunFailure) for answer in answers):
         begun = {}  # the run ends: none of them starts
     for effect, rows in begun.items():
-        columns = {"state": ToolCallState.STARTED, "effect": effect, "started_at": now}
-        _CALLS.execute(columns, ids=rows)
+        columns = {"effect": effect, "started_at": now}
+        _CALLS.execute(ToolCallState.STARTED, columns, ids=rows)
     _record_beginnings(thread, run, wanted, answers, begun, now)
     return answers
 
@@ -126,8 +127,8 @@ def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: d
         return
     calls = _UNSETTLED.all(thread=thread.pk, ids=list(results))
     for call in calls:
-        call.state, call.settled_at = ToolCallState.SETTLED, now
-        call.result = results[call.tool_call_id]
+        move_row(call, ToolCallState.SETTLED)
+        call.result, call.settled_at = results[call.tool_call_id], now
     save_calls(calls, ["state", "result", "settled_at"])
     audit_trail.record_all(_of_settled(thread, run, call, now) for call in calls)
 
@@ -137,7 +138,7 @@ def reset_calls(*, thread: Thread, ids: Sequence[str]) -> None:
     started = ToolCall.objects.filter(
         thread=thread, tool_call_id__in=ids, state=ToolCallState.STARTED
     )
-    started.update(state=ToolCallState.PROPOSED, effect="", started_at=None)
+    move_rows(started, ToolCallState.PROPOSED, effect="", started_at=None)
 
 
 def calls_in_flight(thread: Thread) -> QuerySet[ToolCall]:
@@ -148,13 +149,12 @@ def calls_in_flight(thread: Thread) -> QuerySet[ToolCall]:
 
 def mark_in_doubt(thread: Thread) -> None:
     """A run that ends leaves no call started: nothing may call it again without being told."""
-    calls_in_flight(thread).order_by().update(state=ToolCallState.IN_DOUBT)
+    move_rows(calls_in_flight(thread).order_by(), ToolCallState.IN_DOUBT)
 
 
 def mark_lapsed(ids: Collection[UUID]) -> None:
     """Say of calls that were approved and have not started that their approval is used no more."""
-    waiting = ToolCall.objects.filter(pk__in=ids, state=ToolCallState.PROPOSED)
-    waiting.update(state=ToolCallState.LAPSED)
+    move_rows(ToolCall.objects.filter(pk__in=ids), ToolCallState.LAPSED)
 
 
 def calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:

@@ -90,7 +90,10 @@ def test_a_changed_interrupt_is_found(history):
 
 def test_a_start_without_an_entry_is_found(history):
     call = ToolCall.objects.filter(started_at=None).first()
-    ToolCall.objects.filter(pk=call.pk).update(state="settled", started_at=call.proposed_at)
+    then = call.proposed_at
+    ToolCall.objects.filter(pk=call.pk).update(
+        state="settled", started_at=then, settled_at=then, result='"42"'
+    )
 
     findings = reconcile()
 

@@ -1,15 +1,61 @@
 """Rules about the source that no other tool checks."""
 
+import ast
 from pathlib import Path
 
 INBOX = Path(__file__).parents[3] / "inbox"
 LOCKS = INBOX / "models" / "locks.py"
+MOVES = INBOX / "models" / "moves.py"
 
 
 def test_row_and_advisory_locks_are_taken_only_in_models_locks():
     for path in INBOX.rglob("*.py"):
         if path != LOCKS and "migrations" not in path.parts:
             text = path.read_text()
-            assert "select_for_update" not in text, path
+            assert "select_for_update(" not in text, path
             assert "pg_advisory" not in text, path
             assert "pg_try_advisory" not in text, path
+
+
+def test_status_columns_are_assigned_only_in_models_moves():
+    for path in INBOX.rglob("*.py"):
+        if path != MOVES and not {"migrations", "forms", "platform"} & set(path.parts):
+            for node in ast.walk(ast.parse(path.read_text())):
+                assert not _assigns_status(node), f"{path}:{getattr(node, 'lineno', 0)}"
+
+
+def _assigns_status(node: ast.AST) -> bool:
+    """Return whether this assigns `row.status` or `call.state`, or updates such a column."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="update" | "bulk_update"), keywords=keywords):
+            values = [keyword.value for keyword in keywords if keyword.arg in ("status", "state")]
+            return any("DeliveryStatus" not in ast.unparse(value) for value in values)
+        case ast.Assign(targets=targets):
+            return any(map(_is_status_column, targets)) and "DeliveryStatus" not in ast.unparse(
+                node.value
+            )
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return _is_status_column(target)
+    return False
+
+
+def test_compiled_updates_leave_status_columns_to_moves():
+    for path in INBOX.rglob("*.py"):
+        if path != MOVES and "models.statements import" in path.read_text():
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.FunctionDef) and ".execute(" in ast.unparse(node):
+                    dicts = [ast.unparse(item) for item in ast.walk(node) if type(item) is ast.Dict]
+                    assert not any("'status':" in item or "'state':" in item for item in dicts), (
+                        f"{path}:{node.lineno}"
+                    )
+
+
+def _is_status_column(target: ast.expr) -> bool:
+    match target:
+        case ast.Tuple(elts=targets):
+            return any(map(_is_status_column, targets))
+        case ast.Attribute(value=ast.Name("self")) | ast.Attribute(ast.Name("thread"), "state"):
+            return False  # no row; the conversation's state, which is JSON
+        case ast.Attribute(attr="status" | "state"):
+            return True
+    return False
