@@ -1,18 +1,18 @@
-"""Forms for JSON Schemas: planned, rendered and read on the server; nothing is ever invented."""
+"""Forms for JSON Schemas, planned, rendered and read on the server."""
 
 from inbox.forms.form import Form, build_form
-from inbox.forms.nodes import Problem, Reading
-from inbox.forms.shapes import members_of, root_of
+from inbox.forms.form_nodes import FormResult, Problem
+from inbox.forms.labels import must_leave_out
+from inbox.forms.schema_resolver import flatten_schema, member_names
 from inbox.forms.values import ABSENT
-from inbox.forms.wording import asked_elsewhere
 
 __all__ = [
     "ABSENT",
     "Form",
+    "FormResult",
     "Problem",
-    "Reading",
-    "asked_elsewhere",
     "build_form",
-    "members_of",
-    "root_of",
+    "flatten_schema",
+    "member_names",
+    "must_leave_out",
 ]

@@ -1,4 +1,4 @@
-"""One form: what it shows, which tab is current, and what a post of it says."""
+"""Forms: building one from a schema and a value, and reading a submission of it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from django.http import QueryDict
 from django.utils.translation import gettext
 
 from agents.agui import strict_json
-from inbox.forms import wording
-from inbox.forms.drafts import apply_draft, put_focus
-from inbox.forms.faults import blame_empty_groups, blame_faults, pointer_of
-from inbox.forms.nodes import Node, Problem, Reading
+from inbox.forms import labels
+from inbox.forms.drafts import apply_draft, set_focus
+from inbox.forms.field_errors import add_empty_group_errors, add_schema_errors, pointer_of
+from inbox.forms.form_nodes import FormResult, Node, Problem
 from inbox.forms.planner import Planner
-from inbox.forms.posts import Posted
-from inbox.forms.reading import Reader
-from inbox.forms.values import ABSENT, field_id, plain_newlines, same, strings
+from inbox.forms.submission import Submission
+from inbox.forms.submission_reader import SubmissionReader
+from inbox.forms.values import ABSENT, all_strings, field_id, is_same_json, plain_newlines
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
@@ -24,77 +24,77 @@ from inbox.rules.text.safe_text import escape_invisible, has_invisible_character
 
 FORM_TAB = "form"
 JSON_TAB = "json"
-#: Says in a post that the fields start from what the agent wrote; no JSON text is like it.
-AS_WRITTEN = "="
-#: What is asked for where nobody said what: it has a text area.
+#: Marks in a submission that the fields start from the agent's value; not a JSON text.
+ORIGINAL = "="
+#: The schema of an answer without a schema: a text area.
 TEXT: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 1_000_000}
 
 
 @dataclass(frozen=True)
 class _Source:
-    """What the form is made of, whoever posts what."""
+    """What a form is built from, independent of submissions."""
 
     schema: Any
     value: Any
     name: str
-    leave_out: Collection[str]
-    is_text: bool  #: whether the fields ask for a text
-    masks: NumberedMasks | None = None  #: of what is secret in the value
+    excluded: Collection[str]
+    is_text: bool  #: whether the fields are one text field
+    masks: NumberedMasks | None = None  #: of the secrets in the value
 
-    def veiled(self, value: Any) -> Any:
-        """The value, of what the form starts from or of what it says, with the masks in it."""
+    def mask(self, value: Any) -> Any:
+        """Return a value with its secrets masked."""
         if self.masks is None or value is ABSENT:
             return value
         return self.masks.hidden_again(value)
 
-    def unveiled(self, reader: Reader, root: Node, value: Any) -> Any:
-        """What was read, with secrets in the places of masks."""
+    def unmask(self, reader: SubmissionReader, root: Node, value: Any) -> Any:
+        """Return a value with its masks replaced by secrets."""
         if self.masks is None or value is ABSENT:
             return value
         try:
             return self.masks.restored(value)
         except InvalidPayload:
-            return reader.blame(root, (), gettext(wording.MASK_MOVED))
+            return reader.add_error(root, (), gettext(labels.MASK_MOVED))
 
-    def plan(self, posted: Posted | None, base: Any) -> Node:
+    def plan(self, submission: Submission | None, base: Any) -> Node:
         is_text = self.is_text and (base is ABSENT or isinstance(base, str))
         schema = TEXT if is_text else self.schema
-        node = Planner(schema, posted, names_facts=self.value is not ABSENT).plan(
+        node = Planner(schema, submission, shows_real_names=self.value is not ABSENT).plan(
             schema,
             base,
             name=self.name,
-            label=gettext(wording.ROOT),
+            label=gettext(labels.ROOT),
             required=True,
-            leave_out=self.leave_out,
-            veiled=self.veiled(base),
+            excluded=self.excluded,
+            masked=self.mask(base),
         )
         if is_text:
             node.help = []
         return node
 
     def json_node(self, text: str | None = None) -> Node:
-        shown = _json_text(self.veiled(self.value))
+        initial_text = _json_text(self.mask(self.value))
         node = Node(
             "json",
             f"{self.name}.json",
-            gettext(wording.AS_JSON),
+            gettext(labels.AS_JSON),
             required=True,
             original=self.value,
-            veiled=self.value,
+            masked=self.value,
         )
-        node.shown = shown
-        node.text = shown if text is None else text
+        node.initial_text = initial_text
+        node.text = initial_text if text is None else text
         return node
 
 
 @dataclass(frozen=True)
 class Form:
-    """The plan of one form, with everything that its templates show."""
+    """One form, with everything that its templates show."""
 
     source: _Source
     tab: str
     root: Node  #: the fields, or the text area of the JSON tab
-    base: Any  #: what the fields start from: the agent's value, or what the JSON tab made of it
+    base: Any  #: what the fields start from: the agent's value, or the value of the JSON tab
     problems: Sequence[Problem] = ()
     notice: str = ""
 
@@ -108,26 +108,26 @@ class Form:
 
     @property
     def base_text(self) -> str:
-        """The base, for the next post."""
-        if same(self.base, self.source.value):
-            return AS_WRITTEN
-        return _json_text(self.source.veiled(self.base))
+        """Return the base as text, for the next submission."""
+        if is_same_json(self.base, self.source.value):
+            return ORIGINAL
+        return _json_text(self.source.mask(self.base))
 
     @property
-    def folded(self) -> Sequence[str]:
-        """The ids of the fields that have to be opened before one can say to have read them."""
-        return [node.id for node in self.root.walk() if node.folds]
+    def collapsible_ids(self) -> Sequence[str]:
+        """Return the ids of collapsed fields, which have to be opened before approval."""
+        return [node.id for node in self.root.walk() if node.is_collapsible]
 
     @property
-    def has_hidden(self) -> bool:
-        """Whether the agent's value has characters that cannot be seen."""
+    def has_invisible_characters(self) -> bool:
+        """Return whether the agent's value contains invisible characters."""
         value = self.source.value
-        return value is not ABSENT and any(map(has_invisible_characters, strings(value)))
+        return value is not ABSENT and any(map(has_invisible_characters, all_strings(value)))
 
-    def read(self, post: QueryDict) -> Reading:
-        """What was posted, or what is wrong with it; nothing is made up for what is not there."""
-        _, reading = _read(self.source, Posted(post))
-        return reading
+    def read(self, data: QueryDict) -> FormResult:
+        """Return the submitted value, or the problems with it; missing values are never guessed."""
+        _, result = _read(self.source, Submission(data))
+        return result
 
 
 def build_form(
@@ -135,42 +135,46 @@ def build_form(
     schema: Mapping[str, Any] | None,
     value: Any = ABSENT,
     name: str,
-    leave_out: Collection[str] = (),
-    posted: QueryDict | None = None,
+    excluded: Collection[str] = (),
+    data: QueryDict | None = None,
     secrets: Secrets = NAMES,
     is_text: bool = False,
 ) -> Form:
     """
-    The form for one value of a schema; one that does not pass the gate is not used at all.
+    Build the form for one value of a schema; an invalid schema is ignored.
 
-    `value` is what the agent wrote, ABSENT where an answer is asked for; what is secret in it is
-    masked, and comes out as it was unless somebody writes another value. `leave_out` names members
-    that the page asks for in another place. With `is_text` the fields ask for a text, while the
-    JSON tab takes whatever the schema allows. With `posted` the form shows what was typed: after a
-    button that changes the form (`draft`) changed by it, otherwise with what is wrong.
+    `value` is the agent's value, or ABSENT for an answer. Its secrets are masked; a mask that is
+    not edited is read back as the secret. `excluded` members have fields elsewhere on the page.
+    With `is_text` the form is one text field, while the JSON tab accepts whatever the schema
+    allows. With `data`, a submission, the form shows what was typed: changed by a button (`draft`)
+    or with its problems.
     """
-    if isinstance(value, Mapping) and leave_out:
-        value = {key: member for key, member in value.items() if key not in leave_out}
+    if isinstance(value, Mapping) and excluded:
+        value = {key: member for key, member in value.items() if key not in excluded}
     masks = None
     if value is not ABSENT:
         masks = NumberedMasks(secrets)
         masks.hidden(value)
-    source = _Source(_usable(schema), value, name, frozenset(leave_out), is_text, masks)
-    post = Posted(posted) if posted is not None else None
-    if post is None or post.text(f"{name}.tab") is None:
+    source = _Source(_checked_schema(schema), value, name, frozenset(excluded), is_text, masks)
+    submission = Submission(data) if data is not None else None
+    if submission is None or submission.text(f"{name}.tab") is None:
         return Form(source, FORM_TAB, source.plan(None, value), value)
-    form = _read(source, post)[0] if post.draft is None else _drafted(source, post)
-    opened = set(post.texts("opened"))
+    form = (
+        _read(source, submission)[0]
+        if submission.draft is None
+        else _apply_button(source, submission)
+    )
+    opened = set(submission.texts("opened"))
     for node in form.root.walk():
         node.opened = node.id in opened
     return form
 
 
-def _usable(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def _checked_schema(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """
-    The schema, if answers can be checked against it.
+    Return the schema, or {} if it is invalid.
 
-    On arrival the gate refuses others; a part that was taken out of its document may still be one.
+    Invalid schemas are rejected on arrival, but a part of a valid document may be invalid.
     """
     if schema is None:
         return {}
@@ -181,23 +185,25 @@ def _usable(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return schema
 
 
-def _drafted(source: _Source, post: Posted) -> Form:
-    """The form after a button changed it: nothing is called wrong that is only not there yet."""
-    draft = post.draft or ""
+def _apply_button(source: _Source, submission: Submission) -> Form:
+    """Return the form after a button has changed it, without errors about missing values."""
+    draft = submission.draft or ""
     try:
-        base = _base(source, post)
+        base = _parse_base(source, submission)
     except strict_json.JsonRejected:
-        return _not_arrived(source)[0]
-    is_json = post.text(f"{source.name}.tab") == JSON_TAB
+        return _incomplete(source)[0]
+    is_json = submission.text(f"{source.name}.tab") == JSON_TAB
     if _is_switch(draft, JSON_TAB, source) and not is_json:
-        return _to_json(source, post, base)
+        return _to_json(source, submission, base)
     if _is_switch(draft, FORM_TAB, source) and is_json:
-        return _to_fields(source, post, base)
+        return _to_fields(source, submission, base)
     if is_json:
-        return Form(source, JSON_TAB, source.json_node(post.text(f"{source.name}.json")), base)
-    notice = apply_draft(draft, post, lambda: source.plan(post, base))
-    root = source.plan(post, base)
-    put_focus(root, draft)
+        return Form(
+            source, JSON_TAB, source.json_node(submission.text(f"{source.name}.json")), base
+        )
+    notice = apply_draft(draft, submission, lambda: source.plan(submission, base))
+    root = source.plan(submission, base)
+    set_focus(root, draft)
     return Form(source, FORM_TAB, root, base, notice=notice)
 
 
@@ -205,80 +211,82 @@ def _is_switch(draft: str, tab: str, source: _Source) -> bool:
     return draft in (f"tab:{tab}", f"tab:{tab}:{source.name}")
 
 
-def _to_json(source: _Source, post: Posted, base: Any) -> Form:
-    root = source.plan(post, base)
-    reader = Reader(post)
-    value = source.unveiled(reader, root, reader.read(root))
-    if reader.wrong:  # what cannot be read cannot be written down either
+def _to_json(source: _Source, submission: Submission, base: Any) -> Form:
+    root = source.plan(submission, base)
+    reader = SubmissionReader(submission)
+    value = source.unmask(reader, root, reader.read(root))
+    if reader.errors:  # unreadable fields have no JSON
         return Form(source, FORM_TAB, root, base, _problems(root, reader))
-    text = "" if value is ABSENT or root.is_empty else json_text(source.veiled(value))
+    text = "" if value is ABSENT or root.is_empty else json_text(source.mask(value))
     return Form(source, JSON_TAB, source.json_node(text), base)
 
 
-def _to_fields(source: _Source, post: Posted, base: Any) -> Form:
-    node = source.json_node(post.text(f"{source.name}.json"))
-    reader = Reader(post)
+def _to_fields(source: _Source, submission: Submission, base: Any) -> Form:
+    node = source.json_node(submission.text(f"{source.name}.json"))
+    reader = SubmissionReader(submission)
     value = _read_json_node(reader, node, source, base)
-    if reader.wrong:
+    if reader.errors:
         return Form(source, JSON_TAB, node, base, _problems(node, reader))
     return Form(source, FORM_TAB, source.plan(None, value), value)
 
 
-def _read(source: _Source, post: Posted) -> tuple[Form, Reading]:
+def _read(source: _Source, submission: Submission) -> tuple[Form, FormResult]:
     try:
-        base = _base(source, post)
+        base = _parse_base(source, submission)
     except strict_json.JsonRejected:
-        return _not_arrived(source)
-    reader = Reader(post)
-    match post.text(f"{source.name}.tab"):
+        return _incomplete(source)
+    reader = SubmissionReader(submission)
+    match submission.text(f"{source.name}.tab"):
         case "json":
-            root = source.json_node(post.text(f"{source.name}.json"))
+            root = source.json_node(submission.text(f"{source.name}.json"))
             value = _read_json_node(reader, root, source, base)
         case "form":
-            root = source.plan(post, base)
-            value = source.unveiled(reader, root, reader.read(root))
+            root = source.plan(submission, base)
+            value = source.unmask(reader, root, reader.read(root))
         case _:
-            return _not_arrived(source)
+            return _incomplete(source)
     _check(reader, root, source, value)
     problems = _problems(root, reader)
     tab = JSON_TAB if root.name == f"{source.name}.json" else FORM_TAB
-    # Beside buttons nothing has to be said in the form itself; its constants belong to the answer.
-    is_nothing = root.is_empty and not source.leave_out
-    reading = Reading(ABSENT, problems, value) if is_nothing else Reading(value, problems)
-    return Form(source, tab, root, base, problems), reading
+    # An empty form is valid beside buttons; its constants still belong to the answer.
+    is_blank = root.is_empty and not source.excluded
+    result = FormResult(ABSENT, problems, value) if is_blank else FormResult(value, problems)
+    return Form(source, tab, root, base, problems), result
 
 
-def _check(reader: Reader, root: Node, source: _Source, value: Any) -> None:
-    """Find what is wrong with a value, unless it is the agent's own: that is not ours to mend."""
+def _check(reader: SubmissionReader, root: Node, source: _Source, value: Any) -> None:
+    """Add errors for an invalid value, unless it is the agent's own value unchanged."""
     if value is ABSENT:
-        if not reader.wrong and not source.leave_out:
-            reader.blame(root, (), wording.enter(root))
-    elif source.value is ABSENT or not same(value, source.value):
-        reader.tells_values = source.masks is None or source.masks.is_empty
-        probe = reader.with_empty_groups(value)
-        blame_faults(reader, schema=source.schema, value=probe, leave_out=source.leave_out)
+        if not reader.errors and not source.excluded:
+            reader.add_error(root, (), labels.missing_text(root))
+    elif source.value is ABSENT or not is_same_json(value, source.value):
+        reader.may_quote_values = source.masks is None or source.masks.is_empty
+        complete_value = reader.with_required_groups(value)
+        add_schema_errors(
+            reader, schema=source.schema, value=complete_value, excluded=source.excluded
+        )
         if not root.is_empty:
-            blame_empty_groups(reader)
+            add_empty_group_errors(reader)
 
 
-def _read_json_node(reader: Reader, node: Node, source: _Source, base: Any) -> Any:
-    """What the text area of the JSON tab says; what was left out of the form has no place in it."""
-    if plain_newlines(node.text) == plain_newlines(_json_text(source.veiled(base))):
-        reader.places[()] = [node]
+def _read_json_node(reader: SubmissionReader, node: Node, source: _Source, base: Any) -> Any:
+    """Return the value of the JSON tab, which must not contain excluded members."""
+    if plain_newlines(node.text) == plain_newlines(_json_text(source.mask(base))):
+        reader.nodes_by_path[()] = [node]
         return base
-    value = source.unveiled(reader, node, reader.read(node))
-    taken = sorted(source.leave_out & value.keys()) if isinstance(value, dict) else []
-    if taken:
-        return reader.blame(node, (), wording.asked_elsewhere(escape_invisible(taken[0])))
+    value = source.unmask(reader, node, reader.read(node))
+    unexpected = sorted(source.excluded & value.keys()) if isinstance(value, dict) else []
+    if unexpected:
+        return reader.add_error(node, (), labels.must_leave_out(escape_invisible(unexpected[0])))
     return value
 
 
-def _base(source: _Source, post: Posted) -> Any:
-    """What the fields started from when the page was made."""
-    text = post.text(f"{source.name}.base")
+def _parse_base(source: _Source, submission: Submission) -> Any:
+    """Return the value from which the submitted fields started."""
+    text = submission.text(f"{source.name}.base")
     if text is None:
-        raise strict_json.JsonRejected(gettext(wording.FORM_NOT_ARRIVED))
-    if text == AS_WRITTEN:
+        raise strict_json.JsonRejected(gettext(labels.FORM_INCOMPLETE))
+    if text == ORIGINAL:
         return source.value
     if not text:
         return ABSENT
@@ -293,17 +301,17 @@ def _json_text(value: Any) -> str:
     return "" if value is ABSENT else json_text(value)
 
 
-def _not_arrived(source: _Source) -> tuple[Form, Reading]:
-    """The form as it was at first, because what came cannot be told from what is missing."""
+def _incomplete(source: _Source) -> tuple[Form, FormResult]:
+    """Return the initial form with the error that the submission was incomplete."""
     form = Form(source, FORM_TAB, source.plan(None, source.value), source.value)
-    id_ = field_id(source.name)
-    problems = [Problem(id_, "", form.root.label, gettext(wording.FORM_NOT_ARRIVED))]
-    return replace(form, problems=problems), Reading(ABSENT, problems)
+    form_id = field_id(source.name)
+    problems = [Problem(form_id, "", form.root.label, gettext(labels.FORM_INCOMPLETE))]
+    return replace(form, problems=problems), FormResult(ABSENT, problems)
 
 
-def _problems(root: Node, reader: Reader) -> list[Problem]:
-    """What is wrong, in the order of the fields on the page."""
-    paths = {id(node): path for path, node in reversed(reader.wrong)}
+def _problems(root: Node, reader: SubmissionReader) -> list[Problem]:
+    """Return the problems in the order of the fields on the page."""
+    paths = {id(node): path for path, node in reversed(reader.errors)}
     return [
         Problem(node.id, pointer_of(paths[id(node)]), node.label, message)
         for node in root.walk()

@@ -1,4 +1,4 @@
-"""Values of a form: what is absent, what is the same, and what a control can hold of a text."""
+"""JSON values in forms: absence, comparison, and what a control can hold."""
 
 import json
 import re
@@ -10,11 +10,11 @@ from urllib.parse import quote
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.text.safe_text import escape_invisible, has_invisible_characters
 
-#: A key is part of the names of fields; longer ones make the object JSON.
-LONGEST_KEY = 200
+#: Keys are part of field names; an object with a longer key is edited as JSON.
+MAX_KEY_CHARACTERS = 200
 
 
-#: In this order: a bool is an int as well.
+#: bool comes before int, because a bool is an int.
 _TYPES: tuple[tuple[str, type | tuple[type, ...]], ...] = (
     ("null", type(None)),
     ("boolean", bool),
@@ -26,7 +26,7 @@ _TYPES: tuple[tuple[str, type | tuple[type, ...]], ...] = (
 
 
 class _Absent:
-    """Nothing there: neither null nor an empty text."""
+    """The absence of a value, which differs from null and an empty text."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -38,33 +38,33 @@ class _Absent:
 ABSENT: Final[Any] = _Absent()
 
 
-def same(one: Any, other: Any) -> bool:
-    """Whether both are the same JSON: `1` and `true` differ, `1` and `1.0` do not."""
-    return Comparer().same(one, other)
+def is_same_json(left: Any, right: Any) -> bool:
+    """Return whether both are the same JSON: `1` and `true` differ, `1` and `1.0` do not."""
+    return JsonComparer().is_same_json(left, right)
 
 
-class Comparer:
+class JsonComparer:
     """
-    Compares the same values many times, as enums make it necessary.
+    A comparison of JSON values that caches canonical texts.
 
-    A list or object is written out once: an enum of 2,000 objects against a value of two megabytes
-    would otherwise take minutes. What is compared must outlive the comparer.
+    Without the cache, an enum of 2,000 objects against a value of 2 MB takes minutes. The compared
+    values must outlive the comparer, which identifies them by `id`.
     """
 
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
 
-    def same(self, one: Any, other: Any) -> bool:
-        if one is other:
+    def is_same_json(self, left: Any, right: Any) -> bool:
+        if left is right:
             return True
-        if one is ABSENT or other is ABSENT:
+        if left is ABSENT or right is ABSENT:
             return False
-        if isinstance(one, str) or isinstance(other, str):
-            return type(one) is type(other) and bool(one == other)
-        return self.text(one) == self.text(other)
+        if isinstance(left, str) or isinstance(right, str):
+            return type(left) is type(right) and bool(left == right)
+        return self.text(left) == self.text(right)
 
     def text(self, value: Any) -> str:
-        """The canonical text of a value."""
+        """Return the canonical text of a value."""
         if not isinstance(value, dict | list):
             return _text(value)
         if id(value) not in self._texts:
@@ -73,74 +73,76 @@ class Comparer:
 
 
 def type_of(value: Any) -> str:
-    """The JSON Schema type of a value; a whole number is an `integer`."""
+    """Return the JSON Schema type of a value; a whole number is an `integer`."""
     if isinstance(value, float):
         return "integer" if value.is_integer() else "number"
     return next(name for name, kinds in _TYPES if isinstance(value, kinds))
 
 
 def has_type(value: Any, name: str) -> bool:
-    found = type_of(value)
-    return found == name or (found == "integer" and name == "number")
+    value_type = type_of(value)
+    return value_type == name or (value_type == "integer" and name == "number")
 
 
 def number_text(value: float) -> str:
-    """The shortest text of the same number, as it would be sent."""
+    """Return the canonical text of a number."""
     try:
         return canonical_json(value)
-    except ValueError:  # beyond 2^53: never through the gateway, but nothing may raise here
+    except ValueError:  # beyond 2^53: rejected on arrival, but rendering must not fail
         return json.dumps(value)
 
 
 def plain_newlines(text: str) -> str:
-    """What a browser posts for every newline of a text area is CRLF."""
+    """Return a text with LF newlines; browsers submit CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def fits_a_control(text: str) -> bool:
+def is_preserved_by_controls(text: str) -> bool:
     """
-    Whether a control shows the text as it is and gives it back as it was.
+    Return whether a control shows the text and submits it unchanged.
 
-    Browsers change control characters, and what cannot be seen has to be spelled out.
+    Browsers change control characters, and invisible characters have to be escaped.
     """
-    return not has_invisible_characters(text) and not any(_is_lost(char) for char in text)
+    return not has_invisible_characters(text) and not any(
+        _is_changed_by_browsers(char) for char in text
+    )
 
 
-def is_key_for_a_name(key: str) -> bool:
-    return len(key) <= LONGEST_KEY and "\n" not in key and fits_a_control(key)
+def is_valid_key(key: str) -> bool:
+    return len(key) <= MAX_KEY_CHARACTERS and "\n" not in key and is_preserved_by_controls(key)
 
 
-def strings(value: Any) -> Iterator[str]:
-    """Every text and every key in a value, without recursion."""
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
+def all_strings(value: Any) -> Iterator[str]:
+    """Yield every text and every key in a value."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
         if isinstance(item, str):
             yield item
         elif isinstance(item, Mapping):
             yield from item
-            waiting.extend(item.values())
+            pending.extend(item.values())
         elif isinstance(item, list):
-            waiting.extend(item)
+            pending.extend(item)
 
 
 def name_part(key: str) -> str:
-    """A key inside the name of a field: without `/` and `@`, which part names."""
+    """A key at_pointer the name of a field: without `/` and `@`, which part names."""
     return quote(key, safe="", errors="surrogatepass")
 
 
 def field_id(name: str) -> str:
     """
-    The DOM id of the field of this name: letters, digits, `-` for a step and `_2f_` for the rest.
+    Return the DOM id of a field: letters, digits, `-` for `/`, and `_2f_` for right characters.
 
-    Different names never share an id, no id needs escaping in CSS, and the prefix keeps agents from
-    naming an element of the page.
+    Different names get different ids, ids need no escaping in CSS, and the prefix keeps agents from
+    choosing the id of another element.
     """
     return "f-" + re.sub(r"[^A-Za-z0-9]", _as_id, name)
 
 
 def label_of(key: str) -> str:
-    """A key as a label: `unit_price` and `unitPrice` read "Unit price", others stay as they are."""
+    """Return a label for a key: `unit_price` and `unitPrice` become "Unit price"."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", key) or len(key) > 60:
         return escape_invisible(key) or "(empty name)"
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", key).replace("_", " ").split()
@@ -155,7 +157,7 @@ def _as_id(match: re.Match[str]) -> str:
     return "-" if char == "/" else f"_{ord(char):x}_"
 
 
-def _is_lost(char: str) -> bool:
+def _is_changed_by_browsers(char: str) -> bool:
     if char in "\n\t" or " " <= char <= "~":
         return False
     if ord(char) & 0xFFFE == 0xFFFE:

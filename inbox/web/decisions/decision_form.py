@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from inbox.forms import ABSENT, Form, build_form, members_of, root_of
+from inbox.forms import ABSENT, Form, build_form, flatten_schema, member_names
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.decisions.edits import offers_edits
@@ -166,7 +166,7 @@ class Sheet:
             schema=schema,
             value=self.offered,
             name="args",
-            posted=self._data,
+            data=self._data,
             secrets=self.secrets,
         )
 
@@ -179,17 +179,17 @@ class Sheet:
             return build_form(
                 schema=self.detail.schema,
                 name="answer",
-                posted=self._data,
+                data=self._data,
                 is_text=not self.detail.schema,
             )
-        members = members_of(self.detail.schema or {})
+        members = member_names(self.detail.schema or {})
         if members is not None and members <= set(self.asked_elsewhere):
             return None
         return build_form(
             schema=self.detail.schema,
             name="answer",
-            leave_out=self.asked_elsewhere,
-            posted=self._data,
+            excluded=self.asked_elsewhere,
+            data=self._data,
         )
 
     @property
@@ -238,11 +238,11 @@ class Sheet:
     @cached_property
     def folded(self) -> list[str]:
         """The ids of the long values that have to be opened before a yes."""
-        asked = list(self.answer.folded) if self.answer else []
+        asked = list(self.answer.collapsible_ids) if self.answer else []
         if self.offered is ABSENT or not self.decides:
             return asked
         if self.args is not None:
-            return [*self.args.folded, *asked]
+            return [*self.args.collapsible_ids, *asked]
         return [ARGS_ID, *asked] if is_long(self.offered_text) else asked
 
     @cached_property
@@ -296,7 +296,7 @@ class Sheet:
     def _schema(self) -> Mapping[str, Any]:
         """What the schema says at its root, wherever in the document that stands."""
         schema = self.detail.schema or {}
-        return root_of(schema) or schema
+        return flatten_schema(schema) or schema
 
     @property
     def _whole_schema(self) -> dict[str, Any]:

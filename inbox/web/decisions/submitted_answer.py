@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from inbox.forms import ABSENT, Form, Problem, asked_elsewhere
+from inbox.forms import ABSENT, Form, Problem, must_leave_out
 from inbox.rules.decisions.edits import NOT_OFFERED
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.runs.states import EntryStatus
@@ -97,7 +97,7 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
     for name in sheet.asked_elsewhere:
         if name in asked and sheet.answer is not None:
             # As the key of a pair, or in a part that is JSON: the button that was pressed decides.
-            label, text = sheet.answer.root.label, asked_elsewhere(name)
+            label, text = sheet.answer.root.label, must_leave_out(name)
             raise AnswerWrong([Problem(f"f-{sheet.answer.name}", f"/{name}", label, text)])
     return {**answer, **asked, **said}
 

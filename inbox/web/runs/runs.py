@@ -191,7 +191,7 @@ def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
     schema = engine.input_schema_of(agent.implementation)
     if schema is None:
         return None
-    return build_form(schema=schema, name="input", posted=request.POST if request else None)
+    return build_form(schema=schema, name="input", data=request.POST if request else None)
 
 
 def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, tuple[Problem, ...]]:

@@ -63,9 +63,7 @@ def test_untouched_survives_the_json_tab_and_the_way_back(case):
     schema, value = arrives(case)
     form = build_form(schema=schema, value=value, name="args")
     for tab in ("tab:json:args", "tab:form:args"):
-        form = build_form(
-            schema=schema, value=value, name="args", posted=open_page(form).press(tab)
-        )
+        form = build_form(schema=schema, value=value, name="args", data=open_page(form).press(tab))
 
         reading = form.read(open_page(form).post())
 

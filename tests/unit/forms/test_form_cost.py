@@ -7,7 +7,7 @@ import pytest
 from django.http import QueryDict
 
 from inbox.forms import ABSENT, build_form
-from inbox.forms.planner import MOST_FIELDS, Planner
+from inbox.forms.planner import MAX_FIELDS, Planner
 from inbox.rules.schema.schemas import check_schema
 from tests.support.forms.form_page import open_page
 
@@ -112,7 +112,7 @@ def test_the_work_of_a_plan_is_counted_and_ends(name):
 
     kinds = [node.kind for node in root.walk() if node.kind != "many"]
     assert planner.schemas.steps <= MOST_STEPS
-    assert len(kinds) <= MOST_FIELDS + 1
+    assert len(kinds) <= MAX_FIELDS + 1
 
 
 def test_what_does_not_fit_is_asked_for_as_json_and_can_still_be_answered():

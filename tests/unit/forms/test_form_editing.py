@@ -48,7 +48,7 @@ def edited(**filled):
 
 def after(button, page, *, schema=ORDER, value=SENT):
     """The form that comes back when a button of it was pressed."""
-    return build_form(schema=schema, value=value, name="args", posted=page.press(button))
+    return build_form(schema=schema, value=value, name="args", data=page.press(button))
 
 
 def test_editing_one_field_changes_only_that_field():
@@ -99,7 +99,7 @@ def test_the_same_form_is_shown_again_with_what_was_typed_and_the_errors_beside_
     form = build_form(schema=ORDER, value=SENT, name="args")
     post = open_page(form).fill("args/lines/0/qty", "0").fill("args/memo", "May").post()
 
-    shown = build_form(schema=ORDER, value=SENT, name="args", posted=post)
+    shown = build_form(schema=ORDER, value=SENT, name="args", data=post)
 
     page = open_page(shown)
     assert page.control("args/memo").value == "May"
@@ -114,7 +114,7 @@ def test_a_button_of_another_form_changes_nothing_and_keeps_what_was_typed():
     page = open_page(build_form(schema=ORDER, value=SENT, name="args")).fill("args/memo", "May")
     post = page.post(draft="add:answer/lines")
 
-    form = build_form(schema=ORDER, value=SENT, name="args", posted=post)
+    form = build_form(schema=ORDER, value=SENT, name="args", data=post)
 
     assert form.read(open_page(form).post()).value == {**SENT, "memo": "May"}
 
@@ -122,7 +122,7 @@ def test_a_button_of_another_form_changes_nothing_and_keeps_what_was_typed():
 def test_a_button_never_calls_wrong_what_is_only_not_there_yet():
     form = build_form(schema=ORDER, name="answer")
 
-    form = build_form(schema=ORDER, name="answer", posted=open_page(form).press("add:answer/lines"))
+    form = build_form(schema=ORDER, name="answer", data=open_page(form).press("add:answer/lines"))
 
     assert not form.problems
     assert "aria-invalid" not in str([c.attributes for c in open_page(form).controls])
@@ -163,7 +163,7 @@ def test_pairs_are_added_renamed_and_removed():
     page = open_page(after("add:args/labels", page))
     page.fill("args/labels@1@key", "project").fill("args/labels@1", "atlas")
     page.fill("args/labels@0@key", "group")
-    form = build_form(schema=ORDER, value=SENT, name="args", posted=page.post())
+    form = build_form(schema=ORDER, value=SENT, name="args", data=page.post())
 
     assert form.read(page.post()).value["labels"] == {"group": "eu", "project": "atlas"}
 
@@ -204,5 +204,5 @@ def test_an_empty_list_is_said_not_guessed():
     assert form.read(page.post()).value is ABSENT
     assert [p.pointer for p in form.read(page.post()).problems] == ["/a"]
 
-    emptied = build_form(schema=schema, name="args", posted=page.press("put:args/a"))
+    emptied = build_form(schema=schema, name="args", data=page.press("put:args/a"))
     assert emptied.read(open_page(emptied).post()).value == {"a": []}

@@ -182,10 +182,10 @@ METHOD = {
 def test_the_value_chooses_its_branch_and_another_one_can_be_chosen():
     value = {"kind": "card", "last4": "4242"}
     form = build_form(schema=METHOD, value=value, name="m")
-    assert form.root.chosen == 1
+    assert form.root.branch_number == 1
 
     form = build_form(
-        schema=METHOD, value=value, name="m", posted=open_page(form).press("branch:0:m")
+        schema=METHOD, value=value, name="m", data=open_page(form).press("branch:0:m")
     )
     page = open_page(form).fill("m@0/iban", "DE02")
 
@@ -194,7 +194,7 @@ def test_the_value_chooses_its_branch_and_another_one_can_be_chosen():
 
 def test_errors_of_a_choice_are_those_of_the_chosen_branch():
     form = build_form(schema=METHOD, name="m")
-    form = build_form(schema=METHOD, name="m", posted=open_page(form).press("branch:0:m"))
+    form = build_form(schema=METHOD, name="m", data=open_page(form).press("branch:0:m"))
 
     reading = form.read(open_page(form).fill("m@0/iban", "D").post())
 
@@ -218,7 +218,7 @@ def test_members_that_the_page_asks_for_itself_are_neither_shown_nor_missed():
         "properties": {"approved": {"type": "boolean"}, "code": {"type": "string"}},
         "required": ["approved", "code"],
     }
-    form = build_form(schema=schema, name="answer", leave_out=("approved", "reason"))
+    form = build_form(schema=schema, name="answer", excluded=("approved", "reason"))
     page = open_page(form)
 
     assert "answer/approved" not in page.post()
@@ -228,18 +228,18 @@ def test_members_that_the_page_asks_for_itself_are_neither_shown_nor_missed():
 
 def test_long_text_is_folded_until_it_was_opened():
     form = build_form(schema=None, value={"body": "word " * 500, "to": "a"}, name="args")
-    assert form.folded == ["f-args-body"]
+    assert form.collapsible_ids == ["f-args-body"]
 
     post = open_page(form).tick("opened", "f-args-body").post(draft="save:args")
-    again = build_form(schema=None, value=form.source.value, name="args", posted=post)
+    again = build_form(schema=None, value=form.source.value, name="args", data=post)
 
-    assert [n.opened for n in again.root.walk() if n.folds] == [True]
+    assert [n.opened for n in again.root.walk() if n.is_collapsible] == [True]
 
 
 @pytest.mark.parametrize("value", ["a\u202eb", {"k": ["\u200b"]}, {"\u200b": 1}])
 def test_what_cannot_be_seen_is_told(value):
-    assert build_form(schema=None, value=value, name="a").has_hidden
-    assert not build_form(schema=None, value="plain\n", name="a").has_hidden
+    assert build_form(schema=None, value=value, name="a").has_invisible_characters
+    assert not build_form(schema=None, value="plain\n", name="a").has_invisible_characters
 
 
 def test_what_cannot_be_seen_is_spelled_out_in_its_field():
@@ -317,7 +317,7 @@ def test_any_field_that_did_not_arrive_is_an_error_and_never_an_empty_answer():
 def to_json(schema, value, typed=None, **more):
     form = build_form(schema=schema, value=value, name="a", **more)
     post = open_page(form).press("tab:json:a")
-    form = build_form(schema=schema, value=value, name="a", posted=post, **more)
+    form = build_form(schema=schema, value=value, name="a", data=post, **more)
     page = open_page(form)
     return form, page if typed is None else page.fill("a.json", typed)
 
@@ -335,7 +335,7 @@ def test_the_json_tab_is_checked_like_the_fields():
 def test_json_that_cannot_be_read_stays_where_it_is_and_says_why(text):
     form, page = to_json({}, {"n": 1}, text)
     if text:
-        again = build_form(schema={}, value={"n": 1}, name="a", posted=page.press("tab:form:a"))
+        again = build_form(schema={}, value={"n": 1}, name="a", data=page.press("tab:form:a"))
         assert (again.tab, open_page(again).control("a.json").value) == ("json", text)
         assert again.problems
 
@@ -346,7 +346,7 @@ def test_what_was_written_as_json_becomes_fields_that_can_be_edited_on():
     schema = {"properties": {"to": {"type": "array", "items": {"type": "string"}}}}
     value = {"to": ["a"]}
     _, page = to_json(schema, value, '{"to": ["x", "y"], "more": {"deep": 1}}')
-    form = build_form(schema=schema, value=value, name="a", posted=page.press("tab:form:a"))
+    form = build_form(schema=schema, value=value, name="a", data=page.press("tab:form:a"))
 
     page = open_page(form).fill("a/to/1", "z")
 
@@ -362,13 +362,13 @@ def test_what_was_typed_into_fields_is_there_as_json():
     form = build_form(schema=schema, value={"s": "a"}, name="a")
     post = open_page(form).fill("a/s", "b").post(draft="tab:json")
 
-    form = build_form(schema=schema, value={"s": "a"}, name="a", posted=post)
+    form = build_form(schema=schema, value={"s": "a"}, name="a", data=post)
 
     assert '"s": "b"' in open_page(form).control("a.json").value
 
 
 def test_what_the_page_asks_for_itself_has_no_place_in_the_json():
-    form, page = to_json({}, ABSENT, '{"approved": true}', leave_out=("approved",))
+    form, page = to_json({}, ABSENT, '{"approved": true}', excluded=("approved",))
 
     assert "approved" in form.read(page.post()).problems[0].message
 

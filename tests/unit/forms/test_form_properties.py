@@ -68,7 +68,7 @@ def test_any_buttons_pressed_leave_a_form_that_can_be_read(pair, is_there, press
     for press in presses:
         page = open_page(form)
         button = page.buttons[press % len(page.buttons)]
-        form = build_form(schema=schema, value=value, name="args", posted=page.press(button))
+        form = build_form(schema=schema, value=value, name="args", data=page.press(button))
 
     page = open_page(form)
     reading = form.read(page.post())
@@ -108,7 +108,7 @@ def test_whatever_is_posted_is_read_or_refused(pair, is_there, data):
     post = QueryDict(urlencode(pairs))
 
     reading = form.read(post)
-    shown = build_form(schema=schema, value=value, name="args", posted=post)
+    shown = build_form(schema=schema, value=value, name="args", data=post)
 
     assert open_page(shown).ids
     if reading.value is not ABSENT:

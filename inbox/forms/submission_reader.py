@@ -1,0 +1,263 @@
+"""Reading of submissions: converts planned nodes to a value; unedited parts stay unchanged."""
+
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.utils.translation import gettext
+
+from agents.agui import strict_json
+from inbox.forms import labels
+from inbox.forms.form_nodes import Node
+from inbox.forms.scalar_fields import UNSET
+from inbox.forms.submission import Submission
+from inbox.forms.values import ABSENT, plain_newlines
+from inbox.rules.schema.secrets import MASK
+
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_LOCAL = re.compile(r"[0-9]{4,6}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?")
+_TEXTS = ("text", "area")
+Path = tuple[str | int, ...]
+
+
+@dataclass
+class SubmissionReader:
+    """A reader of one submission, which adds problems to the nodes."""
+
+    submission: Submission
+    nodes_by_path: dict[Path, list[Node]] = field(default_factory=dict)
+    errors: list[tuple[Path, Node]] = field(default_factory=list)
+    #: Required groups without input: not part of the value, but checked for missing fields.
+    empty_groups: list[tuple[Path, Any]] = field(default_factory=list)
+    may_quote_values: bool = True  #: whether errors may contain values (no secrets)
+
+    def read(self, node: Node, path: Path = (), *, parent: Node | None = None) -> Any:
+        self.nodes_by_path.setdefault(path, []).append(node)
+        if node.kind == "fixed":
+            return self._fixed(node, path, parent)
+        readers = {
+            "group": self._group,
+            "list": self._list,
+            "branch": self._branch,
+            "many": self._many,
+            "choice": self._choice,
+            "select": self._choice,
+        }
+        return readers.get(node.kind, self._typed)(node, path)
+
+    def add_error(self, node: Node, path: Path, message: str) -> Any:
+        node.problems.append(message)
+        self.errors.append((path, node))
+        return ABSENT
+
+    def with_required_groups(self, value: Any) -> Any:
+        """Return the value with required empty groups added, so that errors name their fields."""
+        for path, group in sorted(self.empty_groups, key=lambda item: len(item[0])):
+            value = _with(value, path, group)
+        return value
+
+    # -- one value ------------------------------------------------------------------------------
+
+    def _typed(self, node: Node, path: Path) -> Any:
+        text = self.submission.text(node.name)
+        if text is None:
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        text = plain_newlines(text)
+        # Browsers submit newlines as CRLF, and all other text unchanged.
+        untouched = text == plain_newlines(node.initial_text)
+        if node.is_null:
+            is_typed = text and not untouched
+            return self.add_error(node, path, gettext(labels.CLEAR_OR_UNTICK)) if is_typed else None
+        if untouched and (node.original is not None or node.kind == "json"):
+            return node.original
+        if node.is_masked and MASK[:2] in text:
+            return self.add_error(node, path, gettext(labels.PART_OF_MASK))
+        if text == "" or (not text.strip() and node.kind not in _TEXTS):
+            return self._emptied(node)
+        return self._parsed(node, path, text)
+
+    def _parsed(self, node: Node, path: Path, text: str) -> Any:
+        match node.kind:
+            case "number":
+                return self._number(node, path, text.strip())
+            case "moment":
+                return _in_utc(text)
+            case "json":
+                return self._json(node, path, text)
+        return text
+
+    def _emptied(self, node: Node) -> Any:
+        """Return the value of a cleared field: "" for a required text, otherwise ABSENT."""
+        was_there = node.original is not ABSENT and node.original is not None
+        return "" if node.required and was_there and node.kind in _TEXTS else ABSENT
+
+    def _number(self, node: Node, path: Path, text: str) -> Any:
+        if len(text) > 400 or not _NUMBER.fullmatch(text):
+            return self.add_error(node, path, gettext(labels.INVALID_NUMBER))
+        try:
+            value = strict_json.loads(text)
+            lost = Decimal(text) != Decimal(repr(value))
+        except strict_json.JsonRejected as error:
+            return self.add_error(node, path, str(error))
+        except InvalidOperation:
+            return self.add_error(node, path, gettext(labels.INVALID_NUMBER))
+        if lost:
+            return self.add_error(node, path, labels.too_many_digits(repr(value)))
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    def _json(self, node: Node, path: Path, text: str) -> Any:
+        try:
+            return strict_json.loads(text)
+        except strict_json.JsonRejected as error:
+            return self.add_error(node, path, str(error))
+
+    def _choice(self, node: Node, path: Path) -> Any:
+        if not self.submission.has(f"{node.name}@here"):
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        text = self.submission.text(node.name)
+        if text is None:
+            # A set radio button cannot be unset, and a select is always sent.
+            was_set = node.kind == "select" or any(
+                o.value == node.initial_text for o in node.options
+            )
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING)) if was_set else ABSENT
+        for option in node.options:
+            if option.value == text:
+                return option.data
+        if text == UNSET:
+            return ABSENT
+        return self.add_error(node, path, gettext(labels.INVALID_CHOICE))
+
+    def _many(self, node: Node, path: Path) -> Any:
+        is_submitted = self.submission.has(f"{node.name}@here") and self.submission.state(node.name)
+        if not is_submitted:
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        chosen = self.submission.texts(node.name)
+        data = {option.value: option.data for option in node.options}
+        if not set(chosen) <= data.keys():
+            return self.add_error(node, path, gettext(labels.INVALID_CHOICE))
+        before = node.initial_text.split(",") if node.initial_text else []
+        if set(before) == set(chosen) and node.original is not ABSENT:
+            return node.original
+        remaining = [number for number in before if number in chosen]
+        added = [number for number in data if number in chosen and number not in before]
+        if not chosen and node.state == "auto":
+            return ABSENT
+        return [data[number] for number in [*remaining, *added]]
+
+    def _fixed(self, node: Node, path: Path, parent: Node | None) -> Any:
+        if node.original is not ABSENT:
+            return node.original
+        if "const" in node.schema:
+            # The agent's object is not extended; only new objects get their constants.
+            is_new = parent is None or parent.original is ABSENT
+            needed = is_new and (node.required or (parent is not None and parent.is_in_branch))
+            return node.schema["const"] if needed else ABSENT
+        if node.required:
+            self.add_error(node, path, gettext(labels.READ_ONLY_MISSING))
+        return ABSENT
+
+    # -- more than one --------------------------------------------------------------------------
+
+    def _branch(self, node: Node, path: Path) -> Any:
+        if self.submission.branch(node.name) is None:
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        return self.read(node.fields[0], path) if node.fields else ABSENT
+
+    def _is_there(self, node: Node, path: Path) -> bool | None:
+        if self.submission.state(node.name) is None:
+            self.add_error(node, path, gettext(labels.FIELD_MISSING))
+            return None
+        return node.is_present
+
+    def _group(self, node: Node, path: Path) -> Any:
+        is_present = self._is_there(node, path)
+        if not is_present:
+            return None if is_present is False and node.is_null else ABSENT
+        members: dict[str, Any] = {}
+        has_input = False
+        for child in node.fields:
+            value = self.read(child, (*path, child.key), parent=node)
+            if value is ABSENT:
+                continue
+            if child.is_empty:
+                self.empty_groups.append(((*path, child.key), value))
+                continue
+            members[child.key] = value
+            has_input |= child.kind != "fixed"
+        if node.accepts_rows:
+            members |= self._pairs(node, path, members)
+        if node.state == "auto" and not has_input and not node.rows:
+            # Without input there is no value; missing required fields are reported separately.
+            node.is_empty = True
+        return _in_order(members, node.original)
+
+    def _pairs(self, node: Node, path: Path, properties: dict[str, Any]) -> dict[str, Any]:
+        if self.submission.tokens(node.name) is None:
+            self.add_error(node, path, gettext(labels.FIELD_MISSING))
+            return {}
+        pairs: dict[str, Any] = {}
+        for row in node.rows:
+            assert row.key is not None  # noqa: S101 - pairs have keys
+            submitted_key = self.submission.text(row.key.name)
+            key = submitted_key
+            if submitted_key is None:
+                self.add_error(row.key, path, gettext(labels.FIELD_MISSING))
+            elif submitted_key == "" and row.key.original != "":
+                self.add_error(row.key, path, gettext(labels.KEY_MISSING))
+                key = None
+            elif submitted_key in properties or submitted_key in pairs:
+                self.add_error(row.key, (*path, submitted_key), gettext(labels.DUPLICATE_KEY))
+                key = None
+            value = self.read(row.node, (*path, key if key is not None else ""))
+            if key is not None:
+                if value is ABSENT and not row.node.problems:
+                    self.add_error(row.node, (*path, key), labels.missing_text(row.node))
+                elif value is not ABSENT:
+                    pairs[key] = value
+        return pairs
+
+    def _list(self, node: Node, path: Path) -> Any:
+        is_present = self._is_there(node, path)
+        if not is_present:
+            return None if is_present is False and node.is_null else ABSENT
+        if self.submission.tokens(node.name) is None:
+            return self.add_error(node, path, gettext(labels.FIELD_MISSING))
+        if not node.rows and node.state == "auto":
+            return ABSENT
+        items: list[Any] = []
+        for row in node.rows:
+            item_path = (*path, len(items))
+            value = self.read(row.node, item_path)
+            if value is ABSENT:
+                if not row.node.problems:
+                    self.add_error(row.node, item_path, labels.missing_text(row.node))
+            else:
+                items.append(value)
+        return items
+
+
+def _in_utc(text: str) -> str:
+    """Return the text of a datetime-local control as UTC; other texts unchanged."""
+    if not _LOCAL.fullmatch(text):
+        return text
+    return f"{text}:00Z" if text.count(":") == 1 else f"{text}Z"
+
+
+def _with(value: Any, path: Path, member: Any) -> Any:
+    if not path:
+        return member
+    first, *rest = path
+    if isinstance(value, list) and isinstance(first, int) and first < len(value):
+        return [*value[:first], _with(value[first], tuple(rest), member), *value[first + 1 :]]
+    if isinstance(value, dict) and (not rest or first in value):
+        return {**value, first: _with(value.get(first), tuple(rest), member)}
+    return value
+
+
+def _in_order(members: dict[str, Any], original: Any) -> dict[str, Any]:
+    """Return the members in the agent's order, followed by new ones."""
+    if not isinstance(original, dict):
+        return members
+    return {key: members[key] for key in original if key in members} | members
