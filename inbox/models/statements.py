@@ -3,7 +3,7 @@ SQL of the hot paths, compiled once from the models and executed with new parame
 
 Django builds a query anew each time that it runs, which costs several times what the database needs
 for it. A statement here is written as an ordinary queryset, with `Params` in place of values; it is
-compiled when it is first used, for each database vendor and each length of its lists. Everything
+compiled when it is first used, for each database vendor and size of its lists. Everything
 else in the product uses the ORM directly.
 """
 
@@ -22,8 +22,8 @@ from django.db.transaction import TransactionManagementError
 
 Row = TypeVar("Row")
 
-#: Statements with longer lists are compiled each time; inserts are divided into as many rows.
-_LONGEST = 32
+#: Rows of one INSERT.
+_MOST_ROWS = 128
 
 #: Fields without a conversion of their own.
 _PLAIN_FIELDS = (
@@ -77,14 +77,15 @@ class _Statement(Generic[Row]):
 
     def _execute(self, cursor: Any, names: Sequence[str], params: Mapping[str, Any]) -> _Compiled:
         lengths = {
-            name: len(value) for name, value in params.items() if isinstance(value, (list, tuple))
+            name: _rounded(len(value))
+            for name, value in params.items()
+            if isinstance(value, (list, tuple))
         }
         key = (connection.vendor, *names, *lengths.values())
         compiled = self._compiled.get(key)
         if compiled is None:
             compiled = self._compile(names, self._queryset(Params(lengths)))
-            if max(lengths.values(), default=0) <= _LONGEST:
-                self._compiled[key] = compiled
+            self._compiled[key] = compiled
         if compiled.locks and not connection.in_atomic_block:
             raise TransactionManagementError("Rows are locked in transactions only.")
         cursor.execute(compiled.sql, [_filled(item, params) for item in compiled.params])
@@ -158,8 +159,12 @@ def insert(rows: Sequence[models.Model]) -> None:
 
     Fields with `db_default` have to have a value.
     """
-    for start in range(0, len(rows), _LONGEST):
-        _insert(rows[start : start + _LONGEST])
+    start = 0
+    while start < len(rows):
+        # Powers of two, for few statements.
+        number = min(1 << (len(rows) - start).bit_length() - 1, _MOST_ROWS)
+        _insert(rows[start : start + number])
+        start += number
 
 
 _UPDATES: dict[type[models.Model], Update] = {}
@@ -206,7 +211,12 @@ def _filled(item: Any, params: Mapping[str, Any]) -> Any:
     if type(item) is not _Slot:
         return item
     value = params[item.name]
-    return _plain(value if item.place is None else value[item.place])
+    return _plain(value if item.place is None else value[min(item.place, len(value) - 1)])
+
+
+def _rounded(length: int) -> int:
+    """Return the next power of two: a list's last value is repeated, for fewer statements."""
+    return 1 << (length - 1).bit_length() if length else 0
 
 
 def _plain(value: Any) -> Any:
