@@ -72,7 +72,7 @@ class EngineJournal:
         self._begun_once.discard(tool_call_id)
 
     def _begin(self, before: run_lease.EventBatch, wanted: Sequence[CallAttempt]) -> Sequence[Any]:
-        return run_lease.start_tool_calls(lease=self._lease, batch=before, wanted=wanted)
+        return run_lease.start_tool_calls(lease=self._lease, batch=before, attempts=wanted)
 
     def _undo_begin(self, before: run_lease.EventBatch, ids: Sequence[str]) -> Sequence[Any]:
         run_lease.reset_tool_calls(lease=self._lease, batch=before, ids=ids)

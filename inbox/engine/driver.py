@@ -98,7 +98,7 @@ class Driver:
             raise
         except ArgumentsDiffer as error:
             self._log.warning("arguments not approved", tool_call=error.tool_call_id)
-            return self._fail(error.code, PUBLIC_MESSAGES[error.code], refused=error)
+            return self._fail(error.code, PUBLIC_MESSAGES[error.code], mismatch=error)
         except (RunFailure, ProtocolViolation, ReplayDiverged) as error:
             self._log.warning("run failed", error=str(error)[:500])
             return self._fail(_code_of(error), PUBLIC_MESSAGES[_code_of(error)])
@@ -204,11 +204,11 @@ class Driver:
         self._end(last, status, interrupts=interrupts)
         return status
 
-    def _fail(self, code: str, message: str, refused: ArgumentsDiffer | None = None) -> str:
+    def _fail(self, code: str, message: str, mismatch: ArgumentsDiffer | None = None) -> str:
         if self._is_in_doubt(code):
             return RunStatus.INTERRUPTED
         last = self._out.fail(code=code[:40], message=message[:2_000])
-        self._end(last, RunStatus.FAILED, error_code=code[:40], refused=refused)
+        self._end(last, RunStatus.FAILED, error_code=code[:40], mismatch=mismatch)
         return RunStatus.FAILED
 
     def _is_in_doubt(self, code: str) -> bool:
@@ -227,7 +227,7 @@ class Driver:
         run_lease.finish_run(
             lease=self._lease,
             batch=merge(self._waiting, last),
-            ending=run_lease.RunResult(
+            result=run_lease.RunResult(
                 status=status,
                 messages=json.dumps(kept["messages"]),
                 state=json.dumps(kept["state"]),

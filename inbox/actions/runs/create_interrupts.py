@@ -1,4 +1,4 @@
-"""Storing the questions that a run ended with."""
+"""Storing the interrupts that a run ended with."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -29,8 +29,7 @@ from inbox.rules.runs.proposals import Proposal, proposal_of
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.schema.secrets import NAMES, Secrets
 
-#: Characters of a tool's name, as of a call's.
-MAX_TOOL = 200
+MAX_TOOL_NAME_CHARACTERS = 200
 
 
 def build_interrupts(
@@ -45,25 +44,24 @@ def build_interrupts(
     """
     Return the rows of the interrupts that a run ends with; `open_interrupts` stores them.
 
-    `proposed` are the calls that were stored with them; those from before are read. `endpoint` is
-    the digest of where the agent is, "" for one of this installation.
+    `proposed` are the tool calls stored in the same transaction; earlier ones are read here.
+    `endpoint` is the digest of a remote agent's address, "" for an agent of this installation.
     """
     tool_calls = {call.tool_call_id: call for call in proposed}
-    call_ids = {item.tool_call_id for item in interrupts if item.tool_call_id}
-    if before := call_ids - tool_calls.keys():
-        tool_calls |= calls.calls_by_id(thread, before)
+    call_ids = {interrupt.tool_call_id for interrupt in interrupts if interrupt.tool_call_id}
+    if earlier_ids := call_ids - tool_calls.keys():
+        tool_calls |= calls.calls_by_id(thread, earlier_ids)
     return [
         _interrupt(
             thread,
             run,
-            item,
-            tool_calls.get(item.tool_call_id or ""),
+            interrupt,
+            tool_calls.get(interrupt.tool_call_id or ""),
             position,
             endpoint,
             now,
-            is_operators=not endpoint,
         )
-        for position, item in enumerate(interrupts)
+        for position, interrupt in enumerate(interrupts)
     ]
 
 
@@ -83,10 +81,10 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     """
     ids = [row.interrupt_id for row in rows]
     if _USED_IDS.first(thread=thread.pk, ids=ids):
-        # A retried answer to the first interrupt would answer the second.
+        # A replayed answer to the earlier interrupt would answer this one.
         raise errors.ProtocolBroken("An interrupt id was used before on this thread.")
-    # An agent that asks about a call it began says that the call paused before its effect. For a
-    # `once` call its word is not enough: that one is in doubt by now.
+    # An interrupt about a started call means that the call paused before its effect. A `once` call
+    # is IN_DOUBT by now, and stays so: the agent's word is not enough for it.
     begun = [row.tool_call.pk for row in rows if row.tool_call and row.tool_call.started_at]
     if begun:
         started = ToolCall.objects.filter(pk__in=begun, state=ToolCallState.STARTED)
@@ -116,27 +114,26 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
 def _interrupt(
     thread: Thread,
     run: Run,
-    item: WireInterrupt,
+    interrupt: WireInterrupt,
     call: ToolCall | None,
     position: int,
     endpoint: str,
     now: datetime,
-    *,
-    is_operators: bool,
 ) -> Interrupt:
-    asked = _as_asked(item)
-    expires_at = parse_expiry(item.expires_at) if item.expires_at else None
+    body = _agent_body(interrupt)
+    expires_at = parse_expiry(interrupt.expires_at) if interrupt.expires_at else None
     args = json.loads(call.approved_args) if call else None
-    proposal = proposal_of(asked) if call is None else None
-    tool = call.name if call else _tool_of(proposal)
-    message = item.message or ""
-    shown_args = _without_secrets(item, args)
+    proposal = proposal_of(body) if call is None else None
+    tool = call.name if call else _proposed_tool(proposal)
+    message = interrupt.message or ""
+    # Masked: neither a heading nor a search may reveal a secret.
+    masked_args = Secrets(interrupt.response_schema, at="editedArgs").masked(args)
     title = heading_of(
-        reason=item.reason,
+        reason=interrupt.reason,
         message=message,
-        is_operators=is_operators,
+        is_operators=not endpoint,
         tool=tool,
-        values=(NAMES.masked(proposal.values) if proposal else shown_args) or {},
+        values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
         written=thread.team.headings,
     )
     return Interrupt(
@@ -145,20 +142,20 @@ def _interrupt(
         thread=thread,
         run=run,
         tool_call=call,
-        interrupt_id=item.id,
+        interrupt_id=interrupt.id,
         position=position,
-        reason=item.reason,
+        reason=interrupt.reason,
         args=call.approved_args if call else None,
         title=title,
         message=" ".join(message.split())[:MAX_HEADING_CHARACTERS],
         tool=tool,
-        shape=_shape(thread, item, tool, args),
-        search_text=search_text_of(title, message, tool, args=shown_args),
-        # In the agent's order, which is that of the form's fields; only the digest is canonical.
-        body=json.dumps(asked, ensure_ascii=False),
+        shape=_similarity_key(thread, interrupt, tool, args),
+        search_text=search_text_of(title, message, tool, args=masked_args),
+        # Not canonical: the agent's order of members is the order of the form's fields.
+        body=json.dumps(body, ensure_ascii=False),
         view_digest=view_digest(
             version=VIEW_VERSION,
-            asked=without_signoff_metadata(asked),
+            asked=without_signoff_metadata(body),
             tool=call.name if call else None,
             args=call.approved_args if call else None,
         ),
@@ -171,31 +168,26 @@ def _interrupt(
     )
 
 
-def _as_asked(item: WireInterrupt) -> dict[str, Any]:
-    """Return what the agent asks; of `metadata.signoff` only `present` is the agent's."""
-    asked: dict[str, Any] = item.model_dump(mode="json", by_alias=True, exclude_none=True)
-    metadata = asked.get("metadata")
+def _agent_body(interrupt: WireInterrupt) -> dict[str, Any]:
+    """Return the interrupt as JSON, with only the agent's part of `metadata.signoff`."""
+    body: dict[str, Any] = interrupt.model_dump(mode="json", by_alias=True, exclude_none=True)
+    metadata = body.get("metadata")
     if isinstance(metadata, dict) and SIGNOFF in metadata:
-        given = metadata.pop(SIGNOFF)
-        if isinstance(given, dict) and "present" in given:
-            metadata[SIGNOFF] = {"present": given["present"]}
-    return asked
+        signoff = metadata.pop(SIGNOFF)
+        if isinstance(signoff, dict) and "present" in signoff:
+            metadata[SIGNOFF] = {"present": signoff["present"]}
+    return body
 
 
-def _tool_of(proposal: Proposal | None) -> str:
-    """The tool that is proposed without a call, for lists and filters; "" if none is."""
-    return proposal.name[:MAX_TOOL] if proposal and proposal.is_call else ""
+def _proposed_tool(proposal: Proposal | None) -> str:
+    """Return the tool that an interrupt without a tool call proposes to call; "" if none."""
+    return proposal.name[:MAX_TOOL_NAME_CHARACTERS] if proposal and proposal.is_call else ""
 
 
-def _without_secrets(item: WireInterrupt, args: Any) -> Any:
-    """The arguments with masks: nobody finds out a secret by searching, or in a heading."""
-    return Secrets(item.response_schema, at="editedArgs").masked(args)
-
-
-def _shape(thread: Thread, item: WireInterrupt, tool: str, args: Any) -> str:
-    """Only approvals of a call are alike: whatever else is asked has an answer of its own."""
-    if not tool or item.reason != Reason.TOOL_CALL:
+def _similarity_key(thread: Thread, interrupt: WireInterrupt, tool: str, args: Any) -> str:
+    """Return the key of similar approvals; "" for other interrupts, which are never similar."""
+    if not tool or interrupt.reason != Reason.TOOL_CALL:
         return ""
     return similarity_key(
-        agent=str(thread.agent_id), tool=tool, args=args, schema=item.response_schema
+        agent=str(thread.agent_id), tool=tool, args=args, schema=interrupt.response_schema
     )

@@ -1,4 +1,4 @@
-"""Storing which interrupts a client of an older dialect was told of last."""
+"""Recording which interrupts were last delivered to a client of a legacy dialect."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ from inbox.rules.people.access import Actor, actor_key
 @transaction.atomic(durable=True)
 def record_delivered_outcome(*, run: Run, interrupt_ids: Sequence[str], actor: Actor) -> None:
     """
-    Store that these interrupts of a run are delivered to the actor, in place of earlier ones.
+    Record that these interrupts of a run are delivered to the actor; replaces the last delivery.
 
-    Such clients may answer without an interrupt id: the answer then counts for what was delivered
-    last, and for nothing else, also after a restart. Safe to replay.
+    A client of a legacy dialect may answer without an interrupt id. The answer then applies to the
+    last delivery only. Safe to replay.
     """
     delivered = DeliveredOutcome(
         thread_id=run.thread_id,

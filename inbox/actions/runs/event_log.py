@@ -1,4 +1,4 @@
-"""Appending to a thread's event log, under its lock."""
+"""Appending events to a thread's log, under its lock."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from inbox.models.statements import insert, save_fields
 
 
 class Frame(NamedTuple):
-    """An event ready to be stored: encoded once, for every follower."""
+    """An event encoded as JSON, as it is stored and sent to every subscriber."""
 
     type: str
     body: str
@@ -21,7 +21,6 @@ class Frame(NamedTuple):
 
 
 def encode_frame(event: BaseEvent, *, from_agent: bool = False) -> Frame:
-    """Encode an event."""
     return Frame(event.type.value, wire.encode(event), from_agent)
 
 
@@ -34,9 +33,9 @@ def append_frames(
     changed: Sequence[str] = (),
 ) -> None:
     """
-    Give the frames the thread's next numbers; the thread is locked, so there is no gap.
+    Append frames under the thread's next sequence numbers, without gaps as the thread is locked.
 
-    `changed` names other fields of the thread that the caller has set.
+    Saves the thread; `changed` names other fields of it that the caller has set.
     """
     if not frames:
         return
@@ -47,18 +46,18 @@ def append_frames(
                 thread_id=thread.pk,
                 run_id=run.pk,
                 seq=first + offset,
-                type=item.type,
-                body=item.body,
-                from_agent=item.from_agent,
+                type=frame.type,
+                body=frame.body,
+                from_agent=frame.from_agent,
                 at=now,
             )
-            for offset, item in enumerate(frames)
+            for offset, frame in enumerate(frames)
         ]
     )
     thread.next_seq = first + len(frames)
     thread.updated_at = now
     save_fields(thread, "next_seq", "updated_at", *changed)
     rows = [
-        (first + offset, str(run.pk), item.type, item.body) for offset, item in enumerate(frames)
+        (first + offset, str(run.pk), frame.type, frame.body) for offset, frame in enumerate(frames)
     ]
     wakeups.wake_subscribers_on_commit(thread.pk, rows)

@@ -1,4 +1,4 @@
-"""What becomes of a run whose worker is gone."""
+"""Recovering runs whose worker is lost, and asking people about calls in doubt."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.runs.create_interrupts import build_interrupts, open_interrupts
-from inbox.actions.runs.run_lease import RunLease, lock_leased_run
+from inbox.actions.runs.run_lease import RunLease, lock_and_renew
 from inbox.actions.runs.run_termination import close_run
 from inbox.models import Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_thread
@@ -33,12 +33,12 @@ from inbox.rules.runs.states import Reason, RunStatus
 MAX_ATTEMPTS = 3
 
 
-def _outcome(name: str, title: str, **more: Any) -> dict[str, Any]:
-    known = {"outcome": {"const": name}, **more}
-    return {"title": title, "type": "object", "properties": known, "required": ["outcome"]}
+def _outcome(name: str, title: str, **more_properties: Any) -> dict[str, Any]:
+    properties = {"outcome": {"const": name}, **more_properties}
+    return {"title": title, "type": "object", "properties": properties, "required": ["outcome"]}
 
 
-#: How a person clears up whether a tool that was started did its work.
+#: The response schema of an interrupt that asks whether a started tool has done its work.
 DOUBT_SCHEMA = {
     "oneOf": [
         _outcome(
@@ -60,11 +60,11 @@ DOUBT_SCHEMA = {
 @transaction.atomic(durable=True)
 def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     """
-    Take a run away from a worker whose lease ran out; return what became of it.
+    Take a run from a worker whose lease has expired, and return the run's new status.
 
-    It is driven again from its journal if nothing can happen twice; a `once` tool that was started
-    becomes a question to a person, whose answer the agent is driven again with; otherwise the run
-    fails with WORKER_LOST. Returns None, and does nothing, if the worker turns out to be alive.
+    A run is queued again if no effect can happen twice. A started `once` call interrupts the run to
+    ask a person about the outcome. A run that cannot be restarted fails with WORKER_LOST. Returns
+    None, and does nothing, if the worker is alive.
     """
     thread, now = lock_thread(runs=run_id)
     run = Run.objects.get(pk=run_id)
@@ -72,7 +72,7 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
         return None
     doubtful = list(calls.calls_in_flight(thread))
     if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
-        _fail(thread, run, now)
+        _fail_lost_run(thread, run, now)
     elif doubtful:
         interrupt_about_calls(
             thread, run, doubtful, now, "The worker died while {tool} was running. Did it happen?"
@@ -95,14 +95,14 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
 @transaction.atomic(durable=True)
 def interrupt_in_doubt(*, lease: RunLease) -> bool:
     """
-    End a run that fails while `once` calls are under way with the question what came of them.
+    Interrupt a failing run that has `once` calls in flight, to ask a person about their outcomes.
 
-    Returns False, and does nothing, if there are none. What the run said must be committed before.
+    Returns False, and does nothing, if there are none. The run's events must be committed before.
 
     Raises:
         LeaseLost: the run was ended or taken over.
     """
-    thread, now = lock_leased_run(lease)
+    thread, now = lock_and_renew(lease)
     doubtful = list(calls.calls_in_flight(thread))
     if not doubtful:
         return False
@@ -132,15 +132,15 @@ def _queue_again(run: Run, now: datetime) -> None:
     wakeups.wake_workers_on_commit(run.pk)
 
 
-def _fail(thread: Thread, run: Run, now: datetime) -> None:
-    lost: BaseEvent = RunErrorEvent(
+def _fail_lost_run(thread: Thread, run: Run, now: datetime) -> None:
+    error: BaseEvent = RunErrorEvent(
         message="The worker was lost and the run cannot be continued.", code="WORKER_LOST"
     )
     close_run(
         thread=thread,
         run=run,
         status=RunStatus.FAILED,
-        terminal=lost,
+        terminal=error,
         now=now,
         error_code="WORKER_LOST",
     )
@@ -150,9 +150,9 @@ def interrupt_about_calls(
     thread: Thread, run: Run, doubtful: list[ToolCall], now: datetime, message: str
 ) -> None:
     """
-    End the run with the question, for each of these calls, whether it happened.
+    End the run with an interrupt about each of these calls.
 
-    The caller holds the lock; `message` has a place for the `{tool}`.
+    The caller holds the lock; `message` contains the placeholder `{tool}`.
     """
     interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, doubtful, message))
 
@@ -165,33 +165,37 @@ def interrupt_run(
     interrupts: Sequence[WireInterrupt] = (),
     repeats: Sequence[tuple[Interrupt, WireInterrupt]] = (),
 ) -> None:
-    """End a run from outside its worker with these interrupts; `repeats` ask earlier ones again."""
-    asked = [*(again for _, again in repeats), *interrupts]
+    """
+    End a run with these interrupts, from outside its worker; the caller holds the lock.
+
+    `repeats` are interrupts that replace earlier ones, as (earlier row, new interrupt).
+    """
+    new_interrupts = [*(interrupt for _, interrupt in repeats), *interrupts]
     rows = build_interrupts(
         thread=thread,
         run=run,
-        interrupts=asked,
+        interrupts=new_interrupts,
         endpoint=endpoint_digest_of(thread.agent_id),
         now=now,
     )
     for row, (original, _) in zip(rows, repeats, strict=False):
         row.repeats_id = original.pk
-    sent = [WireInterrupt.model_validate(wire_interrupt(row)) for row in rows]
+    wire_interrupts = [WireInterrupt.model_validate(wire_interrupt(row)) for row in rows]
     finished = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
-        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=sent),
+        outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=wire_interrupts),
     )
     close_run(thread=thread, run=run, status=RunStatus.INTERRUPTED, terminal=finished, now=now)
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
 
 
 def doubt_interrupts(run: Run, calls: Iterable[ToolCall], message: str) -> list[WireInterrupt]:
-    """Return an interrupt about each call; `message` has a place for the `{tool}`."""
-    return [_doubt(run, call, message.format(tool=call.name)) for call in calls]
+    """Return an interrupt about each call; `message` contains the placeholder `{tool}`."""
+    return [_doubt_interrupt(run, call, message.format(tool=call.name)) for call in calls]
 
 
-def _doubt(run: Run, call: ToolCall, message: str) -> WireInterrupt:
+def _doubt_interrupt(run: Run, call: ToolCall, message: str) -> WireInterrupt:
     return WireInterrupt(
         id=f"{run.pk}-doubt-{call.pk}",
         reason=Reason.OUTCOME_UNKNOWN,

@@ -1,7 +1,6 @@
-"""Asking people again, where the answers that a run went on with cannot be used once more."""
+"""Repeating interrupts whose decisions cannot be used again when a run is retried."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 
 from ag_ui.core import Interrupt as WireInterrupt
 from uuid6 import uuid7
@@ -15,14 +14,14 @@ from inbox.rules import errors
 from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from inbox.rules.text.messages import TranslatableMessage
 
-_MAY_RUN = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
+_NOT_STARTED = (ToolCallState.PROPOSED, ToolCallState.LAPSED)
 
 
-def approved_calls(asked: Sequence[InterruptWithDecision]) -> list[ToolCall]:
-    """Return the calls among these that were approved, and that a retry would run."""
+def approved_calls(interrupts: Sequence[InterruptWithDecision]) -> list[ToolCall]:
+    """Return the approved tool calls that a retry would execute."""
     return [
         item.row.tool_call
-        for item in asked
+        for item in interrupts
         if item.row.tool_call is not None
         and item.row.reason == Reason.TOOL_CALL
         and item.row.status == InterruptStatus.RESOLVED
@@ -31,43 +30,43 @@ def approved_calls(asked: Sequence[InterruptWithDecision]) -> list[ToolCall]:
 
 
 def _may_start(call: ToolCall) -> bool:
-    """Return whether a retry would run the call; one with a lasting effect is asked about first."""
+    """Return whether a retry executes the call without asking about its outcome first."""
     if call.state == ToolCallState.STARTED:
         return call.effect != "once"
     return call.state == ToolCallState.PROPOSED
 
 
 def plan_repeats(
-    asked: Sequence[InterruptWithDecision], problem: errors.RunFailure
+    interrupts: Sequence[InterruptWithDecision], problem: errors.RunFailure
 ) -> list[tuple[Interrupt, WireInterrupt]]:
     """
-    Return the interrupts to ask once more, with what is asked, and make their calls proposals.
+    Return the interrupts to repeat, as (row, new interrupt), and reset their calls to proposals.
 
-    A lapsed approval is asked for again, and the answers beside it stay; in any other case no
-    answer is used again. Calls that have started are never asked about.
+    After a lapsed approval only approvals are repeated, and other decisions are used again. After
+    any other failure all interrupts are repeated. Calls that have started are not.
 
     Raises:
-        RetryRejected: there is nothing that could be asked again.
+        RetryRejected: no interrupt can be repeated.
     """
     has_lapsed = isinstance(problem, errors.ApprovalLapsed)
-    again = [item for item in asked if _is_repeatable(item.row, only_calls=has_lapsed)]
-    if not again:
+    repeatable = [item for item in interrupts if _is_repeatable(item.row, only_calls=has_lapsed)]
+    if not repeatable:
         raise errors.RetryRejected(
             TranslatableMessage(
                 "The answers to this run cannot be verified, so nobody can try it again."
             )
         )
-    rows = [item.row for item in again]
+    rows = [item.row for item in repeatable]
     calls = {row.tool_call.pk: row.tool_call for row in rows if row.tool_call is not None}
     for call in calls.values():
         move_row(call, ToolCallState.PROPOSED)
         call.edited_args, call.verdict, call.decided_by = None, "", ""
     save_calls(calls.values(), ["state", "edited_args", "verdict", "decided_by"])
-    return [(_latest(item), _asked_again(item.row)) for item in again]
+    return [(_latest(item), _copy(item.row)) for item in repeatable]
 
 
 def _latest(item: InterruptWithDecision) -> Interrupt:
-    """Return the interrupt that was answered last: the agent's own, or what repeated it."""
+    """Return the interrupt that was decided last: the original, or the one that repeated it."""
     return item.decision.interrupt if item.decision is not None else item.row
 
 
@@ -76,16 +75,14 @@ def _is_repeatable(row: Interrupt, *, only_calls: bool) -> bool:
         return not only_calls
     state = ToolCallState(row.tool_call.state)
     if only_calls:
-        return row.reason == Reason.TOOL_CALL and state in _MAY_RUN
-    return state in (*_MAY_RUN, ToolCallState.NOT_RUN)
+        return row.reason == Reason.TOOL_CALL and state in _NOT_STARTED
+    return state in (*_NOT_STARTED, ToolCallState.NOT_RUN)
 
 
-def _asked_again(row: Interrupt) -> WireInterrupt:
-    asked = WireInterrupt.model_validate_json(row.body)
-    lasts = row.expires_at - row.created_at if row.expires_at else None
-    expires_at = _text(lasts) if lasts else None
-    return asked.model_copy(update={"id": str(uuid7()), "expires_at": expires_at})
-
-
-def _text(lasts: timedelta) -> str:
-    return (database_now() + lasts).isoformat()
+def _copy(row: Interrupt) -> WireInterrupt:
+    """Return the interrupt under a new id, with its original time to answer starting now."""
+    interrupt = WireInterrupt.model_validate_json(row.body)
+    expires_at = None
+    if row.expires_at:
+        expires_at = (database_now() + (row.expires_at - row.created_at)).isoformat()
+    return interrupt.model_copy(update={"id": str(uuid7()), "expires_at": expires_at})

@@ -1,4 +1,4 @@
-"""Interrupts as the contract sees them, and the resume run that completes a set."""
+"""Queueing runs: the resume of an interrupted run, and any other run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,15 +23,15 @@ def queue_resume_if_complete(
     *, thread: Thread, run: Run, now: datetime, started_by: str
 ) -> Run | None:
     """
-    Queue the one run that resumes `run`, if every question of it is closed.
+    Queue the one run that resumes `run`, if every interrupt of it is closed.
 
-    With a grace period only the time is set at which the sweeper queues it: until then an answer
-    can be taken back. The caller holds the thread's lock.
+    During a grace period only set the time at which the sweeper queues it; until then decisions can
+    be withdrawn. The caller holds the thread's lock.
     """
-    # Most decisions of a large set leave others open: find that out without loading the set.
+    # Without loading the set: most decisions of a large set leave others open.
     if Interrupt.objects.filter(run=run, status=InterruptStatus.OPEN).exists():
         return None
-    grace = _grace_of(thread, run)
+    grace = _grace_period(thread, run)
     if grace:
         run.resume_at = now + grace
         run.save(update_fields=["resume_at"])
@@ -43,13 +43,12 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
     """
     Queue the one run that resumes `run`, or return None while an answer is missing.
 
-    The caller holds the thread's lock; `Run.resumes` is one-to-one, so that a second resume cannot
-    be stored whatever happens. No client sends an input here: the tools and properties of the
-    interrupted run are used again. A resume whose decisions cannot be verified is stored as failed:
-    the thread is not stuck, and whoever retries the run asks people again.
+    The caller holds the thread's lock. The resume uses the tools and properties of the interrupted
+    run, as no client sends an input. A resume whose decisions cannot be verified is stored as
+    failed, so that the thread is not blocked; a retry repeats the interrupts.
     """
-    asked = load_interrupt_states(run)
-    entries = plan_resume(item.state for item in asked)
+    interrupts = load_interrupt_states(run)
+    entries = plan_resume(interrupt.state for interrupt in interrupts)
     if entries is None:
         return None
     resume = queue_run(
@@ -62,7 +61,7 @@ def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) ->
         started_by=started_by,
     )
     try:
-        check_decisions(asked)
+        check_decisions(interrupts)
     except errors.RunFailure as failure:
         fail_run(thread=thread, run=resume, failure=failure, now=now)
     return resume
@@ -80,9 +79,9 @@ def queue_run(
     columns: Mapping[str, Any] | None = None,
 ) -> Run:
     """
-    Store a queued run, which is the work order, and ring.
+    Store a queued run, and wake the workers; the row itself is the message to them.
 
-    A resume keeps the requester of the run that it resumes; others name theirs in `columns`.
+    A resume keeps the requester of the run that it resumes; other runs set theirs in `columns`.
     """
     requester = requester_columns(resumes) if resumes else {}
     run = Run(
@@ -118,21 +117,20 @@ def queue_run(
 
 
 def requester_columns(run: Run) -> dict[str, Any]:
-    """Return the columns that hold who started the run."""
+    """Return the run's requester as columns for another run."""
     return {"requester_user_id": run.requester_user_id, "requester_key_id": run.requester_key_id}
 
 
-def _grace_of(thread: Thread, run: Run) -> timedelta:
-    """How long the answers wait; not at all if nobody gave one who could take it back."""
+def _grace_period(thread: Thread, run: Run) -> timedelta:
+    """Return the team's grace period; zero if only the system decided, which never withdraws."""
     seconds = thread.team.grace_seconds
     if seconds:
-        standing = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
-        if not standing.exclude(actor_kind=ActorKind.SYSTEM).exists():
+        decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+        if not decisions.exclude(actor_kind=ActorKind.SYSTEM).exists():
             seconds = 0
     return timedelta(seconds=seconds)
 
 
 def input_without_conversation(run: Run) -> str:
-    """What a run that goes on with this one's work is given, where no client has a say in it."""
-    kept = json.loads(run.input)
-    return json.dumps({**kept, "messages": [], "state": None})
+    """Return the run's input for a run that continues its work without an input of a client."""
+    return json.dumps({**json.loads(run.input), "messages": [], "state": None})

@@ -1,4 +1,4 @@
-"""Trying a failed run again, with the same input and the same decisions."""
+"""Retrying a failed run with the same input and the same decisions."""
 
 import json
 from datetime import datetime
@@ -28,20 +28,21 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
     """
-    Queue a run that does a failed one's work once more.
+    Queue a run that repeats the work of a failed one.
 
-    It continues from the interrupted run that the failed one resumed: its checkpoint, the same
-    answers, and the results of tools that were settled. A restartable agent goes on where the
-    failed run stopped; any other starts anew. A `once` call that may have happened is put to a
-    person first: then the retry is interrupted before it begins, and goes on with what they say.
+    It continues from the interrupted run that the failed one resumed, with its checkpoint, the same
+    answers, and the results of settled tool calls. A restartable agent continues where the failed
+    run stopped; any other starts from the beginning. If a `once` call may have happened, the retry
+    is interrupted before it starts, to ask a person about the outcome.
 
-    Safe to replay: a run is retried once, and the run that retries it is returned.
+    Safe to replay: a run is retried once, and replays return that retry.
 
     Raises:
         NotFound.
-        Forbidden: the actor may not run the agent; or not decide, and approved calls would run.
-        RetryRejected: the run has not failed, another one came after it, or an agent that would
-            start anew has made a call that must not be made twice.
+        Forbidden: the actor may not run the agent, or may not decide while the retry would execute
+            approved calls.
+        RetryRejected: the run has not failed, the thread has a later run, or an agent that would
+            start from the beginning has made a `once` call.
     """
     with audit_rejected("retry", actor=actor, run_id=run_id):
         return _retry(run_id, actor, restartable=restartable)
@@ -60,9 +61,9 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
     problem = _problem(lineage, thread, now)
     if problem is None and approved_calls(lineage.asked):
         _require_decide(actor, thread)
-    doubtful = list(_begun_once(thread, failed).filter(state=ToolCallState.IN_DOUBT))
+    doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
     if not restartable:
-        _check_nothing_of_its_own(thread, failed)
+        _check_no_once_calls(thread, failed)
     retry = queue_run(
         thread=thread,
         now=now,
@@ -84,17 +85,17 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
         run=retry,
         retries=str(failed.pk),
     )
-    again = plan_repeats(lineage.asked, problem) if problem else []
-    if doubtful or again:
+    repeats = plan_repeats(lineage.asked, problem) if problem else []
+    if doubtful or repeats:
         message = "It is not known whether {tool} happened. Did it?"
         doubts = doubt_interrupts(retry, doubtful, message)
-        interrupt_run(thread, retry, now, interrupts=doubts, repeats=again)
+        interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return StartedRun(retry, replayed=False)
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:
-    """Whoever has approved calls run once more decides that they run."""
+    """Raise Forbidden unless the actor may decide: executing approved calls again is a decision."""
     if Permission.DECIDE not in permissions_in(actor, thread.team_id, thread.agent_id):
         raise errors.Forbidden(
             TranslatableMessage(
@@ -104,7 +105,7 @@ def _require_decide(actor: Actor, thread: Thread) -> None:
 
 
 def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailure | None:
-    """Return why the decisions that the run went on with cannot be used once more, or None."""
+    """Return the reason why the run's decisions cannot be used again, or None."""
     try:
         lineage.check(thread, now, endpoint=endpoint_digest_of(thread.agent_id))
     except errors.RunFailure as problem:
@@ -123,24 +124,24 @@ def _check_retry(thread: Thread, run: Run) -> None:
         )
 
 
-def _check_nothing_of_its_own(thread: Thread, run: Run) -> None:
-    """An agent that starts anew proposes its calls under new ids, which nobody can recognise."""
-    own = _begun_once(thread, run).filter(run=run).first()
-    if own is not None:
+def _check_no_once_calls(thread: Thread, run: Run) -> None:
+    """Raise RetryRejected if the run made a `once` call; its repetition would get a new id."""
+    call = _started_once_calls(thread, run).filter(run=run).first()
+    if call is not None:
         raise errors.RetryRejected(
             TranslatableMessage(
-                "{tool} must not be called twice, and this agent would start anew.", tool=own.name
+                "{tool} must not be called twice, and this agent would start anew.", tool=call.name
             )
         )
 
 
-def _begun_once(thread: Thread, run: Run) -> QuerySet[ToolCall]:
-    """The `once` calls that were begun since the run was first driven."""
+def _started_once_calls(thread: Thread, run: Run) -> QuerySet[ToolCall]:
+    """Return the `once` calls that were started since the run was first claimed."""
     since = run.started_at or run.queued_at
-    begun = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
-    return begun.order_by("pk")
+    calls = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
+    return calls.order_by("pk")
 
 
 def _input(run: Run, *, restartable: bool) -> str:
-    """The same input; who goes on where the failed run stopped finds its state in the thread."""
+    """Return the run's input, without the state, which a restartable agent finds in the thread."""
     return json.dumps({**json.loads(run.input), "state": None}) if restartable else run.input

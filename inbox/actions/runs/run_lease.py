@@ -1,4 +1,4 @@
-"""What a worker writes while it drives a run: each write carries the fence and renews the lease."""
+"""Writes of a worker that drives a run: each checks the fence and renews the lease."""
 
 import json
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _LEASED_RUN_MOVE = Move(_leased_run)
 
 @dataclass(frozen=True)
 class RunLease:
-    """The right to write a run, as long as nobody took it over."""
+    """A worker's claim of a run; the fence tells it from later claims."""
 
     run_id: UUID
     thread_id: UUID
@@ -56,7 +56,7 @@ class RunLease:
 
 @dataclass
 class EventBatch:
-    """Some events of a run, with what they say about tool calls."""
+    """Events of a run that are committed together, with the tool calls they contain."""
 
     frames: list[event_log.Frame] = field(default_factory=list)
     proposed: list[ProposedCall] = field(default_factory=list)
@@ -65,24 +65,24 @@ class EventBatch:
 
 @dataclass(frozen=True)
 class RunResult:
-    """How a run ended, and what it leaves behind (JSON texts)."""
+    """The end of a run: its status, and what is stored with it as JSON texts."""
 
     status: RunStatus
     messages: str
     state: str
     client_messages: str
-    endpoint_digest: str = ""  #: of where the agent was driven, "" for one of this installation
+    endpoint_digest: str = ""  #: of a remote agent's address, "" for one of this installation
     checkpoint: str = "null"
-    memory: str | None = None  #: in place of what the thread has; None leaves that
+    memory: str | None = None  #: replaces the thread's memory unless it is None
     error_code: str = ""
     interrupts: Sequence[WireInterrupt] = ()
-    may_leave_doubt: bool = False  #: a `once` call was begun
-    refused: errors.ArgumentsDiffer | None = None  #: a call that came again otherwise
+    may_leave_doubt: bool = False  #: a `once` call was started
+    mismatch: errors.ArgumentsDiffer | None = None  #: a repeated call with other arguments
 
 
 @transaction.atomic(durable=True)
 def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
-    """Take a queued run for this worker, or return None if another worker was faster."""
+    """Claim a queued run for this worker; return None if another worker has claimed it."""
     try:
         thread, now = lock_thread(runs=run_id)
     except errors.NotFound:
@@ -110,41 +110,43 @@ def claim_run(*, run_id: UUID) -> tuple[Run, RunLease] | None:
 @transaction.atomic(durable=True)
 def renew_lease(*, lease: RunLease) -> None:
     """
-    Say that the worker is alive although the agent is silent.
+    Extend the lease while the agent yields no events.
 
     Raises:
         LeaseLost: the run was ended or taken over.
     """
-    lock_leased_run(lease)
+    lock_and_renew(lease)
 
 
 @transaction.atomic(durable=True)
 def append_events(*, lease: RunLease, batch: EventBatch) -> None:
     """
-    Commit a batch of events and what they say about tool calls.
+    Commit a batch of events and the tool calls they contain.
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = lock_leased_run(lease)
+    thread, now = lock_and_renew(lease)
     _write(thread, lease, batch, now)
 
 
 @transaction.atomic(durable=True)
 def start_tool_calls(
-    *, lease: RunLease, batch: EventBatch, wanted: Sequence[CallAttempt]
+    *, lease: RunLease, batch: EventBatch, attempts: Sequence[CallAttempt]
 ) -> list[tool_calls.StartResult]:
     """
-    Commit that tools are about to be called, after the events that come before it.
+    Commit that tools are about to be called, after the events that precede the calls.
 
-    Returns their rows, or a refusal in its place; settled rows have the result.
+    Returns a row for each call, or the reason why it may not start; a settled row has its result.
 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_leased_run(lease, with_team=True)
+    thread, now = lock_and_renew(lease, with_team=True)
     _write(thread, lease, batch, now)
-    return tool_calls.start_calls(thread=thread, run=Run(pk=lease.run_id), wanted=wanted, now=now)
+    return tool_calls.start_calls(
+        thread=thread, run=Run(pk=lease.run_id), attempts=attempts, now=now
+    )
 
 
 @transaction.atomic(durable=True)
@@ -152,12 +154,12 @@ def settle_tool_calls(
     *, lease: RunLease, batch: EventBatch, results: Sequence[tuple[str, str]]
 ) -> None:
     """
-    Commit the results, as (tool call id, content), of calls that were begun. Safe to replay.
+    Commit results of started calls, as (tool call id, content). Safe to replay.
 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_leased_run(lease)
+    thread, now = lock_and_renew(lease)
     _write(thread, lease, batch, now)
     tool_calls.settle_calls(thread=thread, run=Run(pk=lease.run_id), results=dict(results), now=now)
 
@@ -165,34 +167,32 @@ def settle_tool_calls(
 @transaction.atomic(durable=True)
 def reset_tool_calls(*, lease: RunLease, batch: EventBatch, ids: Sequence[str]) -> None:
     """
-    Commit that calls were begun in vain: they paused, and begin again with an answer.
+    Commit that started calls have paused for an answer, and start again with it.
 
     Raises:
         LeaseLost.
     """
-    thread, now = lock_leased_run(lease)
+    thread, now = lock_and_renew(lease)
     _write(thread, lease, batch, now)
     tool_calls.reset_calls(thread=thread, ids=ids)
 
 
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
-def finish_run(*, lease: RunLease, batch: EventBatch, ending: RunResult) -> None:
+def finish_run(*, lease: RunLease, batch: EventBatch, result: RunResult) -> None:
     """
-    Commit the last events of a run together with all that its end means.
-
-    Status, conversation, checkpoint, memory, interrupts and audit are one transaction with the
-    terminal event: who sees RUN_FINISHED can answer at once.
+    Commit the end of a run: the last events, status, conversation, checkpoint, memory, interrupts
+    and audit in one transaction, so that a client that sees RUN_FINISHED can answer immediately.
 
     Raises:
         LeaseLost: the run was ended or taken over; nothing was written.
     """
-    thread, now = lock_thread(lease.thread_id, with_team=bool(ending.interrupts))
+    thread, now = lock_thread(lease.thread_id, with_team=bool(result.interrupts))
     _end_leased_run(
-        lease, ending.status, now, checkpoint=ending.checkpoint, error_code=ending.error_code
+        lease, result.status, now, checkpoint=result.checkpoint, error_code=result.error_code
     )
-    thread.messages, thread.state = ending.messages, ending.state
-    thread.client_messages = ending.client_messages
+    thread.messages, thread.state = result.messages, result.state
+    thread.client_messages = result.client_messages
     changed = ["messages", "state", "client_messages"]
     run = Run(pk=lease.run_id, thread=thread)
     proposed = tool_calls.store_proposals(thread=thread, run=run, calls=batch.proposed, now=now)
@@ -200,31 +200,33 @@ def finish_run(*, lease: RunLease, batch: EventBatch, ending: RunResult) -> None
     rows = build_interrupts(
         thread=thread,
         run=run,
-        interrupts=ending.interrupts,
+        interrupts=result.interrupts,
         proposed=proposed,
-        endpoint=ending.endpoint_digest,
+        endpoint=result.endpoint_digest,
         now=now,
     )
     frames = _with_digests(batch.frames, rows) if rows else batch.frames
     event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)
-    if ending.memory is not None:
-        Memory.objects.update_or_create(thread=thread, defaults={"body": ending.memory})
-    if ending.may_leave_doubt:
+    if result.memory is not None:
+        Memory.objects.update_or_create(thread=thread, defaults={"body": result.memory})
+    if result.may_leave_doubt:
         tool_calls.mark_in_doubt(thread)
-    outbox.run_ended(thread=thread, run_id=run.pk, status=ending.status, now=now)
-    if ending.refused is not None:
-        tool_calls.record_argument_mismatch(thread=thread, run=run, found=ending.refused, now=now)
+    outbox.run_ended(thread=thread, run_id=run.pk, status=result.status, now=now)
+    if result.mismatch is not None:
+        tool_calls.record_argument_mismatch(
+            thread=thread, run=run, mismatch=result.mismatch, now=now
+        )
     if rows:
         open_interrupts(thread=thread, run=run, rows=rows, now=now)
-    _record_end(thread, run, ending.status, ending.error_code, now)
+    _record_end(thread, run, result.status, result.error_code, now)
 
 
 @transaction.atomic(durable=True)
 def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = None) -> RunStatus:
     """
-    End a run before its agent is called, leaving the conversation as it was before it.
+    Fail a run before its agent is called; the conversation stays as it was.
 
-    Without a `failure` its own rows cannot be read.
+    `failure` is None if the run's rows cannot be read.
 
     Raises:
         LeaseLost.
@@ -256,8 +258,8 @@ def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: dat
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
 
 
-def lock_leased_run(lease: RunLease, *, with_team: bool = False) -> tuple[Thread, datetime]:
-    """Lock the thread, make sure that the run is still ours, and renew the lease."""
+def lock_and_renew(lease: RunLease, *, with_team: bool = False) -> tuple[Thread, datetime]:
+    """Lock the thread, check the fence, and renew the lease; raises LeaseLost."""
     thread, now = lock_thread(lease.thread_id, with_team=with_team)
     if not _LEASED_RUN.execute({"lease_until": now + LEASE}, pk=lease.run_id, fence=lease.fence):
         raise errors.LeaseLost(str(lease.run_id))
@@ -265,7 +267,7 @@ def lock_leased_run(lease: RunLease, *, with_team: bool = False) -> tuple[Thread
 
 
 def _end_leased_run(lease: RunLease, status: RunStatus, now: datetime, **columns: Any) -> None:
-    """Raise LeaseLost unless this worker still holds the run; end it with this status."""
+    """End the run with this status; raise LeaseLost if this worker has lost the lease."""
     columns |= {"lease_until": None, "finished_at": now}
     if not _LEASED_RUN_MOVE.execute(status, columns, pk=lease.run_id, fence=lease.fence):
         raise errors.LeaseLost(str(lease.run_id))
@@ -274,11 +276,11 @@ def _end_leased_run(lease: RunLease, status: RunStatus, now: datetime, **columns
 def _with_digests(
     frames: Sequence[event_log.Frame], rows: Sequence[Interrupt]
 ) -> list[event_log.Frame]:
-    """Return the frames with the interrupts of the terminal one as clients get them."""
-    *before, last = frames
+    """Return the frames, with the interrupts of the last one in the form that clients receive."""
+    *preceding, last = frames
     finished = json.loads(last.body)
     finished["outcome"]["interrupts"] = [wire_interrupt(row) for row in rows]
-    return [*before, last._replace(body=strict_json.dumps(finished))]
+    return [*preceding, last._replace(body=strict_json.dumps(finished))]
 
 
 def _write(thread: Thread, lease: RunLease, batch: EventBatch, now: datetime) -> Run:

@@ -1,4 +1,4 @@
-"""Giving a run back when its worker stops in good order."""
+"""Returning a run to the queue when its worker shuts down."""
 
 from django.db import transaction
 
@@ -14,10 +14,10 @@ from inbox.rules.runs.states import RunStatus
 @transaction.atomic(durable=True)
 def release_run(*, lease: RunLease) -> bool:
     """
-    Put the run back into the queue, at no cost to its attempts; return whether that was possible.
+    Return the run to the queue without counting the attempt; return whether that was possible.
 
-    Not while a `once` tool is between its start and its result: that worker finishes, or its lease
-    runs out and a person is asked.
+    Refused while a `once` call is in flight: the worker finishes it, or loses its lease and a
+    person is asked.
     """
     thread, now = lock_thread(lease.thread_id)
     in_flight = tool_calls.calls_in_flight(thread).exists()
@@ -26,7 +26,7 @@ def release_run(*, lease: RunLease) -> bool:
         return False
     move_row(run, RunStatus.QUEUED)
     run.fence += 1
-    # The next claim counts up again, and must not look like a first attempt.
+    # At least 1: the next claim increments it, and must not look like a first attempt.
     run.attempt = max(run.attempt - 1, 1)
     run.lease_until = None
     run.queued_at = now

@@ -1,4 +1,4 @@
-"""Ending a run from outside its worker: cancelled, lost, or in doubt."""
+"""Ending a run from outside its worker: cancelled, failed, or interrupted."""
 
 import json
 from datetime import datetime
@@ -20,7 +20,7 @@ from inbox.rules.runs.states import RunStatus
 
 
 def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datetime) -> None:
-    """End a run that no worker may drive with this failure; the caller holds the lock."""
+    """Fail a queued run that no worker may drive; the caller holds the lock."""
     terminal = RunErrorEvent(message=errors.PUBLIC_MESSAGES[failure.code], code=failure.code)
     close_run(
         thread=thread,
@@ -53,19 +53,19 @@ def close_run(
     error_code: str = "",
 ) -> None:
     """
-    End a run that its worker did not end; the caller holds the lock.
+    End a run from outside its worker; the caller holds the lock.
 
-    Everything the run left open is closed first, so that every client can read its stream to the
-    end. The fence grows: a worker that still drives the run can write nothing more.
+    Open messages, steps and tool calls are closed first, so that the stream is valid AG-UI. The
+    fence is incremented, so that a worker that still drives the run can write nothing more.
     """
     events = [event for event, _ in committed_events(run)]
     sequence, conversation = Sequence(), conversation_before(run, thread)
-    added: list[BaseEvent] = []
+    opening: list[BaseEvent] = []
     if not events:
-        added.append(
+        opening.append(
             wire.run_started(thread.external_id, run.external_id, run.parent_external_id or None)
         )
-    for event in [*events, *added]:
+    for event in [*events, *opening]:
         sequence.check(event)
         conversation.apply(event)
     closing = sequence.closing_events(suspended=status is RunStatus.INTERRUPTED)
@@ -73,10 +73,10 @@ def close_run(
         conversation.apply(event)
     if status is RunStatus.INTERRUPTED:
         closing += [conversation.state_snapshot(), conversation.messages_snapshot()]
-    frames = [event_log.encode_frame(event) for event in [*added, *closing, terminal]]
-    kept = conversation.to_json()
-    thread.messages, thread.state = json.dumps(kept["messages"]), json.dumps(kept["state"])
-    thread.client_messages = json.dumps(kept["clientMessages"])
+    frames = [event_log.encode_frame(event) for event in [*opening, *closing, terminal]]
+    columns = conversation.to_json()
+    thread.messages, thread.state = json.dumps(columns["messages"]), json.dumps(columns["state"])
+    thread.client_messages = json.dumps(columns["clientMessages"])
     changed = ["messages", "state", "client_messages"]
     event_log.append_frames(thread=thread, run=run, frames=frames, now=now, changed=changed)
     tool_calls.mark_in_doubt(thread)

@@ -1,4 +1,4 @@
-"""The rows of tool calls: begun, settled, in doubt; the caller holds the thread's lock."""
+"""Changing the rows of tool calls; the caller of every function holds the thread's lock."""
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ class ProposedCall(NamedTuple):
     tool_call_id: str
     name: str
     args: str
-    args_written: str | None = None  #: the same as the agent wrote it, where that differs
+    args_written: str | None = None  #: as the agent wrote them, if that differs
 
 
 class CallAttempt(NamedTuple):
@@ -38,12 +38,12 @@ class CallAttempt(NamedTuple):
 def _calls_with_approval(params: Params) -> "QuerySet[Any, Any]":
     """Annotate calls with `is_unapproved`: people were asked, and have not approved."""
     about = Interrupt.objects.filter(tool_call=OuterRef("pk"), reason=Reason.TOOL_CALL)
-    refused = Exists(about.filter(repeated_by=None).exclude(status=InterruptStatus.RESOLVED))
+    not_approved = Exists(about.filter(repeated_by=None).exclude(status=InterruptStatus.RESOLVED))
     rows = ToolCall.objects.filter(thread=params.thread, tool_call_id__in=params.each("ids"))
-    return rows.annotate(is_unapproved=refused)
+    return rows.annotate(is_unapproved=not_approved)
 
 
-_CALLS_TO_BEGIN = Select(_calls_with_approval)
+_CALLS_TO_START = Select(_calls_with_approval)
 _DECISIONS_ABOUT_CALLS = Select(
     lambda params: Decision.objects.filter(
         interrupt__tool_call__pk__in=params.each("ids"),
@@ -65,7 +65,7 @@ _CALLS = Move(lambda params: ToolCall.objects.filter(pk__in=params.each("ids")))
 def store_proposals(
     *, thread: Thread, run: Run, calls: Collection[ProposedCall], now: datetime
 ) -> list[ToolCall]:
-    """Store what an agent wants to do, and return it."""
+    """Store the tool calls that an agent proposes, and return their rows."""
     if not calls:
         return []
     rows = [
@@ -86,43 +86,44 @@ def store_proposals(
     return rows
 
 
-#: A call that may begin; else why not. A RunFailure ends the run, whatever its agent makes of it.
+#: The row of a call that may start, or the reason why not; a RunFailure ends the run.
 StartResult = ToolCall | errors.RequestRejected | errors.RunFailure
 
 
 def start_calls(
-    *, thread: Thread, run: Run, wanted: Sequence[CallAttempt], now: datetime
+    *, thread: Thread, run: Run, attempts: Sequence[CallAttempt], now: datetime
 ) -> list[StartResult]:
     """
-    Let calls begin, and return their rows; settled rows have the result.
+    Start calls, and return for each its row, or the reason why it may not start.
 
-    What is refused is returned in its place: the call is unknown, not approved, in doubt, or its
-    arguments are not the approved ones; the approval is not what was signed, or has lapsed.
+    A settled row has the result, and is not started again. A call is rejected if it is unknown, in
+    doubt or not approved, if its arguments differ from the approved ones, or if the approval has
+    lapsed or does not match its signature.
     """
-    calls, unapproved = _calls_to_begin(thread, [call.tool_call_id for call in wanted])
+    calls, unapproved = _calls_to_start(thread, [call.tool_call_id for call in attempts])
     failures = _failures(thread, calls.values(), now)
-    answers: list[StartResult] = []
-    begun: dict[str, list[UUID]] = {}
-    for call in wanted:
+    results: list[StartResult] = []
+    started_ids: dict[str, list[UUID]] = {}
+    for call in attempts:
         row = calls.get(call.tool_call_id)
-        refusal = _refusal(call, row, unapproved) or (row and failures.get(row.pk))
-        if refusal is not None or row is None:
-            answers.append(refusal or errors.NotFound())
+        rejection = _rejection(call, row, unapproved) or (row and failures.get(row.pk))
+        if rejection is not None or row is None:
+            results.append(rejection or errors.NotFound())
             continue
-        answers.append(row)
+        results.append(row)
         if row.state != ToolCallState.SETTLED:
-            begun.setdefault(call.effect, []).append(row.pk)
-    if any(isinstance(answer, errors.RunFailure) for answer in answers):
-        begun = {}  # the run ends: none of them starts
-    for effect, rows in begun.items():
+            started_ids.setdefault(call.effect, []).append(row.pk)
+    if any(isinstance(result, errors.RunFailure) for result in results):
+        started_ids = {}  # the run ends, so none of the calls starts
+    for effect, rows in started_ids.items():
         columns = {"effect": effect, "started_at": now}
         _CALLS.execute(ToolCallState.STARTED, columns, ids=rows)
-    _record_beginnings(thread, run, wanted, answers, begun, now)
-    return answers
+    _record_starts(thread, run, attempts, results, started_ids, now)
+    return results
 
 
 def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: datetime) -> None:
-    """Keep results where there are none yet: a call that did not run keeps saying so."""
+    """Store results of calls that have none; a call that was not run keeps its state."""
     if not results:
         return
     calls = _UNSETTLED.all(thread=thread.pk, ids=list(results))
@@ -130,11 +131,11 @@ def settle_calls(*, thread: Thread, run: Run, results: Mapping[str, str], now: d
         move_row(call, ToolCallState.SETTLED)
         call.result, call.settled_at = results[call.tool_call_id], now
     save_calls(calls, ["state", "result", "settled_at"])
-    audit_trail.record_all(_of_settled(thread, run, call, now) for call in calls)
+    audit_trail.record_all(_settled_entry(thread, run, call, now) for call in calls)
 
 
 def reset_calls(*, thread: Thread, ids: Sequence[str]) -> None:
-    """Make calls that were started proposals again: they have done nothing yet."""
+    """Set started calls back to proposals; they have had no effect."""
     started = ToolCall.objects.filter(
         thread=thread, tool_call_id__in=ids, state=ToolCallState.STARTED
     )
@@ -142,29 +143,27 @@ def reset_calls(*, thread: Thread, ids: Sequence[str]) -> None:
 
 
 def calls_in_flight(thread: Thread) -> QuerySet[ToolCall]:
-    """The `once` calls that were started and have no result: their effect may have happened."""
+    """Return the `once` calls that were started and have no result."""
     started = ToolCall.objects.filter(thread=thread, state=ToolCallState.STARTED, effect="once")
     return started.order_by("pk")
 
 
 def mark_in_doubt(thread: Thread) -> None:
-    """A run that ends leaves no call started: nothing may call it again without being told."""
+    """Mark `once` calls that are still in flight as IN_DOUBT, when their run ends."""
     move_rows(calls_in_flight(thread).order_by(), ToolCallState.IN_DOUBT)
 
 
 def mark_lapsed(ids: Collection[UUID]) -> None:
-    """Say of calls that were approved and have not started that their approval is used no more."""
+    """Mark approved calls that have not started as LAPSED."""
     move_rows(ToolCall.objects.filter(pk__in=ids), ToolCallState.LAPSED)
 
 
 def calls_by_id(thread: Thread, ids: Iterable[str]) -> dict[str, ToolCall]:
-    """The thread's calls with these ids."""
     rows = ToolCall.objects.filter(thread=thread, tool_call_id__in=list(ids))
     return {row.tool_call_id: row for row in rows}
 
 
 def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
-    """Save these fields of rows that exist."""
     if len(calls) == 1:
         for call in calls:
             save_fields(call, *fields)
@@ -175,20 +174,20 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
         )
 
 
-def _record_beginnings(
+def _record_starts(
     thread: Thread,
     run: Run,
-    wanted: Sequence[CallAttempt],
-    answers: Sequence[StartResult],
-    begun: Mapping[str, Sequence[UUID]],
+    attempts: Sequence[CallAttempt],
+    results: Sequence[StartResult],
+    started_ids: Mapping[str, Sequence[UUID]],
     now: datetime,
 ) -> None:
-    """Write down what begins, with the arguments it is given, and what was refused."""
+    """Audit the calls that start, with their arguments, and those that are rejected."""
     drafts = []
-    for call, answer in zip(wanted, answers, strict=True):
-        row = answer if isinstance(answer, ToolCall) else None
-        if row and row.pk not in begun.get(call.effect, ()):
-            continue  # it is settled, and told again what came of it; or the run ends
+    for call, result in zip(attempts, results, strict=True):
+        row = result if isinstance(result, ToolCall) else None
+        if row and row.pk not in started_ids.get(call.effect, ()):
+            continue  # it is settled already, or the run ends
         drafts.append(
             audit_trail.build_entry(
                 action="tool.started" if row else "tool.refused",
@@ -202,17 +201,17 @@ def _record_beginnings(
                 tool_call_id=call.tool_call_id,
                 effect=call.effect,
                 args=audit_trail.inline_text(call.args),
-                refused="" if isinstance(answer, ToolCall) else str(answer),
+                refused="" if isinstance(result, ToolCall) else str(result),
             )
         )
     audit_trail.record_all(drafts)
 
 
 def record_argument_mismatch(
-    *, thread: Thread, run: Run, found: errors.ArgumentsDiffer, now: datetime
+    *, thread: Thread, run: Run, mismatch: errors.ArgumentsDiffer, now: datetime
 ) -> None:
-    """Write down that an agent repeated a call with arguments that nobody approved."""
-    call = calls_by_id(thread, [found.tool_call_id]).get(found.tool_call_id)
+    """Audit that an agent repeated a call with other arguments than the approved ones."""
+    call = calls_by_id(thread, [mismatch.tool_call_id]).get(mismatch.tool_call_id)
     audit_trail.record(
         action="tool.refused",
         actor=agent_actor(thread.agent_id),
@@ -220,15 +219,17 @@ def record_argument_mismatch(
         thread=thread,
         run=run,
         tool_call=call,
-        digests={"executed": digest(found.arguments)},
+        digests={"executed": digest(mismatch.arguments)},
         tool=call.name if call else "",
-        tool_call_id=found.tool_call_id,
-        args=audit_trail.inline_text(found.arguments),
-        refused=str(found),
+        tool_call_id=mismatch.tool_call_id,
+        args=audit_trail.inline_text(mismatch.arguments),
+        refused=str(mismatch),
     )
 
 
-def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audit_trail.EntryDraft:
+def _settled_entry(
+    thread: Thread, run: Run, call: ToolCall, now: datetime
+) -> audit_trail.EntryDraft:
     result = call.result or ""
     return audit_trail.build_entry(
         action="tool.settled",
@@ -244,11 +245,11 @@ def _of_settled(thread: Thread, run: Run, call: ToolCall, now: datetime) -> audi
     )
 
 
-def _calls_to_begin(
+def _calls_to_start(
     thread: Thread, ids: Sequence[str]
 ) -> tuple[Mapping[str, ToolCall], Container[UUID]]:
-    """Return the calls by their ids, and those that were asked about and not approved."""
-    rows = _CALLS_TO_BEGIN.all(thread=thread.pk, ids=list(ids)) if ids else []
+    """Return the calls by id, and the pks of those with an interrupt that was not approved."""
+    rows = _CALLS_TO_START.all(thread=thread.pk, ids=list(ids)) if ids else []
     calls = {row.tool_call_id: row for row in rows}
     return calls, {row.pk for row in rows if row.is_unapproved}
 
@@ -256,7 +257,7 @@ def _calls_to_begin(
 def _failures(
     thread: Thread, calls: Iterable[ToolCall], now: datetime
 ) -> dict[UUID, errors.RunFailure]:
-    """Check the decisions about calls that were asked about; what fails, by call."""
+    """Check the decisions about these calls, and return the failures by call."""
     states = (ToolCallState.PROPOSED, ToolCallState.STARTED)
     waiting = {call.pk: call for call in calls if call.state in states}
     decisions: dict[UUID, list[Decision]] = {}
@@ -268,15 +269,15 @@ def _failures(
             check_approval(thread, waiting[pk], about, now)
         except errors.RunFailure as failure:
             failures[pk] = failure
-    lapsed = [pk for pk, why in failures.items() if isinstance(why, errors.ApprovalLapsed)]
+    lapsed = [pk for pk, failure in failures.items() if isinstance(failure, errors.ApprovalLapsed)]
     mark_lapsed(lapsed)
     return failures
 
 
-def _refusal(
-    wanted: CallAttempt, call: ToolCall | None, unapproved: Container[UUID]
+def _rejection(
+    attempt: CallAttempt, call: ToolCall | None, unapproved: Container[UUID]
 ) -> errors.RequestRejected | None:
-    name = f"Tool call {wanted.tool_call_id!r}"
+    name = f"Tool call {attempt.tool_call_id!r}"
     if call is None:
         return errors.NotFound(f"{name} was never proposed.")
     if call.state in (ToolCallState.NOT_RUN, ToolCallState.IN_DOUBT, ToolCallState.LAPSED):
@@ -285,7 +286,7 @@ def _refusal(
         problem = "was started before"
     elif call.pk in unapproved and call.state != ToolCallState.SETTLED:
         problem = "was not approved"
-    elif wanted.args != call.approved_args:
+    elif attempt.args != call.approved_args:
         return errors.ArgumentsNotApproved(
             f"{name} may not run: these are not the approved arguments."
         )

@@ -147,9 +147,9 @@ def _wrap_rows(trigger: _Trigger) -> None:
     begin, settle, append = tool_calls.start_calls, tool_calls.settle_calls, event_log.append_frames
 
     @wraps(begin)
-    def begin_calls(*, thread: Any, wanted: Any, **more: Any) -> Any:
-        answers = begin(thread=thread, wanted=wanted, **more)
-        for call in _begun_once(wanted, answers):
+    def begin_calls(*, thread: Any, attempts: Any, **more: Any) -> Any:
+        answers = begin(thread=thread, attempts=attempts, **more)
+        for call in _begun_once(attempts, answers):
             happened("starting", thread=thread.external_id, call=call)
         return answers
 
@@ -181,9 +181,9 @@ def _wrap_transactions(trigger: _Trigger) -> None:
     start_tool_calls = _watched(trigger, run_lease.start_tool_calls)
 
     @wraps(start_tool_calls)
-    def begun(*, lease: Any, batch: Any, wanted: Any) -> Any:
-        answers = start_tool_calls(lease=lease, batch=batch, wanted=wanted)
-        for call in _begun_once(wanted, answers):
+    def begun(*, lease: Any, batch: Any, attempts: Any) -> Any:
+        answers = start_tool_calls(lease=lease, batch=batch, attempts=attempts)
+        for call in _begun_once(attempts, answers):
             happened("started", run=str(lease.run_id), call=call)
         if any(_is_let_go(answer) for answer in answers):
             trigger.reached(AFTER_START)
@@ -248,8 +248,8 @@ def _is_let_go(answer: Any) -> bool:
     return getattr(answer, "result", "") is None
 
 
-def _begun_once(wanted: Any, answers: Any) -> list[str]:
-    both = zip(wanted, answers, strict=True)
+def _begun_once(attempts: Any, answers: Any) -> list[str]:
+    both = zip(attempts, answers, strict=True)
     return [one.tool_call_id for one, row in both if one.effect == "once" and _is_let_go(row)]
 
 

@@ -649,9 +649,9 @@ def test_calls_that_begin_together_are_committed_together(world, bob, monkeypatc
     batches = []
     original = engine.driver.run_lease.start_tool_calls
 
-    def counted(*, wanted, **more):
-        batches.append(len(wanted))
-        return original(wanted=wanted, **more)
+    def counted(*, attempts, **more):
+        batches.append(len(attempts))
+        return original(attempts=attempts, **more)
 
     monkeypatch.setattr(engine.driver.run_lease, "start_tool_calls", counted)
     run = start(world, "rehearse:parallel:40")

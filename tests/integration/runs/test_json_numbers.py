@@ -36,7 +36,7 @@ def asked(world, as_agent, heard):
 
     async def play(run_input, context):
         if run_input.resume:
-            heard.extend((one.entry.payload, one.proposal.args) for one in context.answers)
+            heard.extend((one.resume_entry.payload, one.proposal.args) for one in context.answers)
             yield finished(run_input)
             return
         for event in proposed(args=ARGS):

@@ -51,7 +51,9 @@ class Workshop:
         self.seen = []
 
     async def play(self, run_input, ctx):
-        self.seen.append((ctx.run_key, [one.entry.payload for one in ctx.answers], ctx.checkpoint))
+        self.seen.append(
+            (ctx.run_key, [one.resume_entry.payload for one in ctx.answers], ctx.checkpoint)
+        )
         if not ctx.answers:
             for event in proposed():
                 yield event

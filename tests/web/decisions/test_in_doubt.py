@@ -25,7 +25,9 @@ def doubt(world, bob):
     run, lease = claim_run(run_id=type(asked.run).objects.get(resumes=asked.run).pk)
     call = asked.tool_call
     start_tool_calls(
-        lease=lease, batch=EventBatch(), wanted=[CallAttempt(call.tool_call_id, call.args, "once")]
+        lease=lease,
+        batch=EventBatch(),
+        attempts=[CallAttempt(call.tool_call_id, call.args, "once")],
     )
     past = timezone.now() - timedelta(seconds=1)
     type(run).objects.filter(pk=run.pk).update(lease_until=past)
