@@ -1,1 +1,1 @@
-"""The agent side of AG-UI: no Django and no database here; the engine lends what an agent needs."""
+"""The agent side of AG-UI, without Django or a database; the engine implements `port.py`."""

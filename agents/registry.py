@@ -1,4 +1,4 @@
-"""Which agents there are: name -> agent, imported when first asked for."""
+"""The registry of agents by name; an agent is imported when it is first used."""
 
 import os
 from importlib import import_module
@@ -16,8 +16,8 @@ _BUILT_IN = {
     "treasury": "agents.examples.policy_hold:treasury",
 }
 
-#: Agents of one's own, by comma: `my_agents:refund_desk` is the agent refund-desk, and
-#: `langgraph+my_graphs:refund_desk` one that is written with that framework.
+#: The variable with custom agents, separated by commas: `my_agents:refund_desk` is the agent
+#: refund-desk, and `langgraph+my_graphs:refund_desk` one written with that framework.
 AGENTS_SETTING = "SIGNOFF_AGENTS"
 
 _agents: dict[str, Agent] = {}
@@ -27,15 +27,15 @@ class UnknownAgent(LookupError):
     """No agent has this name."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"There is no agent '{name}'; there are: {', '.join(names())}.")
+        super().__init__(f"There is no agent '{name}'; choose one of: {', '.join(names())}.")
 
 
 class UnknownFramework(UnknownAgent):
-    """No adapter is for this framework."""
+    """There is no adapter for this framework."""
 
     def __init__(self, framework: str) -> None:
         LookupError.__init__(
-            self, f"No adapter is for {framework!r}; there are: {', '.join(FRAMEWORKS)}."
+            self, f"There is no adapter for {framework!r}; choose one of: {', '.join(FRAMEWORKS)}."
         )
 
 
@@ -44,7 +44,7 @@ def get(name: str) -> Agent:
     Return the agent of this name, the same object every time.
 
     Raises:
-        UnknownAgent: nobody registered it, or not under a framework that there is.
+        UnknownAgent: it is not registered, or its framework has no adapter.
     """
     agent = _agents.get(name)
     if agent is None:
@@ -56,23 +56,23 @@ def get(name: str) -> Agent:
 
 
 def names() -> list[str]:
-    """List the names of all agents, sorted; nothing is imported for it."""
+    """List the names of all agents, sorted, without importing them."""
     return sorted(_BUILT_IN.keys() | configured_agents().keys() | _agents.keys())
 
 
 def configured_agents() -> dict[str, str]:
-    """The agents that SIGNOFF_AGENTS names, each with where it is."""
+    """Return the agents of SIGNOFF_AGENTS: name -> path."""
     paths = [path.strip() for path in os.environ.get(AGENTS_SETTING, "").split(",") if path.strip()]
     return {agent_name(path): path for path in paths}
 
 
 def agent_name(path: str) -> str:
-    """The name of the agent at "module:attribute"."""
+    """Return the name of the agent at "module:attribute"."""
     return path.partition(":")[2].replace("_", "-")
 
 
 def register(agent: Agent) -> None:
-    """Add an agent under its own name, in place of an earlier one of that name."""
+    """Add an agent under its own name; an earlier one of that name is replaced."""
     _agents[agent.name] = agent
 
 
@@ -83,11 +83,11 @@ def _build_in_process_agent(framework: str, path: str) -> Agent:
 
 
 def _load(path: str) -> Agent:
-    framework, _, elsewhere = path.rpartition("+")
+    framework, _, framework_path = path.rpartition("+")
     if framework:
-        return _build_in_process_agent(framework, elsewhere)
+        return _build_in_process_agent(framework, framework_path)
     module, _, attribute = path.partition(":")
-    found = getattr(import_module(module), attribute)
-    # A workflow is an agent already; others are made by a function.
-    agent: Agent = found if hasattr(found, "run") else found()
+    target = getattr(import_module(module), attribute)
+    # A workflow is an agent already; others are built by a function.
+    agent: Agent = target if hasattr(target, "run") else target()
     return agent

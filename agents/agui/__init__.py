@@ -1,1 +1,1 @@
-"""The AG-UI wire: strict JSON, the codec, the sequence rules and what a conversation becomes."""
+"""The AG-UI wire format: strict JSON, the codec, the sequence rules and conversations."""

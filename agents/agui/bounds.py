@@ -1,4 +1,4 @@
-"""How large and how deep the JSON may get that a thread keeps: state, activities, metadata."""
+"""Size and depth limits of the JSON that a thread stores: state, activities, metadata."""
 
 import json
 from typing import Any
@@ -14,10 +14,10 @@ MAX_DEPTH = strict_json.DEFAULT_LIMITS.max_depth
 
 def copy_within_bounds(value: Any) -> Any:
     """
-    Build a copy that nobody else holds, of plain JSON values.
+    Return an independent copy of plain JSON values.
 
     Raises:
-        ProtocolViolation: it is no JSON, larger than MAX_CHARACTERS or deeper than MAX_DEPTH.
+        ProtocolViolation: it is not JSON, larger than MAX_CHARACTERS or deeper than MAX_DEPTH.
     """
     return json.loads(_text_within_bounds(value))
 
@@ -32,9 +32,9 @@ def _text_within_bounds(value: Any) -> str:
         text = strict_json.dumps(value)
         strict_json.check_depth(text.encode(), MAX_DEPTH)
     except (TypeError, ValueError, RecursionError) as error:
-        raise ProtocolViolation(f"A thread cannot keep this value: {error}") from error
+        raise ProtocolViolation(f"A thread cannot store this value: {error}") from error
     if len(text) > MAX_CHARACTERS:
         raise ProtocolViolation(
-            f"A value has {len(text)} characters of JSON; a thread keeps {MAX_CHARACTERS} at most."
+            f"A value has {len(text)} characters of JSON; a thread stores at most {MAX_CHARACTERS}."
         )
     return text

@@ -1,4 +1,4 @@
-"""The chunk shorthand, written out: TEXT_MESSAGE_CHUNK and its like become START, CONTENT, END."""
+"""Expansion of chunk events (such as TEXT_MESSAGE_CHUNK) into START, CONTENT and END."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +11,11 @@ from agents.agui.streams import REASONING_MESSAGE, TEXT_MESSAGE, TOOL_CALL, Stre
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """One of the three chunks, and what it stands for."""
+    """One of the three chunk types."""
 
     stream: Stream
-    required: tuple[str, ...]  #: what the first chunk has to say
-    repeatable: tuple[str, ...]  #: what a later chunk may say again, but not otherwise
+    required: tuple[str, ...]  #: fields that the first chunk must have
+    repeatable: tuple[str, ...]  #: fields that a later chunk may repeat, with the same value
     defaults: dict[str, str]
 
 
@@ -31,14 +31,14 @@ _KINDS: dict[EventType, _Kind] = {
     ),
     EventType.REASONING_MESSAGE_CHUNK: _Kind(REASONING_MESSAGE, ("message_id",), (), {}),
 }
-#: These speak of the run as a whole and end whatever anybody is in the middle of.
+#: Events about the run as a whole: they end all pending entities.
 _ENDS_ALL = {
     EventType.RUN_STARTED,
     EventType.RUN_FINISHED,
     EventType.RUN_ERROR,
     EventType.MESSAGES_SNAPSHOT,
 }
-#: These may come in the middle of a message.
+#: Events that may come in the middle of a message.
 _ENDS_NOTHING = {
     EventType.RAW,
     EventType.ACTIVITY_SNAPSHOT,
@@ -50,7 +50,7 @@ _ENDS_NOTHING = {
 
 @dataclass(frozen=True)
 class _Pending:
-    """What is being put together from chunks."""
+    """An entity that is being assembled from chunks."""
 
     kind: _Kind
     entity_id: str
@@ -60,10 +60,10 @@ class _Pending:
 
 class ChunkExpander:
     """
-    Writes chunks out, as `transformChunks` of the JavaScript client 1.0.0 does.
+    Expands chunks as `transformChunks` of the JavaScript client 1.0.0 does.
 
-    Each subagent, and the parent agent, may have one message or call in the making. The next event
-    of the same one ends it; what comes chunk by chunk needs no END of its own.
+    Each subagent, and the parent agent, may have one pending message or call. The next event of
+    the same owner ends it; chunks need no END.
     """
 
     def __init__(self) -> None:
@@ -71,14 +71,14 @@ class ChunkExpander:
 
     def expand(self, event: BaseEvent) -> list[BaseEvent]:
         """
-        Return what stands for the event: itself, if it is no chunk, behind the ENDs it brings.
+        Return the events that replace a chunk, or the event itself after the ENDs it causes.
 
         Raises:
-            ProtocolViolation: a chunk does not say what it continues, or contradicts it.
+            ProtocolViolation: a chunk does not name its entity, or contradicts it.
         """
         kind = _KINDS.get(event.type)
         if kind is not None:
-            return self._write_out(kind, event)
+            return self._expand_chunk(kind, event)
         if not self._pending or event.type in _ENDS_NOTHING:
             return [event]
         if event.type in _ENDS_ALL:
@@ -86,7 +86,7 @@ class ChunkExpander:
         return [*self._end(getattr(event, "subagent_run_id", None)), event]
 
     def flush(self) -> list[BaseEvent]:
-        """End everything in the making, for when no terminal event of the agent will do it."""
+        """End everything pending, for a stream without a terminal event."""
         return [end for subagent in list(self._pending) for end in self._end(subagent)]
 
     def _end(self, subagent: str | None) -> list[BaseEvent]:
@@ -95,28 +95,28 @@ class ChunkExpander:
             return []
         return [pending.kind.stream.build_end(pending.entity_id, pending.subagent)]
 
-    def _write_out(self, kind: _Kind, chunk: Any) -> list[BaseEvent]:
+    def _expand_chunk(self, kind: _Kind, chunk: Any) -> list[BaseEvent]:
         owner = self._find_owner(kind, chunk)
         pending = self._pending.get(owner)
-        made: list[BaseEvent] = []
-        rest = dict(chunk.model_extra or {})  # goes with one event only, the last
+        events: list[BaseEvent] = []
+        extra = dict(chunk.model_extra or {})  # added to the last event only
         has_content = chunk.delta is not None or chunk.raw_event is not None
         if pending is not None and _continues(pending, kind, chunk):
             _check_agreement(pending, chunk)
-            has_content = has_content or chunk.metadata is not None or bool(rest)
+            has_content = has_content or chunk.metadata is not None or bool(extra)
         else:
-            made += self._end(owner)
-            pending = self._pending[owner] = _opened(kind, chunk)
-            made.append(_start(pending, chunk, {} if has_content else rest))
+            events += self._end(owner)
+            pending = self._pending[owner] = _open(kind, chunk)
+            events.append(_start(pending, chunk, {} if has_content else extra))
         if has_content:
-            made.append(_content(pending, chunk, rest))
-        return made
+            events.append(_content(pending, chunk, extra))
+        return events
 
     def _find_owner(self, kind: _Kind, chunk: Any) -> str | None:
-        """Find out whose the chunk is; only the first one has to say it."""
+        """Return the owner of a chunk; only the first chunk of an entity must name it."""
         tag: str | None = chunk.subagent_run_id
         entity_id = getattr(chunk, kind.stream.id_field)
-        candidates = [owner for owner, one in self._pending.items() if one.kind is kind]
+        candidates = [owner for owner, pending in self._pending.items() if pending.kind is kind]
         if entity_id is not None:
             for owner in candidates:
                 if self._pending[owner].entity_id == entity_id:
@@ -140,23 +140,25 @@ def _continues(pending: _Pending, kind: _Kind, chunk: Any) -> bool:
 
 def _check_agreement(pending: _Pending, chunk: Any) -> None:
     for field in pending.kind.repeatable:
-        said, known = getattr(chunk, field), pending.opened_with.get(field)
-        if said is not None and said != known:
-            raise _contradiction(chunk, pending.entity_id, field, said, known)
+        value, first_value = getattr(chunk, field), pending.opened_with.get(field)
+        if value is not None and value != first_value:
+            raise _contradiction(chunk, pending.entity_id, field, value, first_value)
 
 
-def _opened(kind: _Kind, chunk: Any) -> _Pending:
+def _open(kind: _Kind, chunk: Any) -> _Pending:
     for field in kind.required:
         if getattr(chunk, field) is None:
             raise ProtocolViolation(
                 f"The first {chunk.type.value} of a {kind.stream.name} has no {field}; send it."
             )
-    said = {field: getattr(chunk, field) for field in kind.repeatable}
-    opened_with = kind.defaults | {field: one for field, one in said.items() if one is not None}
+    fields = {field: getattr(chunk, field) for field in kind.repeatable}
+    opened_with = kind.defaults | {
+        field: value for field, value in fields.items() if value is not None
+    }
     return _Pending(kind, getattr(chunk, kind.stream.id_field), opened_with, chunk.subagent_run_id)
 
 
-def _start(pending: _Pending, chunk: Any, rest: dict[str, Any]) -> BaseEvent:
+def _start(pending: _Pending, chunk: Any, extra: dict[str, Any]) -> BaseEvent:
     stream = pending.kind.stream
     fields = {
         stream.id_field: pending.entity_id,
@@ -164,12 +166,12 @@ def _start(pending: _Pending, chunk: Any, rest: dict[str, Any]) -> BaseEvent:
         "metadata": chunk.metadata,
         **pending.opened_with,
     }
-    known = stream.start.model_fields.keys()
-    unknown = {name: value for name, value in rest.items() if name not in known}
+    model_fields = stream.start.model_fields
+    unknown = {name: value for name, value in extra.items() if name not in model_fields}
     return stream.start.model_validate(unknown | fields)
 
 
-def _content(pending: _Pending, chunk: Any, rest: dict[str, Any]) -> BaseEvent:
+def _content(pending: _Pending, chunk: Any, extra: dict[str, Any]) -> BaseEvent:
     stream, tag = pending.kind.stream, chunk.subagent_run_id
     fields = {
         stream.id_field: pending.entity_id,
@@ -179,13 +181,13 @@ def _content(pending: _Pending, chunk: Any, rest: dict[str, Any]) -> BaseEvent:
         "raw_event": chunk.raw_event,
     }
     assert stream.content is not None  # noqa: S101 - a reasoning span has none, and no chunks
-    return stream.content.model_validate(rest | fields)
+    return stream.content.model_validate(extra | fields)
 
 
 def _contradiction(
-    chunk: Any, entity_id: str, field: str, said: Any, known: Any
+    chunk: Any, entity_id: str, field: str, value: Any, first_value: Any
 ) -> ProtocolViolation:
     return ProtocolViolation(
-        f"{chunk.type.value} continues '{entity_id}' with {field} '{said}', but that was opened "
-        f"with '{known}'; leave it out or say the same."
+        f"{chunk.type.value} continues '{entity_id}' with {field} '{value}', but that was opened "
+        f"with '{first_value}'; leave it out or repeat it."
     )

@@ -1,4 +1,4 @@
-"""Fewer and larger deltas with the same meaning."""
+"""Coalescing of neighbouring text deltas into fewer, larger events."""
 
 from collections.abc import Iterable, Iterator
 
@@ -43,7 +43,7 @@ def _has_text_only(event: Delta) -> bool:
 
 
 def target(event: Delta) -> tuple[type[Delta], str, str | None]:
-    """What the delta is appended to."""
+    """Return the key of the entity that the delta is appended to."""
     entity_id = event.tool_call_id if isinstance(event, ToolCallArgsEvent) else event.message_id
     return (type(event), entity_id, event.subagent_run_id)
 

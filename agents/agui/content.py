@@ -1,4 +1,4 @@
-"""Message and tool result content (text, or a list of parts) as one text."""
+"""Message and tool result content (text, or a list of parts) as plain text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ _SOURCE_LENGTH = 200
 
 def content_text(content: Any) -> str:
     """
-    Return content (as JSON) as text: one part below the other.
+    Return content (as JSON) as text, one part per line.
 
     Media parts become a description in brackets, as in `[image: image/png, 2048 bytes]`.
     """
@@ -30,7 +30,7 @@ def _part_text(part: Any) -> str:
 def _source_details(source: Mapping[str, Any]) -> list[str]:
     value = str(source.get("value", ""))
     if source.get("type") == "data":
-        where = f"{len(value.rstrip('=')) * 3 // 4} bytes"
+        location = f"{len(value.rstrip('=')) * 3 // 4} bytes"
     else:
-        where = value[:_SOURCE_LENGTH]
-    return [detail for detail in (source.get("mimeType"), where) if detail]
+        location = value[:_SOURCE_LENGTH]
+    return [detail for detail in (source.get("mimeType"), location) if detail]

@@ -1,4 +1,4 @@
-"""What the events of a thread add up to: messages and state, as the official client has them."""
+"""Reduction of a thread's events to messages and state, as the official client does it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
 
 
 class Conversation:
-    """The messages and the state of one thread, kept up to date by `apply`."""
+    """The messages and the state of one thread, updated by `apply`."""
 
     def __init__(
         self,
@@ -30,13 +30,13 @@ class Conversation:
     ) -> None:
         self._transcript = Transcript(message.model_copy(deep=True) for message in messages)
         self._budget = PatchBudget()
-        self.state = state  #: after the last event applied; None if nobody ever set it
-        #: The fingerprint of each message that a client brought along, by its id.
+        self.state = state  #: after the last event applied; None if never set
+        #: Message id -> fingerprint, for each message that a client sent.
         self.client_messages = dict(client_messages or {})
 
     @property
     def messages(self) -> list[Message]:
-        """The messages in order, complete up to the last event applied; not to be changed."""
+        """The messages in order, up to the last event applied; do not change them."""
         return self._transcript.messages()
 
     @property
@@ -45,16 +45,15 @@ class Conversation:
         return self._transcript.call_ids()
 
     def has_message(self, message_id: str) -> bool:
-        """Whether there is a message of this id."""
         return self._transcript.message(message_id) is not None
 
     def apply(self, event: BaseEvent) -> None:
         """
-        Reduce one event that has passed the sequence rules.
+        Apply one event that has passed the sequence rules.
 
         Raises:
-            ProtocolViolation: a patch does not apply, or a value is larger or deeper than what can
-                be sent in a snapshot for ever after; nothing has changed then.
+            ProtocolViolation: a patch does not apply, or a value is too large or too deep for
+                later snapshots; nothing has changed then.
         """
         reducer = self._REDUCERS.get(type(event))
         if reducer is not None:
@@ -64,16 +63,18 @@ class Conversation:
 
     def merge_input(self, messages: Iterable[Message]) -> list[Message]:
         """
-        Add what a client brought along and the server does not know; return what was added.
+        Add messages of a client that the thread lacks; return the added ones.
 
-        The server's own messages stay as they are. What speaks about its tool calls is dropped: an
-        assistant message could bring other arguments, and a tool message is no result of ours -
-        CopilotKit appends the decision in that form.
+        Stored messages do not change. Messages about stored tool calls are dropped: an assistant
+        message could carry other arguments, and a tool message is not a result (CopilotKit
+        appends the decision in that form).
         """
-        ours = self._transcript.call_ids()
+        tool_call_ids = self._transcript.call_ids()
         added = []
         for message in messages:
-            if self._transcript.message(message.id) is not None or _speaks_of(message, ours):
+            if self._transcript.message(message.id) is not None or _references(
+                message, tool_call_ids
+            ):
                 continue
             added.append(message)
             dumped = _MESSAGE.dump_python(message, mode="json", by_alias=True)
@@ -82,17 +83,16 @@ class Conversation:
         return added
 
     def messages_snapshot(self) -> agui.MessagesSnapshotEvent:
-        """Build the event that brings a client up to date with every message."""
         return agui.MessagesSnapshotEvent(
             messages=[message.model_copy(deep=True) for message in self.messages]
         )
 
     def state_snapshot(self) -> agui.StateSnapshotEvent:
-        """Build the event that brings a client up to date with the state; unset reads as {}."""
+        """Build a STATE_SNAPSHOT; a state that was never set is {}."""
         return agui.StateSnapshotEvent(snapshot={} if self.state is None else self.state)
 
     def to_json(self) -> dict[str, Any]:
-        """Write messages, state and what clients brought along as JSON values."""
+        """Return messages, state and client fingerprints as JSON values."""
         messages = _MESSAGES.dump_python(self.messages, mode="json", by_alias=True)
         return {
             "messages": messages,
@@ -133,7 +133,7 @@ class Conversation:
 
     def _add_metadata(self, message_id: str, event: BaseEvent) -> None:
         message = self._transcript.message(message_id)
-        # Text that is addressed to an activity never gets into it, nor the other way round.
+        # Text events never change an activity, and activity events never change a text.
         is_for_activity = isinstance(event, agui.ActivitySnapshotEvent)
         if isinstance(message, agui.ActivityMessage) is is_for_activity:
             _merge_metadata(message, event)
@@ -158,17 +158,17 @@ class Conversation:
         _merge_metadata(call, event)
 
     def _carrier(self, event: agui.ToolCallStartEvent) -> AssistantMessage:
-        """Find the assistant message a tool call goes into, or make one."""
+        """Return the assistant message that a tool call belongs to; create one if needed."""
         parent_id = event.parent_message_id
         parent = self._transcript.message(parent_id) if parent_id else None
         if isinstance(parent, AssistantMessage):
             return parent
-        made = AssistantMessage(
+        carrier = AssistantMessage(
             id=parent_id if parent_id and parent is None else event.tool_call_id,
             subagent_run_id=event.subagent_run_id,
         )
-        self._transcript.append(made)
-        return made
+        self._transcript.append(carrier)
+        return carrier
 
     def _tool_call_args(self, event: agui.ToolCallArgsEvent) -> None:
         if self._transcript.call(event.tool_call_id) is not None:
@@ -199,15 +199,15 @@ class Conversation:
                 self._transcript.append(message.model_copy(deep=True))
 
     def _messages_snapshot(self, event: agui.MessagesSnapshotEvent) -> None:
-        """Take the snapshot over; roles that a producer may not track stay if it has none."""
-        fresh = {message.id: message.model_copy(deep=True) for message in event.messages}
-        stays = {"activity", "reasoning"} - {message.role for message in event.messages}
-        kept = [
-            fresh.pop(message.id, message)
+        """Replace the messages; keep activities and reasoning if the snapshot has none."""
+        new = {message.id: message.model_copy(deep=True) for message in event.messages}
+        retained_roles = {"activity", "reasoning"} - {message.role for message in event.messages}
+        messages = [
+            new.pop(message.id, message)
             for message in self.messages
-            if message.id in fresh or message.role in stays
+            if message.id in new or message.role in retained_roles
         ]
-        self._transcript = Transcript([*kept, *fresh.values()])
+        self._transcript = Transcript([*messages, *new.values()])
 
     def _state_snapshot(self, event: agui.StateSnapshotEvent) -> None:
         self.state = copy_within_bounds(event.snapshot)
@@ -218,19 +218,19 @@ class Conversation:
         )
 
     def _activity_snapshot(self, event: agui.ActivitySnapshotEvent) -> None:
-        known = self._transcript.message(event.message_id)
-        if known is None or event.replace is not False:
-            fresh = agui.ActivityMessage(
+        old = self._transcript.message(event.message_id)
+        if old is None or event.replace is not False:
+            new = agui.ActivityMessage(
                 id=event.message_id,
                 activity_type=event.activity_type,
                 content=copy_within_bounds(event.content),
                 subagent_run_id=event.subagent_run_id,
-                metadata=known.metadata if isinstance(known, agui.ActivityMessage) else None,
+                metadata=old.metadata if isinstance(old, agui.ActivityMessage) else None,
             )
-            if known is None:
-                self._transcript.append(fresh)
+            if old is None:
+                self._transcript.append(new)
             else:
-                self._transcript.replace(known, fresh)
+                self._transcript.replace(old, new)
         self._add_metadata(event.message_id, event)
 
     def _activity_delta(self, event: agui.ActivityDeltaEvent) -> None:
@@ -263,20 +263,20 @@ class Conversation:
 
 def is_from_client(message: Mapping[str, Any], client_messages: Mapping[str, str]) -> bool:
     """
-    Whether a message (as JSON) stands as a client brought it along.
+    Return True if a message (as JSON) is unchanged since a client sent it.
 
-    All others came from the agent, whatever role it gave them.
+    All other messages came from the agent, whatever role it gave them.
     """
     return client_messages.get(message["id"]) == fingerprint(message)
 
 
 def fingerprint(message: Mapping[str, Any]) -> str:
-    """A digest of who says what in a message (as JSON)."""
+    """Return a digest of the role and content of a message (as JSON)."""
     text = json.dumps([message["role"], message.get("content")], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _speaks_of(message: Message, tool_call_ids: set[str]) -> bool:
+def _references(message: Message, tool_call_ids: set[str]) -> bool:
     if isinstance(message, ToolMessage):
         return message.tool_call_id in tool_call_ids
     if isinstance(message, AssistantMessage):

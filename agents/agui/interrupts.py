@@ -1,7 +1,7 @@
 """
-The rules for an outcome that ends a run: what the SDK accepts and a consumer would misread.
+The rules for the outcome of a run, beyond those that the official SDK checks.
 
-And the schema of the answer that most interrupts ask for.
+Also the response schema of approvals.
 """
 
 import json
@@ -24,9 +24,9 @@ _RFC3339 = re.compile(
 
 
 def approval_schema(
-    *, edited_args: dict[str, Any] | None = None, **more: dict[str, Any]
+    *, edited_args: dict[str, Any] | None = None, **properties: dict[str, Any]
 ) -> dict[str, Any]:
-    """The schema of the answer to whether a call may be made, with what else may be in it."""
+    """Return the response schema of an approval, with further properties."""
     edits = {"editedArgs": edited_args} if edited_args is not None else {}
     return {
         "type": "object",
@@ -34,14 +34,14 @@ def approval_schema(
             "approved": {"type": "boolean"},
             **edits,
             "reason": {"type": "string"},
-            **more,
+            **properties,
         },
         "required": ["approved"],
     }
 
 
 def check_outcome(event: RunFinishedEvent, known_tool_calls: Container[str]) -> None:
-    """Raise unless the outcome reads the same for a 1.0 consumer and for us; absent is success."""
+    """Raise unless a 1.0 consumer reads the outcome as we do; no outcome means success."""
     for legacy in ("interrupt", "interrupts"):
         if legacy in (event.model_extra or {}):
             raise ProtocolViolation(
@@ -52,13 +52,13 @@ def check_outcome(event: RunFinishedEvent, known_tool_calls: Container[str]) -> 
         check_interrupts(event.outcome.interrupts, known_tool_calls)
     elif event.outcome is not None and "interrupts" in (event.outcome.model_extra or {}):
         raise ProtocolViolation(
-            f"A {event.outcome.type} outcome carries interrupts, which nobody would see; "
+            f"A {event.outcome.type} outcome carries interrupts, which clients ignore; "
             "send outcome type 'interrupt'."
         )
 
 
 def check_interrupts(interrupts: Iterable[Interrupt], known_tool_calls: Container[str]) -> None:
-    """Raise unless each of these interrupts, and there is at least one, can be answered."""
+    """Raise unless there is an interrupt and each can be answered."""
     seen: set[str] = set()
     for interrupt in interrupts:
         if interrupt.id in seen:
@@ -83,11 +83,11 @@ def parse_expiry(text: str) -> datetime:
         ProtocolViolation: another format, no zone, or a date that does not exist.
     """
     if _RFC3339.fullmatch(text):
-        # The thirtieth of February has the right format, and so has a time before the year 1.
+        # The format also matches February 30 and times that fall before year 1 in UTC.
         with suppress(ValueError, OverflowError):
             return datetime.fromisoformat(text).astimezone(UTC)
     raise ProtocolViolation(
-        f"expiresAt '{text[:64]}' is no RFC 3339 time with a zone; "
+        f"expiresAt '{text[:64]}' is not an RFC 3339 time with a zone; "
         "send one such as 2026-01-31T12:00:00.000Z."
     )
 
@@ -106,7 +106,7 @@ def _check_reason(interrupt: Interrupt, known_tool_calls: Container[str]) -> Non
     if interrupt.tool_call_id not in known_tool_calls:
         raise ProtocolViolation(
             f"Interrupt '{interrupt.id}' asks about tool call '{interrupt.tool_call_id}', which "
-            "nobody proposed in this thread; send its TOOL_CALL_START, ARGS and END first."
+            "was not proposed in this thread; send its TOOL_CALL_START, ARGS and END first."
         )
 
 
@@ -117,11 +117,11 @@ def _check_schema(interrupt_id: str, schema: dict[str, Any]) -> None:
         problem = "it is too deep, or not JSON"
     if problem:
         raise ProtocolViolation(
-            f"The responseSchema of interrupt '{interrupt_id}' is no JSON Schema: {problem}."
+            f"The responseSchema of interrupt '{interrupt_id}' is not a JSON Schema: {problem}."
         )
 
 
-@lru_cache(maxsize=256)  # a thousand interrupts of one run usually share a schema or two
+@lru_cache(maxsize=256)  # the interrupts of one run usually share one or two schemas
 def _schema_problem(schema: str) -> str:
     try:
         Draft202012Validator.check_schema(json.loads(schema))

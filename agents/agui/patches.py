@@ -15,15 +15,15 @@ MAX_PATCHED_CHARACTERS = 1_000 * MAX_CHARACTERS
 
 
 class PatchBudget:
-    """The characters that the patches of one run may still write; each rewrites the document."""
+    """The characters that the patches of one run may write; each rewrites the document."""
 
     def __init__(self) -> None:
-        self._left = MAX_PATCHED_CHARACTERS
+        self._remaining = MAX_PATCHED_CHARACTERS
 
     def spend(self, characters: int) -> None:
-        """Raise ProtocolViolation if nothing is left."""
-        self._left -= characters
-        if self._left < 0:
+        """Raise ProtocolViolation if the budget is used up."""
+        self._remaining -= characters
+        if self._remaining < 0:
             raise ProtocolViolation(
                 f"The patches of this run write more than {MAX_PATCHED_CHARACTERS} characters; "
                 "send fewer or a smaller state."
@@ -32,11 +32,11 @@ class PatchBudget:
 
 def apply_patch(document: Any, operations: list[Any], budget: PatchBudget | None = None) -> Any:
     """
-    Build the patched document; the one given stays as it is.
+    Return the patched document; `document` is not changed.
 
     Raises:
         ProtocolViolation: an operation does not apply, or makes the document larger or deeper than
-            a thread keeps, or nothing is left of the budget.
+            a thread stores, or the budget is used up.
     """
     patch = [
         operation.model_dump(by_alias=True) if isinstance(operation, BaseModel) else operation
@@ -55,12 +55,12 @@ def apply_patch(document: Any, operations: list[Any], budget: PatchBudget | None
         ValueError,
     ) as error:
         raise ProtocolViolation(
-            f"A patch does not apply to what is there ({str(error)[:200]}); send a snapshot first."
+            f"A patch does not apply to the document ({str(error)[:200]}); send a snapshot first."
         ) from error
 
 
 def _apply_all(document: Any, patch: list[dict[str, Any]], budget: PatchBudget) -> Any:
-    """Apply one operation after the other: twenty copies can make a thousand bytes a gigabyte."""
+    """Apply the operations one by one: twenty copies can turn a kilobyte into a gigabyte."""
     text = dumps(document)
     budget.spend(len(text))
     patched = json.loads(text)
@@ -70,7 +70,7 @@ def _apply_all(document: Any, patch: list[dict[str, Any]], budget: PatchBudget) 
         if copied > MAX_CHARACTERS:
             raise ProtocolViolation(f"A patch copies more than {MAX_CHARACTERS} characters.")
         patched = jsonpatch.JsonPatch([operation]).apply(patched, in_place=True)
-    # Most patches cannot have made it too large or too deep, and measuring takes as long as they.
+    # Measuring takes as long as patching, so skip it where the limits cannot be exceeded.
     if len(text) + len(dumps(patch)) + copied > MAX_CHARACTERS or any(map(_may_nest, patch)):
         check_bounds(patched)
     return patched

@@ -1,4 +1,4 @@
-"""Driving a run again: what its lost worker committed is not said twice."""
+"""Replay of a run after a lost worker: events that are committed are not emitted twice."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -10,12 +10,12 @@ from agents.agui.coalesce import Delta, target
 
 
 class ReplayDiverged(ValueError):
-    """The agent said something else than at its first attempt: the run cannot go on from there."""
+    """The agent yielded other events than at its first attempt, so the run cannot continue."""
 
 
 class ReplayCursor:
     """
-    Compares what an agent yields again with what is committed, until that is used up.
+    Compares the events of a second attempt with the committed ones.
 
     `committed` holds the agent's own events: not RUN_STARTED, nor snapshots that the engine added.
     Deltas are compared by their text, because they may have been coalesced before they were
@@ -28,15 +28,15 @@ class ReplayCursor:
 
     @property
     def exhausted(self) -> bool:
-        """Whether everything committed was said again; from here on the events are new."""
+        """True when all committed events were repeated; later events are new."""
         return not self._committed
 
     def feed(self, event: BaseEvent) -> BaseEvent | None:
         """
-        Return what is new about the event: nothing, the rest of its delta, or all of it.
+        Return the new part of the event: None, the rest of its delta, or the event.
 
         Raises:
-            Diverged: this is not what was committed at this place.
+            ReplayDiverged: another event is committed at this position.
         """
         if not self._committed:
             return event

@@ -1,4 +1,4 @@
-"""The order of events: what may follow what, and what must be closed before a run ends."""
+"""The sequence rules: the legal order of events, and what must be closed before a run ends."""
 
 from collections.abc import Iterable
 from enum import Enum
@@ -13,20 +13,17 @@ from agents.agui.interrupts import check_outcome
 from agents.agui.streams import STREAMS, Handler, Stream
 from agents.agui.subagent_ownership import SubagentOwners
 
-__all__ = ["ProtocolViolation", "Sequence"]
-
-
 _TOOL_CALL_EVENTS = (agui.ToolCallStartEvent, agui.ToolCallArgsEvent, agui.ToolCallEndEvent)
 
 
 class _Phase(Enum):
-    BEFORE = "before"  #: nothing seen yet
-    ACTIVE = "active"  #: a run is going on
-    FINISHED = "finished"  #: RUN_FINISHED was the last word; RUN_ERROR may still correct it
-    ERRORED = "errored"  #: RUN_ERROR was the last word
+    BEFORE = "before"  #: no event yet
+    ACTIVE = "active"  #: a run is active
+    FINISHED = "finished"  #: after RUN_FINISHED; RUN_ERROR may still follow
+    ERRORED = "errored"  #: after RUN_ERROR
 
 
-_RIGHT_NOW = {
+_EXPECTED = {
     _Phase.BEFORE: "a run begins with RUN_STARTED",
     _Phase.FINISHED: "after RUN_FINISHED only RUN_STARTED or RUN_ERROR may come",
     _Phase.ERRORED: "after RUN_ERROR only RUN_STARTED may come",
@@ -37,8 +34,8 @@ class Sequence:
     """
     Checks a stream of events one by one, as `verifyEvents` of the JavaScript client 1.0.0 does.
 
-    Stricter than the client where it would accept what nobody can answer (`interrupts.py`). Chunks
-    have to be written out before (`chunks.py`), as in the client.
+    Stricter than the client for interrupts that cannot be answered (`interrupts.py`). Chunks must
+    be expanded before (`chunks.py`), as in the client.
     """
 
     def __init__(self, known_tool_calls: Iterable[str] = ()) -> None:
@@ -50,7 +47,7 @@ class Sequence:
         self.owners = SubagentOwners()
         self.open: dict[Stream, dict[str, None]] = {stream: {} for stream in STREAMS}
         self._steps: dict[tuple[str | None, str], None] = {}  # a name is unique within its owner
-        self._subagents: dict[str, None] = {}  # dicts, because they keep the order
+        self._subagents: dict[str, None] = {}  # dicts, for their order
         self._closed_subagents: set[str] = set()
 
     def check(self, event: BaseEvent) -> None:
@@ -64,13 +61,13 @@ class Sequence:
 
     def is_known_tool_call(self, event: BaseEvent) -> bool:
         """
-        Whether START, ARGS or END is about a known tool call that is not open in this sequence.
+        Return True for START, ARGS or END of a known tool call that is not open in this sequence.
 
-        A resumed run that emits its calls again says so for each of the three, and a client would
-        append the arguments a second time: drop them. Not so for a call that is open here, even if
-        `known_tool_calls` names it: a run that is driven again behind a committed START goes on
-        with its ARGS. Nor does True tell whose the call is: calls that this run closed count, so
-        what a run says again of its own is to be recognised by a `ReplayCursor` first.
+        A resumed run may emit its calls again, and a client would append the arguments a second
+        time: drop such events. False for a call that is open here, even if `known_tool_calls`
+        has it: a run that is driven again after a committed START continues with its ARGS. True
+        also for calls that this run closed, so check for repeated events with a `ReplayCursor`
+        first.
         """
         return (
             isinstance(event, _TOOL_CALL_EVENTS)
@@ -80,7 +77,7 @@ class Sequence:
 
     def closing_events(self, *, suspended: bool = False) -> list[BaseEvent]:
         """
-        Build the events that close everything open, in a legal order; they are not checked in.
+        Build the events that close everything open, in a legal order, without applying them.
 
         A subagent ends with an error, or as suspended if the run is about to be interrupted.
         """
@@ -101,7 +98,7 @@ class Sequence:
             return
         if isinstance(event, agui.RunErrorEvent) and self._phase is not _Phase.ERRORED:
             return
-        raise ProtocolViolation(f"{event.type.value} came, but {_RIGHT_NOW[self._phase]}.")
+        raise ProtocolViolation(f"{event.type.value} came, but {_EXPECTED[self._phase]}.")
 
     def _run_started(self, event: agui.RunStartedEvent) -> None:
         if self._phase is _Phase.ACTIVE:
@@ -171,8 +168,8 @@ class Sequence:
         step = (event.subagent_run_id, event.step_name)
         if step not in self._steps:
             raise ProtocolViolation(
-                f"STEP_FINISHED '{event.step_name}' has no open step of the same owner; whoever "
-                "started a step finishes it."
+                f"STEP_FINISHED '{event.step_name}' has no open step of the same owner; the owner "
+                "of a step finishes it."
             )
         del self._steps[step]
 
@@ -200,20 +197,20 @@ class Sequence:
         self._closed_subagents.add(event.subagent_run_id)
 
     def _anything(self, event: BaseEvent) -> None:
-        """Accept what has no order within a run: state, custom and raw events."""
+        """Accept an event that may come anywhere within a run: state, custom and raw events."""
 
     def _chunk(self, event: BaseEvent) -> None:
         raise ProtocolViolation(
-            f"{event.type.value} is a shorthand; expand it to START, CONTENT and END first."
+            f"{event.type.value} is a chunk; expand it to START, CONTENT and END first."
         )
 
     def _find_handler(self, event: BaseEvent) -> Handler:
-        """Look up the handler of a subclass of an event, as some adapters make them."""
+        """Look up the handler of a subclass of an event; some adapters use them."""
         for kind in type(event).__mro__:
             if kind in self._HANDLERS:
                 return self._HANDLERS[kind]
         raise ProtocolViolation(
-            f"{type(event).__name__} is no event of AG-UI 1.0; send one of ag_ui.core, or CUSTOM."
+            f"{type(event).__name__} is not an AG-UI 1.0 event; send one of ag_ui.core, or CUSTOM."
         )
 
     _HANDLERS: ClassVar[dict[type[BaseEvent], Handler]] = {

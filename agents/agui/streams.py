@@ -1,4 +1,4 @@
-"""What is opened, continued and closed by id: text, tool calls, reasoning messages and spans."""
+"""The entities that are streamed with START, CONTENT and END events, and their handlers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from agents.agui.subagent_ownership import Kind
 if TYPE_CHECKING:
     from agents.agui.sequence import Sequence
 
-Handler = Callable[[Any, Any], None]  #: the sequence and the event, whose class the table knows
+Handler = Callable[[Any, Any], None]  #: takes the sequence and the event
 
 
-@dataclass(frozen=True, eq=False)  # compared by identity: they are keys on the hot path
+@dataclass(frozen=True, eq=False)  # compared by identity: these are dict keys on a hot path
 class Stream:
-    """One kind of thing that is streamed in pieces between a START and an END."""
+    """A kind of entity that is streamed between a START and an END event."""
 
     name: str
     owner_kind: Kind
@@ -31,7 +31,7 @@ class Stream:
     content: type[BaseEvent] | None = None
 
     def build_end(self, entity_id: str, tag: str | None) -> BaseEvent:
-        """Build the event that closes one of these."""
+        """Build the END event of an entity."""
         return self.end.model_validate({self.id_field: entity_id, "subagent_run_id": tag})
 
 
@@ -70,25 +70,25 @@ STREAMS = (TEXT_MESSAGE, TOOL_CALL, REASONING_MESSAGE, REASONING_SPAN)
 
 
 def handlers() -> dict[type[BaseEvent], Handler]:
-    """Build the table of handlers for every START, CONTENT and END."""
+    """Build the table of handlers for START, CONTENT and END events."""
     table: dict[type[BaseEvent], Handler] = {}
     for stream in STREAMS:
-        table[stream.start] = _opens(stream)
-        table[stream.end] = _closes(stream)
+        table[stream.start] = _start_handler(stream)
+        table[stream.end] = _end_handler(stream)
         if stream.content is not None:
-            table[stream.content] = _continues(stream)
+            table[stream.content] = _content_handler(stream)
     return table
 
 
 def check_closed(sequence: Sequence, stream: Stream, entity_id: str) -> None:
-    """Raise if one of these is open under the id already."""
+    """Raise if the entity is open already."""
     if entity_id in sequence.open[stream]:
         raise ProtocolViolation(
             f"A {stream.name} '{entity_id}' was started while it is open; end it first."
         )
 
 
-def _opens(stream: Stream) -> Handler:
+def _start_handler(stream: Stream) -> Handler:
     read_id = attrgetter(stream.id_field)
 
     def handle(sequence: Sequence, event: Any) -> None:
@@ -100,7 +100,7 @@ def _opens(stream: Stream) -> Handler:
     return handle
 
 
-def _continues(stream: Stream) -> Handler:
+def _content_handler(stream: Stream) -> Handler:
     read_id = attrgetter(stream.id_field)
 
     def handle(sequence: Sequence, event: Any) -> None:
@@ -116,8 +116,8 @@ def _continues(stream: Stream) -> Handler:
     return handle
 
 
-def _closes(stream: Stream) -> Handler:
-    check_continuation = _continues(stream)
+def _end_handler(stream: Stream) -> Handler:
+    check_continuation = _content_handler(stream)
     read_id = attrgetter(stream.id_field)
 
     def handle(sequence: Sequence, event: Any) -> None:

@@ -1,4 +1,4 @@
-"""The one gateway for JSON from outside: what passes here is safe to store, compare and digest."""
+"""Strict JSON parsing: accepted values are safe to store, compare and digest."""
 
 import json
 import re
@@ -18,12 +18,12 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 class JsonRejected(ValueError):
-    """Bytes that are no JSON, or JSON that means different things to different readers."""
+    """Bytes that are not JSON, or JSON that parsers read differently."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a document may be before it is refused."""
+    """The size limits of a document."""
 
     max_bytes: int = 2 * 1024 * 1024
     max_depth: int = 32  #: arrays and objects inside each other; a bare scalar has depth 0
@@ -35,9 +35,9 @@ DEFAULT_LIMITS = Limits()
 
 def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     """
-    Parse JSON that everybody reads alike.
+    Parse JSON that every parser reads alike.
 
-    Refused beside plain syntax errors: duplicate keys, NaN and infinities (1e999 is one), integers
+    Rejects, besides syntax errors: duplicate keys, NaN and infinities (1e999 is one), integers
     beyond 2**53 - 1 (1e20 is one, because its canonical text has no exponent), NUL and lone
     surrogates.
 
@@ -48,23 +48,23 @@ def loads(data: bytes | str, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     _check_size(raw, limits.max_bytes)
     check_depth(raw, limits.max_depth)
     value = _parse(raw)
-    # Raw control characters and raw surrogates cannot get here: only an escape can spell them.
+    # The parser rejects raw control characters and surrogates; only escapes can produce them.
     _check_values(value, limits.max_nodes, look_into_strings=b"\\u" in raw)
     return value
 
 
 def dumps(value: Any) -> str:
-    """Write compact JSON; NaN, infinities and lone surrogates are refused with a ValueError."""
+    """Return compact JSON; raise ValueError for NaN, infinities and lone surrogates."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    text.encode()  # raises for a lone surrogate, which nobody could send or store
+    text.encode()  # raises for a lone surrogate, which cannot be sent or stored
     return text
 
 
 def check_depth(raw: bytes, max_depth: int) -> None:
     """
-    Raise JsonRejected if JSON text is nested deeper, before a recursive parser sees it.
+    Raise JsonRejected if text is nested deeper, before a recursive parser sees it.
 
-    It need not be valid JSON.
+    The text need not be valid JSON.
     """
     if raw.count(b"[") + raw.count(b"{") <= max_depth:
         return
@@ -90,7 +90,9 @@ def _check_size(raw: bytes, max_bytes: int) -> None:
 def _parse(raw: bytes) -> Any:
     try:
         return json.loads(
-            raw.decode(), object_pairs_hook=_object_without_duplicates, parse_constant=_no_constant
+            raw.decode(),
+            object_pairs_hook=_object_without_duplicates,
+            parse_constant=_reject_constant,
         )
     except JsonRejected:
         raise
@@ -102,38 +104,38 @@ def _parse(raw: bytes) -> Any:
         ) from None
     except RecursionError:
         raise JsonRejected("The JSON is nested too deep for this stack; send it flatter.") from None
-    except ValueError:  # int() refuses thousands of digits, quadratic as it is
+    except ValueError:  # int() rejects thousands of digits, as it is quadratic
         raise JsonRejected("A number has too many digits; send large numbers as text.") from None
 
 
 def _object_without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        duplicate, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise JsonRejected(
-            f"The key {json.dumps(twice[:80])} appears twice in one object; send it once."
+            f"The key {json.dumps(duplicate[:80])} appears twice in one object; send it once."
         )
     return members
 
 
-def _no_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise JsonRejected(f"{name} is not JSON; send a finite number, null or text.")
 
 
 def _check_values(value: Any, max_nodes: int, *, look_into_strings: bool) -> None:
     nodes = 0
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
+    stack = [value]
+    while stack:
+        item = stack.pop()
         nodes += 1
         kind = type(item)
         if kind is dict:
-            waiting.extend(item.values())
+            stack.extend(item.values())
             if look_into_strings:
                 for key in item:
                     _check_text(key)
         elif kind is list:
-            waiting.extend(item)
+            stack.extend(item)
         elif kind is str:
             if look_into_strings:
                 _check_text(item)

@@ -1,4 +1,4 @@
-"""Who owns what within one run: the parent agent or one subagent, and never two of them."""
+"""Ownership of entities within one run: each belongs to the parent agent or to one subagent."""
 
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -13,9 +13,9 @@ _ROLE_KINDS: dict[str, Kind] = {"reasoning": "reasoning", "activity": "activity"
 
 class SubagentOwners:
     """
-    Remembers for each id which subagent opened it, None for the parent agent.
+    The subagent that opened each id, None for the parent agent.
 
-    An id is unique within its kind only. Owners outlive the end of what they own: an encrypted
+    An id is unique within its kind only. Owners are kept after the entity ends: an encrypted
     value may follow a TOOL_CALL_END.
     """
 
@@ -31,7 +31,7 @@ class SubagentOwners:
         return entity_id in self._owners[kind]
 
     def owner(self, kind: Kind, entity_id: str) -> str | None:
-        """The subagent that an id belongs to, None for the parent agent."""
+        """Return the subagent that owns an id, None for the parent agent."""
         return self._owners[kind].get(entity_id)
 
     def open(self, kind: Kind, event: Any, entity_id: str) -> None:
@@ -40,7 +40,7 @@ class SubagentOwners:
         self._owners[kind].setdefault(entity_id, event.subagent_run_id)
 
     def check(self, kind: Kind, event: Any, entity_id: str) -> None:
-        """Raise if the event names another subagent than the owner; no tag agrees with everyone."""
+        """Raise if the event names another subagent than the owner; it may name none."""
         tag = event.subagent_run_id
         owners = self._owners[kind]
         if tag is not None and entity_id in owners and owners[entity_id] != tag:
@@ -50,11 +50,11 @@ class SubagentOwners:
             )
 
     def replace(self, kind: Kind, event: Any, entity_id: str) -> None:
-        """Record the newest owner, for events that create their entity anew."""
+        """Record a new owner, for events that replace their entity."""
         self._owners[kind][entity_id] = event.subagent_run_id
 
     def open_tool_call(self, event: ToolCallStartEvent) -> None:
-        """Record a tool call: it belongs to whoever owns the message that carries it."""
+        """Record a tool call; its owner is the owner of its parent message."""
         messages, calls = self._owners["message"], self._owners["tool call"]
         tag, parent = event.subagent_run_id, event.parent_message_id
         if parent is not None and parent in messages:
@@ -74,11 +74,11 @@ class SubagentOwners:
         calls.setdefault(event.tool_call_id, tag)
 
     def seed(self, messages: Iterable[Message], *, authoritative: bool) -> None:
-        """Record the owners of earlier messages; an authoritative list replaces what is known."""
+        """Record the owners of earlier messages; an authoritative list replaces recorded ones."""
         for message in messages:
-            owned = self._owners[_ROLE_KINDS.get(message.role, "message")]
-            if authoritative or message.id not in owned:
-                owned[message.id] = message.subagent_run_id
+            owners = self._owners[_ROLE_KINDS.get(message.role, "message")]
+            if authoritative or message.id not in owners:
+                owners[message.id] = message.subagent_run_id
             if not isinstance(message, AssistantMessage):
                 continue
             for call in message.tool_calls or ():

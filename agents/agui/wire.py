@@ -1,4 +1,4 @@
-"""The codec: one event to one line of JSON and back."""
+"""The codec between events and lines of JSON."""
 
 import json
 from types import NoneType
@@ -15,30 +15,30 @@ from agents.agui.errors import ProtocolViolation
 ANY_JSON: object = Optional[Any]  # noqa: UP045 - spelled as the generated models spell it
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
-# Snapshots of long conversations are legitimate events, and larger than what a request may be.
+# Snapshots of long conversations may be larger than a request.
 _EVENT_LIMITS = strict_json.Limits(max_bytes=64 * 1024 * 1024, max_depth=64, max_nodes=1_000_000)
 _DELTA_IDS: dict[type[BaseEvent], str] = {
     agui.TextMessageContentEvent: "message_id",
     agui.ReasoningMessageContentEvent: "message_id",
     agui.ToolCallArgsEvent: "tool_call_id",
 }
-#: Nothing shorter can have too many values: each takes two characters, a digit and a comma.
-_SURELY_SMALL = _EVENT_LIMITS.max_nodes
+#: A shorter text cannot exceed max_nodes: each value takes two characters.
+_SAFE_LENGTH = _EVENT_LIMITS.max_nodes
 
 
 def encode(event: BaseEvent) -> str:
     """
-    Write an event as it goes over the wire: compact, camelCase, absent fields left out.
+    Return an event as it is sent: compact, camelCase, absent fields left out.
 
     `exclude_none` is not used: the generated models leave out optional fields by themselves, and it
-    would also drop a null that means something (CUSTOM.value, STATE_SNAPSHOT.snapshot, a patch).
+    would also drop a null that is a value (CUSTOM.value, STATE_SNAPSHOT.snapshot, a patch).
 
-    What is written can be read: an event gets past validation by `model_copy` or `model_construct`,
-    and one that `decode` refuses would stay in the log for ever.
+    The result is checked with `decode`: `model_copy` and `model_construct` bypass validation, and
+    an unreadable event would stay in the log for ever.
 
     Raises:
-        ProtocolViolation: the event is none of AG-UI 1.0, or holds something that JSON or a
-            database text cannot hold.
+        ProtocolViolation: the event is not of AG-UI 1.0, or has a value that JSON or a
+            database text cannot represent.
     """
     try:
         text = event.model_dump_json(by_alias=True, warnings=False)
@@ -47,24 +47,24 @@ def encode(event: BaseEvent) -> str:
             f"{event.type.value} cannot be written as JSON; use valid Unicode and JSON values only "
             f"({error})."
         ) from error
-    if not _is_plain_delta(event) or "\\u0000" in text or len(text) > _SURELY_SMALL:
+    if not _is_plain_delta(event) or "\\u0000" in text or len(text) > _SAFE_LENGTH:
         _check_readable(text, event)
     return text
 
 
 def interrupt_ids(text: str) -> list[str]:
-    """Return the ids of the interrupts of an encoded RUN_FINISHED event; none if it has none."""
+    """Return the ids of the interrupts of an encoded RUN_FINISHED event."""
     outcome = json.loads(text).get("outcome") or {}
     return [interrupt["id"] for interrupt in outcome.get("interrupts") or ()]
 
 
 def decode(text: str | bytes) -> Event:
     """
-    Read an event that was written by `encode`, or by anyone who keeps to the specification.
+    Parse an event from JSON.
 
     Raises:
-        JsonRejected: the text is no strict JSON.
-        ProtocolViolation: the JSON is no event, or has null in an optional field.
+        JsonRejected: the text is not strict JSON.
+        ProtocolViolation: the JSON is not an event, or has null in an optional field.
     """
     value = strict_json.loads(text, limits=_EVENT_LIMITS)
     try:
@@ -76,7 +76,7 @@ def decode(text: str | bytes) -> Event:
 
 
 def run_started(thread_id: str, run_id: str, parent_run_id: str | None = None) -> RunStartedEvent:
-    """Open a run and say which protocol it speaks; the SDK does not do that by itself."""
+    """Build RUN_STARTED with the protocol version, which the SDK does not set."""
     return RunStartedEvent(
         thread_id=thread_id,
         run_id=run_id,
@@ -86,24 +86,27 @@ def run_started(thread_id: str, run_id: str, parent_run_id: str | None = None) -
 
 
 def _is_plain_delta(event: BaseEvent) -> bool:
-    """Whether the event holds text where text belongs and nothing else: no risk for a reader."""
+    """Return True if the event has only text in its text fields, so it needs no `decode` check."""
     id_field = _DELTA_IDS.get(type(event))
     if id_field is None or event.model_extra:
         return False
     fields = event.__dict__  # not the attributes: `model_construct` may have left some out
-    at = fields["timestamp"]
+    timestamp = fields["timestamp"]
     return (
         type(fields.get("delta")) is str
         and type(fields.get(id_field)) is str
         and fields["type"] is type(event).model_fields["type"].default
         and type(fields["subagent_run_id"]) in (NoneType, str)
         and fields["metadata"] is fields["raw_event"] is None
-        and (at is None or (type(at) is int and 0 <= at <= strict_json.LARGEST_INTEGER))
+        and (
+            timestamp is None
+            or (type(timestamp) is int and 0 <= timestamp <= strict_json.LARGEST_INTEGER)
+        )
     )
 
 
 def _check_readable(text: str, event: BaseEvent) -> None:
-    """Refuse to write what `decode` would refuse to read, or would read as something else."""
+    """Raise unless `decode` reads the text as the same event."""
     name = type(event).__name__
     try:
         if not isinstance(event, type(decode(text))):
@@ -115,15 +118,15 @@ def _check_readable(text: str, event: BaseEvent) -> None:
 
 
 def _check_no_nulls(model: BaseModel, path: str) -> None:
-    """Refuse null where the official client does: it stands for nothing, so it must be absent."""
+    """Raise for null in an optional field, as the official client does: it must be absent."""
     fields = type(model).model_fields
     for name in model.model_fields_set & fields.keys():
         value = getattr(model, name)
-        where = f"{path}.{fields[name].alias or name}"
+        field_path = f"{path}.{fields[name].alias or name}"
         # Any JSON value may be null: a payload, a result, a state.
         if value is None and not fields[name].is_required() and fields[name].annotation != ANY_JSON:
-            raise ProtocolViolation(f"{where} is null; leave an optional field out.")
-        _check_no_nulls_inside(value, where)
+            raise ProtocolViolation(f"{field_path} is null; leave an optional field out.")
+        _check_no_nulls_inside(value, field_path)
 
 
 def _check_no_nulls_inside(value: Any, path: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 from agents.agui import wire
 from agents.agui.chunks import ChunkExpander
 from agents.agui.conversation import Conversation
-from agents.agui.sequence import ProtocolViolation, Sequence
+from agents.agui.errors import ProtocolViolation
+from agents.agui.sequence import Sequence
 from tests.support.node import check_out, find_node
 
 pytestmark = pytest.mark.javascript

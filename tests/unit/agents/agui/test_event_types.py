@@ -9,8 +9,9 @@ from pydantic import TypeAdapter
 from agents.agui import wire
 from agents.agui.coalesce import coalesce
 from agents.agui.conversation import Conversation
+from agents.agui.errors import ProtocolViolation
 from agents.agui.replay import ReplayCursor
-from agents.agui.sequence import ProtocolViolation, Sequence
+from agents.agui.sequence import Sequence
 
 START = wire.run_started("t", "r")
 

@@ -4,7 +4,8 @@ import ag_ui.core as agui
 import pytest
 
 from agents.agui import wire
-from agents.agui.sequence import ProtocolViolation, Sequence
+from agents.agui.errors import ProtocolViolation
+from agents.agui.sequence import Sequence
 
 START = wire.run_started("thread", "run")
 FINISH = agui.RunFinishedEvent(thread_id="thread", run_id="run")
