@@ -134,14 +134,14 @@ def test_what_a_rule_forbids_is_said_by_field(admin, body, field):
 
 
 def test_an_agent_of_the_installation_is_not_replaced(admin):
-    answer = admin.put("/api/agents/demo_agent", {"url": URL})
+    answer = admin.put("/api/agents/rehearsal", {"url": URL})
 
     assert (answer.status_code, answer.json()["code"]) == (409, "ADDRESS_TAKEN")
 
 
 def test_an_agent_that_runs_here_has_no_connection_to_test(admin):
-    answer = admin.post("/api/agents/demo_agent/test")
-    shown = admin.get("/api/agents/demo_agent").json()
+    answer = admin.post("/api/agents/rehearsal/test")
+    shown = admin.get("/api/agents/rehearsal").json()
 
     assert (answer.status_code, answer.json()["code"]) == (409, "NOT_REMOTE")
     assert (shown["kind"], shown["remote"]) == ("local", None)

@@ -209,9 +209,9 @@ def test_a_run_that_has_not_failed_is_not_tried_again(api):
 
 def test_agents_tell_what_they_take_and_can_do_at_addresses_of_their_own(api, as_agent):
     agent = as_agent(lambda _: [])  # a message is all that it takes
-    whole = api.get("/api/agents/demo_agent").json()["capabilities"]
+    whole = api.get("/api/agents/rehearsal").json()["capabilities"]
 
-    assert api.get("/api/agents/demo_agent/capabilities").json() == {"capabilities": whole}
+    assert api.get("/api/agents/rehearsal/capabilities").json() == {"capabilities": whole}
     assert api.get(f"/api/agents/{agent.slug}/input-schema").json() == {"input_schema": None}
 
 
@@ -240,7 +240,7 @@ def test_agents_tell_their_capabilities(api):
     (agent,) = api.get("/api/agents").json()["results"]
     assert agent["url"] == "/agui/rehearsal/"
 
-    capabilities = api.get("/api/agents/demo_agent").json()["capabilities"]["humanInTheLoop"]
+    capabilities = api.get("/api/agents/rehearsal").json()["capabilities"]["humanInTheLoop"]
 
     assert capabilities["interrupts"] is True
     assert capabilities["approveWithEdits"] is True
@@ -317,7 +317,7 @@ def test_what_belongs_to_another_team_does_not_exist(world, key_with):
         stranger.post(f"/api/runs/{run.pk}/cancel"),
         stranger.post(f"/api/interrupts/{interrupt.pk}/decide", decision(interrupt, APPROVE)),
         stranger.post("/api/runs", {"agent": "rehearsal", "message": "x"}),
-        stranger.get("/api/agents/demo_agent"),
+        stranger.get("/api/agents/rehearsal"),
     ]
 
     assert {answer.status_code for answer in answers} == {404}

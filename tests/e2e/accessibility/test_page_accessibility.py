@@ -167,7 +167,7 @@ def agents(site, page):
 
 @screen
 def an_agent_that_runs_here(site, page):
-    page.goto(f"{site.url}/agents/demo_agent/")
+    page.goto(f"{site.url}/agents/rehearsal/")
 
 
 @contextmanager

@@ -66,7 +66,7 @@ def weigh(page: Page, address: str) -> dict[str, int]:
         "/runs/",
         "/runs/new/?agent=rehearsal",
         "/agents/",
-        "/agents/demo_agent/",
+        "/agents/rehearsal/",
         "/threads/",
         "/threads/{thread}/",
     ],

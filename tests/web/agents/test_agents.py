@@ -233,7 +233,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(world, refunds,
 
 
 def test_an_agent_that_runs_here_cannot_be_changed(reads_ana):
-    assert reads_ana.get("/agents/demo_agent/change/").status_code == 404
+    assert reads_ana.get("/agents/rehearsal/change/").status_code == 404
 
 
 # -- testing --------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_a_test_says_why_nobody_was_reached(world, reads_ana, url, sentence):
 
 
 def test_a_test_of_an_agent_that_runs_here_is_refused_on_its_page(reads_ana):
-    page = reads_ana.client.post("/agents/demo_agent/test")
+    page = reads_ana.client.post("/agents/rehearsal/test")
 
     assert page.status_code == 409
     assert "there is no connection to test" in words(page)

@@ -161,7 +161,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
     addresses = [
         *("/", "/decided/", "/?mine=1", "/?expiring=1", "/?q=zzz&agent=rehearsal", "/?state=bogus"),
         *("/?state=all", "/threads/", "/runs/", "/runs/?state=failed", "/runs/?state=active"),
-        *("/agents/", "/agents/demo_agent/", *(f"/agents/{slug}/" for slug in remotes)),
+        *("/agents/", "/agents/rehearsal/", *(f"/agents/{slug}/" for slug in remotes)),
         *("/runs/new/", "/runs/new/?agent=rehearsal", f"/threads/{failed.thread_id}/"),
         *(f"/interrupts/{one.pk}/" for one in opened),
         *(f"/threads/{one.thread_id}/" for one in opened[:4]),
@@ -229,7 +229,7 @@ _WRONG_AGENTS = (
     ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "x-3"}),
     ("/agents/agent-0/save", {"url": "https://x-1/", "seen_at": "never"}),
     ("/agents/agent-0/save", {"url": "https://x-2/", "header-0": "host", "value-0": "v-1"}),
-    ("/agents/demo_agent/test", {}),
+    ("/agents/rehearsal/test", {}),
 )
 
 

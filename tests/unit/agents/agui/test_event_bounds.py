@@ -38,8 +38,8 @@ BOMBS = {
         [{"op": "copy", "from": "/text", "path": f"/{index}"} for index in range(40)],
         "copies more than",
     ),
-    "too large": ([add("/more", "x" * MAX_CHARACTERS)], "a thread keeps 1048576 at most"),
-    "too many": ([add(f"/{index}", "x" * 30_000) for index in range(40)], "a thread keeps"),
+    "too large": ([add("/more", "x" * MAX_CHARACTERS)], "a thread stores at most 1048576"),
+    "too many": ([add(f"/{index}", "x" * 30_000) for index in range(40)], "a thread stores"),
     "too deep": ([add("/deep", nested(MAX_DEPTH))], "nested too deep"),
     "much too deep": ([add("/deep", nested(900))], "A patch does not apply|nested too deep"),
     "moved too deep": (
@@ -95,7 +95,7 @@ def test_many_patches_never_make_a_state_too_large():
 
     for _ in range(10):
         conversation.apply(delta(add("/list/-", "x" * 100_000)))
-    with pytest.raises(ProtocolViolation, match="a thread keeps"):
+    with pytest.raises(ProtocolViolation, match="a thread stores"):
         conversation.apply(delta(add("/list/-", "x" * 100_000)))
 
     assert len(conversation.state["list"]) == 10
@@ -114,7 +114,7 @@ def test_a_state_that_is_large_may_change_and_shrink():
 def test_a_snapshot_of_a_state_that_no_thread_keeps_is_refused(snapshot):
     conversation = Conversation(state={"old": True})
 
-    with pytest.raises(ProtocolViolation, match=r"A thread cannot keep|a thread keeps"):
+    with pytest.raises(ProtocolViolation, match=r"A thread cannot keep|a thread stores"):
         conversation.apply(agui.StateSnapshotEvent(snapshot=snapshot))
 
     assert conversation.state == {"old": True}

@@ -189,7 +189,7 @@ def test_a_subclass_of_an_event_counts_as_that_event():
 
 
 def test_an_event_of_no_known_type_is_refused():
-    refused(START, agui.BaseEvent(type="CUSTOM"), match="no event of AG-UI")
+    refused(START, agui.BaseEvent(type="CUSTOM"), match="not an AG-UI 1.0 event")
 
 
 # Subagents and owners
@@ -221,7 +221,7 @@ def test_an_id_cannot_be_opened_again_by_another_owner(opener, end):
 
 def test_steps_of_the_same_name_are_one_per_owner():
     check(START, STEP, tagged(STEP, "a"), tagged(STEP_END, "a"), STEP_END, FINISH)
-    refused(START, STEP, tagged(STEP_END, "a"), match="whoever started a step")
+    refused(START, STEP, tagged(STEP_END, "a"), match="the owner of a step")
 
 
 def test_a_tool_call_belongs_to_the_owner_of_its_message():
@@ -431,11 +431,11 @@ def test_an_interrupt_about_a_call_of_this_run_or_of_the_thread_is_accepted():
         ([], "at least one"),
         ([question(), question()], "unique within its run"),
         ([question(reason="tool_call")], "no toolCallId"),
-        ([question(reason="tool_call", tool_call_id="t")], "nobody proposed"),
+        ([question(reason="tool_call", tool_call_id="t")], "was not proposed"),
         ([question(reason="core:pause")], "reserved"),
-        ([question(response_schema={"type": "colour"})], "no JSON Schema"),
-        ([question(response_schema={"required": "a"})], "no JSON Schema"),
-        ([question(response_schema={"x": object()})], "no JSON Schema|not JSON"),
+        ([question(response_schema={"type": "colour"})], "not a JSON Schema"),
+        ([question(response_schema={"required": "a"})], "not a JSON Schema"),
+        ([question(response_schema={"x": object()})], "not a JSON Schema|not JSON"),
     ],
 )
 def test_an_interrupt_that_nobody_can_answer_is_refused(interrupts, reason):
