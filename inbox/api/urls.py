@@ -2,47 +2,46 @@
 
 from django.urls import path
 
-from inbox.api.audit import audit_entries
+from inbox.api.agents import agents
+from inbox.api.audit import audit_entries, tool_calls
 from inbox.api.base.openapi import api_docs, api_schema
-from inbox.api.decisions import claims_and_comments
+from inbox.api.decisions import claims_and_comments, decisions, interrupts
 from inbox.api.people import api_keys, invitations, teams
-from inbox.api.runs import runs_and_interrupts, threads
+from inbox.api.runs import runs, threads
 from inbox.api.webhooks import webhooks
 
 urlpatterns = [
     path("schema/", api_schema, name="api_schema"),
     path("docs/", api_docs, name="api_docs"),
-    path("agents", runs_and_interrupts.Agents.as_view()),
-    path("agents/<slug:slug>", runs_and_interrupts.AgentDetail.as_view()),
-    path("agents/<slug:slug>/capabilities", runs_and_interrupts.AgentCapabilities.as_view()),
-    path("agents/<slug:slug>/input-schema", runs_and_interrupts.AgentInputSchema.as_view()),
-    path("agents/<slug:slug>/test", runs_and_interrupts.AgentTest.as_view()),
-    path("runs", runs_and_interrupts.Runs.as_view()),
-    path("runs/<uuid:run_id>", runs_and_interrupts.RunDetail.as_view()),
-    path("runs/<uuid:run_id>/cancel", runs_and_interrupts.RunCancel.as_view()),
-    path("runs/<uuid:run_id>/retry", runs_and_interrupts.RunRetry.as_view()),
-    path("threads", runs_and_interrupts.Threads.as_view()),
-    path("threads/<uuid:thread_id>", runs_and_interrupts.ThreadDetail.as_view()),
+    path("agents", agents.Agents.as_view()),
+    path("agents/<slug:slug>", agents.AgentDetail.as_view()),
+    path("agents/<slug:slug>/capabilities", agents.AgentCapabilities.as_view()),
+    path("agents/<slug:slug>/input-schema", agents.AgentInputSchema.as_view()),
+    path("agents/<slug:slug>/test", agents.AgentTest.as_view()),
+    path("runs", runs.Runs.as_view()),
+    path("runs/<uuid:run_id>", runs.RunDetail.as_view()),
+    path("runs/<uuid:run_id>/cancel", runs.RunCancel.as_view()),
+    path("runs/<uuid:run_id>/retry", runs.RunRetry.as_view()),
+    path("threads", threads.Threads.as_view()),
+    path("threads/<uuid:thread_id>", threads.ThreadDetail.as_view()),
     path("threads/<uuid:thread_id>/messages", threads.ThreadMessages.as_view()),
     path("threads/<uuid:thread_id>/state", threads.ThreadStateDetail.as_view()),
-    path("threads/<uuid:thread_id>/tool-calls", threads.ThreadToolCalls.as_view()),
+    path("threads/<uuid:thread_id>/tool-calls", tool_calls.ThreadToolCalls.as_view()),
     path("threads/<uuid:thread_id>/runs", threads.ThreadRuns.as_view()),
-    path("threads/<uuid:thread_id>/audit", threads.ThreadAudit.as_view()),
+    path("threads/<uuid:thread_id>/audit", audit_entries.ThreadAudit.as_view()),
     path("audit", audit_entries.AuditTrail.as_view()),
     path("audit/export", audit_entries.AuditExport.as_view()),
-    path("tool-calls", audit_entries.ToolCalls.as_view()),
-    path("interrupts", runs_and_interrupts.Interrupts.as_view()),
-    path("interrupts/<uuid:interrupt_id>", runs_and_interrupts.InterruptDetail.as_view()),
-    path("interrupts/<uuid:interrupt_id>/decide", runs_and_interrupts.InterruptDecide.as_view()),
-    path(
-        "interrupts/<uuid:interrupt_id>/withdraw", claims_and_comments.InterruptWithdraw.as_view()
-    ),
+    path("tool-calls", tool_calls.ToolCalls.as_view()),
+    path("interrupts", interrupts.Interrupts.as_view()),
+    path("interrupts/<uuid:interrupt_id>", interrupts.InterruptDetail.as_view()),
+    path("interrupts/<uuid:interrupt_id>/decide", decisions.InterruptDecide.as_view()),
+    path("interrupts/<uuid:interrupt_id>/withdraw", decisions.InterruptWithdraw.as_view()),
     path("interrupts/<uuid:interrupt_id>/claim", claims_and_comments.InterruptClaim.as_view()),
     path(
         "interrupts/<uuid:interrupt_id>/comments", claims_and_comments.InterruptComments.as_view()
     ),
-    path("interrupts/decide", claims_and_comments.InterruptsDecide.as_view()),
-    path("interrupts/withdraw", claims_and_comments.InterruptsWithdraw.as_view()),
+    path("interrupts/decide", decisions.InterruptsDecide.as_view()),
+    path("interrupts/withdraw", decisions.InterruptsWithdraw.as_view()),
     path("teams", teams.Teams.as_view()),
     path("teams/<slug:team>", teams.TeamDetail.as_view()),
     path("teams/<slug:team>/members", teams.TeamMembers.as_view()),

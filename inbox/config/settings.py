@@ -387,9 +387,6 @@ SPECTACULAR_SETTINGS = {
         "inbox.api.base.openapi.add_shapes_of_webhooks",
         "inbox.api.base.openapi.add_examples",
     ],
-    "ENFORCE_NON_BLANK_FIELDS": True,
-    # What a PATCH may leave out, its serializer says.
-    "COMPONENT_SPLIT_PATCH": False,
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "key": {"type": "http", "scheme": "bearer", "description": "An API key of a team."},

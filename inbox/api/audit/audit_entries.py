@@ -1,55 +1,134 @@
-"""REST about the audit trail of teams: searching and exporting it."""
+"""REST: the audit trail of teams and threads: read, search and export it."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.api.base.base_view import Caller
-from inbox.api.base.openapi_descriptions import (
+from inbox.api.base.field_types import (
+    UNSET,
+    Day,
+    Id,
+    OneOf,
+    PersonName,
+    Range,
+    TeamName,
     Text,
+    example,
+)
+from inbox.api.base.openapi_descriptions import (
+    TextBody,
     operation,
     page_parameters,
     query,
 )
-from inbox.api.base.pagination import NUMBER_CURSOR, Window, refuse_ignored
-from inbox.api.base.request_models import ExportInput, checked
-from inbox.api.base.response_models import Page, TrailCall, TrailEntry
-from inbox.api.runs.threads import entry_json, tool_call_json
+from inbox.api.base.pagination import NUMBER_CURSOR, Window, page_response, refuse_ignored
+from inbox.api.base.schema import Page, Schema, source
+from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
-from inbox.queries.audit.tool_calls import tool_calls_for
-from inbox.queries.decisions.masked_values import interrupt_bodies_by_id
-from inbox.rules.audit.audit_filters import UNDECIDED, CallFilter, EntryFilter
+from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
+from inbox.queries.runs import thread_children, threads
+from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_CHARACTERS
 from inbox.rules.errors import InvalidValue, NotFound, NotSigned
-from inbox.rules.people.access import Permission
+from inbox.rules.people.access import ActorKind, Permission
 from inbox.rules.runs.states import ToolCallOutcome
+from inbox.rules.schema.mask_agui import masked_detail
 from inbox.transparency_log import origin
 
-_NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
+NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _DAY = {"type": "string", "format": "date"}
 _ID = {"type": "string", "format": "uuid"}
-#: What both searches are narrowed by.
-_FILTERS = [
-    query("team", "Of this team.", _NAME),
-    query("agent", "Of this agent.", _NAME),
-    query("tool", "About calls of this tool.", _NAME),
-    query("decision", "What was decided.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
+#: Parameters of both searches.
+FILTERS = [
+    query("team", "The team.", NAME),
+    query("agent", "The agent.", NAME),
+    query("tool", "The tool that is called.", NAME),
+    query("decision", "The decision.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
     query("since", "From this day on (UTC).", _DAY),
     query("until", "Up to this day (UTC).", _DAY),
     query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
 ]
-_DECIDED_BY = query("by", "Decided by this person or key, or `system:expiry`.", _NAME)
-#: What entries are narrowed by beside.
-_OF_ENTRIES = [
-    query("thread", "Of this thread.", _ID),
-    query("action", "This action, as `interrupt.resolved`.", _NAME),
-    query("by", "Done by this person, key or agent, or a part of Signoff.", _NAME),
+_ENTRY_FILTERS = [
+    query("thread", "The thread.", _ID),
+    query("action", "The action, such as `interrupt.resolved`.", NAME),
+    query("by", "The person, key, agent or part of Signoff that acted.", NAME),
 ]
-_LOOKS_ON = "A page may hold less than its limit, even nothing: it goes on at `next_after`."
+PAGES = "A page may hold fewer rows than its limit, even none; go on at `next_after`."
+_Name = Annotated[str, Text(MAX_NAME_CHARACTERS)]
+
+
+class AuditActor(Schema):
+    kind: ActorKind
+    id: Annotated[str, example("3")]
+    name: PersonName | None
+    """Null if it was erased."""
+
+
+class AuditEntry(Schema):
+    seq: int
+    """Its position in the chain of its thread, from 1 without gaps."""
+    hash: Annotated[str, example(DIGEST)]
+    action: Annotated[str, example("interrupt.resolved")]
+    actor: AuditActor
+    run: Id | None = source("run_id")
+    interrupt: Id | None = source("interrupt_id")
+    tool_call: Id | None = source("tool_call_id")
+    detail: Annotated[dict[str, Any] | None, example({})]
+    """Null if it was erased."""
+    at: datetime
+
+
+class TrailEntry(AuditEntry):
+    id: int
+    """Its position among all entries, the cursor of the search."""
+    team: TeamName | None = source("team.slug")
+    thread: Id | None = source("thread_id")
+    """The thread whose chain it is in; null if it belongs to the team."""
+
+
+class ExportInput(Schema):
+    """A format, and the filters of `GET /api/audit`."""
+
+    format: Format
+    checkpoint: Annotated[int, Range(1, 10**15 - 1)] = UNSET
+    team: Annotated[_Name, example("ops")] = ""
+    thread: Id = UNSET
+    agent: _Name = ""
+    tool: _Name = ""
+    by: _Name = ""
+    action: _Name = ""
+    decision: Annotated[str, OneOf(*ToolCallOutcome, UNDECIDED)] = ""
+    since: Day = UNSET
+    until: Day = UNSET
+    q: Annotated[str, Text(MAX_SEARCH_CHARACTERS)] = ""
+
+
+class ThreadAudit(Caller):
+    @operation(
+        "listAuditEntries",
+        "List the audit entries of a thread",
+        tag="threads",
+        scope=Permission.READ,
+        responses={200: Page[AuditEntry]},
+        refusals=(NotFound,),
+        parameters=page_parameters(NUMBER_CURSOR),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        window = Window.of(request.query_params)
+        rows = thread_children.audit_entries_page(
+            thread, limit=window.one_more, after=window.after_number
+        )
+        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(rows)
+        return window.page(rows, lambda row: _represent(row, bodies), lambda row: row.seq)
 
 
 class AuditTrail(Caller):
@@ -58,43 +137,21 @@ class AuditTrail(Caller):
         "Search the audit trail, the latest entries first",
         tag="audit",
         scope=Permission.READ,
-        answers={200: Page[TrailEntry]},
-        refuses=(InvalidValue,),
-        parameters=[*_FILTERS, *_OF_ENTRIES, *page_parameters(NUMBER_CURSOR)],
-        more=f"What a team does with itself is for its administrators. {_LOOKS_ON}",
+        responses={200: Page[TrailEntry]},
+        refusals=(InvalidValue,),
+        parameters=[*FILTERS, *_ENTRY_FILTERS, *page_parameters(NUMBER_CURSOR)],
+        description=f"Only administrators see entries about the team itself. {PAGES}",
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
-        found = entries_for(
+        page = entries_for(
             self.actor(request),
-            _entries(request.query_params.dict()),
+            _filter(request.query_params.dict()),
             limit=window.limit,
             after=window.after_number or None,
         )
-        asked = None if self.may_see_secrets(request) else interrupt_bodies_by_id(found.rows)
-        return _page(found, lambda entry: _trail_entry_json(entry, asked))
-
-
-class ToolCalls(Caller):
-    @operation(
-        "searchToolCalls",
-        "Search the tool calls, the latest first",
-        tag="audit",
-        scope=Permission.READ,
-        answers={200: Page[TrailCall]},
-        refuses=(InvalidValue,),
-        parameters=[*_FILTERS, _DECIDED_BY],
-        more=_LOOKS_ON,
-    )
-    def get(self, request: Request) -> Response:
-        window = Window.of(request.query_params)
-        wanted, ignored = CallFilter.from_query(request.query_params.dict())
-        refuse_ignored(ignored)
-        found = tool_calls_for(
-            self.actor(request), wanted, limit=window.limit, after=window.after_id
-        )
-        whole = self.may_see_secrets(request)
-        return _page(found, lambda call: _trail_call_json(call, whole=whole))
+        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(page.rows)
+        return page_response(page, lambda row: _represent(row, bodies, TrailEntry))
 
 
 class AuditExport(Caller):
@@ -103,30 +160,36 @@ class AuditExport(Caller):
         "Export the trail of a team or of a thread",
         tag="audit",
         scope=Permission.ADMIN,
-        also=Permission.READ,
-        answers={
+        second_scope=Permission.READ,
+        responses={
             200: (
-                Text(
+                TextBody(
                     "application/x-ndjson",
-                    "With proofs, as docs/audit.md has it.",
+                    "With proofs; docs/audit.md describes the format.",
                     '{"checkpoint":"signoff-1f\\n128\\n…","scope":"part","signoff_audit":1}\n',
                 ),
-                Text(
-                    "text/csv", "A table; no cell of it is a formula.", "position,team,thread\r\n"
+                TextBody(
+                    "text/csv",
+                    "A table whose cells are never formulas.",
+                    "position,team,thread\r\n",
                 ),
             )
         },
-        takes=ExportInput,
-        refuses=(InvalidValue, NotFound, NotSigned),
-        more="Of the same `checkpoint` it is the same, byte by byte. It is in the trail itself "
-        "that, what and by whom was exported.",
+        body=ExportInput,
+        refusals=(InvalidValue, NotFound, NotSigned),
+        description="Exports at the same `checkpoint` are identical byte for byte. Each export "
+        "adds an entry to the trail.",
         negotiates=False,
     )
     def post(self, request: Request) -> HttpResponseBase:
-        given = dict(checked(ExportInput, request))
-        form, size = Format(given.pop("format")), given.pop("checkpoint", None)
-        wanted = _entries({name: str(value) for name, value in given.items()})
-        export = origin.export_trail(actor=self.actor(request), wanted=wanted, form=form, size=size)
+        body = ExportInput.from_request(request)
+        filters = body.model_dump(mode="json", exclude_unset=True, exclude={"format", "checkpoint"})
+        export = origin.export_trail(
+            actor=self.actor(request),
+            wanted=_filter(filters),
+            form=body.format,
+            size=body.checkpoint,
+        )
         return StreamingHttpResponse(
             iterate_in_db_threads(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
             content_type=export.kind,
@@ -134,36 +197,30 @@ class AuditExport(Caller):
         )
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """What it answers in, the body says."""
+        """Ignore `Accept`: the body names the format."""
         return super().perform_content_negotiation(request, force=True)
 
 
-def _entries(query: dict[str, str]) -> EntryFilter:
-    wanted, ignored = EntryFilter.from_query(query)
+def _filter(query: dict[str, str]) -> EntryFilter:
+    entry_filter, ignored = EntryFilter.from_query(query)
     refuse_ignored(ignored)
-    return wanted
+    return entry_filter
 
 
-def _page(found: Any, shape: Any) -> Response:
-    following = str(found.after) if found.after is not None else None
-    return Response({"results": list(map(shape, found.rows)), "next_after": following})
-
-
-def _trail_entry_json(entry: Any, asked: Any) -> dict[str, Any]:
-    return {
-        "id": entry.pk,
-        "team": entry.team.slug if entry.team else None,
-        "thread": str(entry.thread_id) if entry.thread_id else None,
-        **entry_json(entry, asked),
-    }
-
-
-def _trail_call_json(call: Any, *, whole: bool) -> dict[str, Any]:
-    return {
-        "agent": call.agent.slug,
-        "thread": str(call.thread_id),
-        "thread_id": call.thread.external_id,
-        "decision": call.verdict or None,
-        "decided_by": call.decided_by or None,
-        **tool_call_json(call, whole=whole),
-    }
+def _represent(
+    entry: Any,
+    bodies: Mapping[UUID, Sequence[str]] | None,
+    shape: type[AuditEntry] = AuditEntry,
+) -> dict[str, Any]:
+    """Return an entry, masked if there are `bodies`; erased names and texts are null."""
+    is_kept = hasattr(entry, "payload")
+    told = entry.told
+    detail = told["detail"]
+    if bodies is not None:
+        detail = masked_detail(detail, *about_entry(entry, bodies))
+    actor = {"kind": entry.actor_kind, "id": entry.actor_id, "name": told["actor"]}
+    return shape.represent(
+        entry,
+        actor=actor if is_kept else {**actor, "name": None},
+        detail=detail if is_kept else None,
+    )

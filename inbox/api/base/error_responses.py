@@ -1,19 +1,39 @@
 """The one place where errors become HTTP."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import structlog
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.defaults import page_not_found
+from pydantic import ConfigDict
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
+from inbox.api.base.field_types import UNSET, example
+from inbox.api.base.schema import Schema
 from inbox.rules import errors
 from inbox.rules.request_context import current_request_id
 
 log = structlog.get_logger(__name__)
+
+
+class Problem(Schema):
+    """An error (RFC 9457). Some have more members, such as `problems`, `by` or `at`."""
+
+    model_config = ConfigDict(extra="allow", json_schema_serialization_defaults_required=False)
+
+    type: Annotated[str, example("urn:signoff:problem:not-found")]
+    title: Annotated[str, example("Not found")]
+    status: int
+    detail: Annotated[str, example("There is nothing at this address.")]
+    """A sentence for people."""
+    code: Annotated[str, example("NOT_FOUND")]
+    """A stable name for programs."""
+    request_id: str = UNSET
+    """The id of the request in the log."""
+
 
 #: The content type of errors.
 PROBLEM = "application/problem+json"
@@ -104,9 +124,6 @@ def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
-    if isinstance(error, exceptions.ValidationError):
-        detail = "The request has another shape than the schema says."
-        return problem(400, errors.InvalidInput.code, detail, problems=error.detail)
     return problem(error.status_code, str(error.default_code).upper(), str(error.detail))
 
 

@@ -60,6 +60,16 @@ def _without_fraction(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+class OneOf:
+    """The constraint of a text that is one of these values."""
+
+    def __init__(self, *values: str) -> None:
+        self.values = values
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.literal_schema(list(self.values))
+
+
 def example(value: Any) -> Any:
     """Declare the example of a field; enumerations, ids, times and numbers have one anyway."""
     return Field(examples=[value])
@@ -96,6 +106,8 @@ Flag = StrictBool
 BLANK_AS_NULL = "blank as null"
 TextOrNull = Annotated[str | None, BLANK_AS_NULL]
 
+#: JSON of AG-UI 1.0, as an agent or a client wrote it.
+Agui = Annotated[dict[str, Any], Field(description="AG-UI 1.0, as the agent wrote it")]
 AgentName = Annotated[str, Text(50, SLUG), example("mailer")]
 TeamName = Annotated[str, Text(50, SLUG), example("ops")]
 PersonName = Annotated[str, example("Ana Kovač")]

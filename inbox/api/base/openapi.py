@@ -4,27 +4,24 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from threading import Lock
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-import typing_extensions
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_safe
-from drf_spectacular.extensions import (
-    OpenApiSerializerExtension,
-    OpenApiSerializerFieldExtension,
-)
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.generators import EndpointEnumerator, SchemaGenerator
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.settings import spectacular_settings
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from rest_framework.views import APIView
 
-from inbox.api.base.openapi_descriptions import Text, name_of, operation
+from inbox.api.base.field_types import example
+from inbox.api.base.openapi_descriptions import TextBody, name_of, operation
 from inbox.api.base.openapi_examples import example_of
 from inbox.api.base.schema import Schema
 from inbox.api.runs import agui
@@ -39,10 +36,10 @@ _KINDS: Final = {
 }
 
 
-class Description(typing_extensions.TypedDict):
-    """An OpenAPI document."""
+class OpenApiDocument(Schema):
+    model_config = ConfigDict(extra="allow")
 
-    openapi: str
+    openapi: Annotated[str, example("3.1.0")]
 
 
 _generating = Lock()
@@ -56,8 +53,8 @@ _METHODS = {agui.run: "POST", agui.connect: "POST"}
     "Read this description, as JSON or as YAML",
     tag="schema",
     scope=None,
-    answers={200: (Description, Text(_YAML, "The same.", "openapi: 3.1.0\n"))},
-    more="In YAML for `Accept: application/yaml`.",
+    responses={200: (OpenApiDocument, TextBody(_YAML, "The same document.", "openapi: 3.1.0\n"))},
+    description="In YAML for `Accept: application/yaml`.",
     negotiates=False,
 )
 @require_safe
@@ -134,14 +131,14 @@ def add_examples(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out titles, which repeat the name, and the null of members that may be left out."""
+    """Leaves out titles, which repeat the names, and empty defaults."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
     def default_schema(self, schema: Any) -> Any:
         described = super().default_schema(schema)
-        if described.get("default", "") is None:
+        if described.get("default") in (None, "") and "default" in described:
             del described["default"]
         return described
 
@@ -153,14 +150,14 @@ class _Generator(GenerateJsonSchema):
         return described
 
 
-class Shapes(OpenApiSerializerExtension):
-    """Describes our shapes, which are typed dictionaries, and AG-UI's, models of its SDK."""
+class Models(OpenApiSerializerExtension):
+    """Describes pydantic models: ours, and those of AG-UI's SDK."""
 
-    priority = 1  # before what drf-spectacular makes of models itself
+    priority = 1  # before the extension of drf-spectacular for pydantic
 
     @classmethod
     def _matches(cls, target: Any) -> bool:
-        return _is_ours(target) or (isinstance(target, type) and issubclass(target, BaseModel))
+        return isinstance(target, type) and issubclass(target, BaseModel)
 
     def get_name(self, auto_schema: Any, direction: Any) -> str:
         return f"{self._prefix}{name_of(self.target)}"
@@ -193,17 +190,8 @@ class Shapes(OpenApiSerializerExtension):
 
     @property
     def _prefix(self) -> str:
-        """AG-UI's idea of an interrupt is another than ours."""
+        """Return what tells AG-UI's models from ours of the same name."""
         return "" if _is_ours(self.target) else "Agui"
-
-
-class AnyJson(OpenApiSerializerFieldExtension):
-    """Whatever is JSON: "one of anything and null" would leave out null, which is both."""
-
-    target_class = "rest_framework.fields.JSONField"
-
-    def map_serializer_field(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
-        return {"anyOf": [{}]}
 
 
 def _tagged(schema: Any) -> Iterator[tuple[str, str]]:
@@ -220,7 +208,5 @@ def _tagged(schema: Any) -> Iterator[tuple[str, str]]:
             yield from _tagged(part)
 
 
-def _is_ours(target: Any) -> bool:
-    if isinstance(target, type) and issubclass(target, Schema):
-        return True
-    return typing_extensions.is_typeddict(getattr(target, "__origin__", target))
+def _is_ours(model: type[BaseModel]) -> bool:
+    return issubclass(model, Schema)

@@ -1,4 +1,4 @@
-"""What each operation of the API says of itself, for the schema."""
+"""Descriptions of operations for the OpenAPI document."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,44 +6,47 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from pydantic import BaseModel
 
-from inbox.api.base import schema
 from inbox.api.base.error_responses import PROBLEM, problem, status_of
-from inbox.api.base.examples import EXAMPLES
-from inbox.api.base.response_models import Page
+from inbox.api.base.schema import Page
 from inbox.rules import errors
 from inbox.rules.people.access import ROLE_PERMISSIONS, Permission
 
 View = TypeVar("View", bound=Callable[..., Any])
-#: (status, code, what it means)
-Refused = tuple[int, str, str]
+#: status, code, meaning
+ErrorCode = tuple[int, str, str]
 
 _JSON = "application/json"
-_OF_EVERYBODY = (errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
-_OF_A_BODY = (errors.InvalidInput, errors.TooLarge, errors.UnsupportedMedia)
-#: What `resources.Caller` refuses: `fields` and cursors that are none, and versions that are past.
-_OF_A_METHOD: Mapping[str, tuple[type[errors.RequestRejected], ...]] = {
+_CALLER_ERRORS = (errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
+_BODY_ERRORS = (errors.InvalidInput, errors.TooLarge, errors.UnsupportedMedia)
+#: `base_view.Caller` rejects wrong `fields` and cursors, and versions that are outdated.
+_METHOD_ERRORS: Mapping[str, tuple[type[errors.RequestRejected], ...]] = {
     "get": (errors.InvalidInput,),
     **dict.fromkeys(("put", "patch", "delete"), (errors.PreconditionFailed,)),
 }
-_NOT_ACCEPTABLE: Refused = (406, "NOT_ACCEPTABLE", "The answer would be JSON, which is not wanted.")
-_UNAVAILABLE: Refused = (503, "UNAVAILABLE", "The database is away or busy: try again.")
+_NOT_ACCEPTABLE: ErrorCode = (
+    406,
+    "NOT_ACCEPTABLE",
+    "The response is JSON, which `Accept` excludes.",
+)
+_UNAVAILABLE: ErrorCode = (503, "UNAVAILABLE", "The database is unavailable or busy: try again.")
 
 
 @dataclass(frozen=True)
-class Text:
-    """An answer that is no JSON."""
+class TextBody:
+    """A response that is not JSON."""
 
-    kind: str  #: its content type
-    what: str
+    content_type: str
+    description: str
     example: Any
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
 
 
-#: What describes a stream of events describes each of them, as far as tools understand one.
-EVENT_STREAM = Text(
+#: The schema describes one event, because OpenAPI tools have no other way for streams.
+EVENT_STREAM = TextBody(
     "text/event-stream",
-    "Server-sent events, each `data:` one event of AG-UI.",
+    "Server-sent events; each `data:` is one AG-UI event.",
     {"id": "1", "data": '{"type":"RUN_STARTED","threadId":"order-17","runId":"r-1"}'},
     {
         "type": "object",
@@ -56,53 +59,45 @@ EVENT_STREAM = Text(
 )
 
 
-def query(name: str, what: str, schema: Mapping[str, Any]) -> OpenApiParameter:
-    """A parameter in the address, with its JSON Schema."""
-    return OpenApiParameter(name, dict(schema), OpenApiParameter.QUERY, description=what)
+def query(name: str, description: str, schema: Mapping[str, Any]) -> OpenApiParameter:
+    """Return a query parameter with its JSON Schema."""
+    return OpenApiParameter(name, dict(schema), OpenApiParameter.QUERY, description=description)
 
 
-def header(name: str, what: str, schema: Mapping[str, Any]) -> OpenApiParameter:
-    return OpenApiParameter(name, dict(schema), OpenApiParameter.HEADER, description=what)
+def header(name: str, description: str, schema: Mapping[str, Any]) -> OpenApiParameter:
+    return OpenApiParameter(name, dict(schema), OpenApiParameter.HEADER, description=description)
 
 
 def page_parameters(
-    after: Mapping[str, Any], what: str = "The `next_after` of the page before.", most: int = 200
+    after: Mapping[str, Any],
+    description: str = "The `next_after` of the previous page.",
+    most: int = 200,
 ) -> list[OpenApiParameter]:
-    """Those of every list; `after` is the JSON Schema of its cursor."""
+    """Return the parameters of a list; `after` is the JSON Schema of its cursor."""
     limit = {"type": "integer", "minimum": 1, "maximum": most}
-    return [query("limit", "How many there are on a page.", limit), query("after", what, after)]
+    return [query("limit", "The size of a page.", limit), query("after", description, after)]
 
 
 _AFTER_ID = page_parameters({"type": "string", "format": "uuid"})
-#: What the answers of all operations for which one has to be known say of the limit of calls.
-_RATES = [
+_RATE_HEADERS = [
     OpenApiParameter(
-        name,
-        {"type": kind},
-        OpenApiParameter.HEADER,
-        description=what,
-        response=statuses,
+        name, {"type": kind}, OpenApiParameter.HEADER, description=description, response=statuses
     )
-    for name, kind, what, statuses in (
-        (
-            "RateLimit-Policy",
-            "string",
-            'How many calls in how many seconds: `"caller";q=6000;w=60`.',
-            True,
-        ),
+    for name, kind, description, statuses in (
+        ("RateLimit-Policy", "string", 'Calls per seconds: `"caller";q=6000;w=60`.', True),
         (
             "RateLimit",
             "string",
-            'What is left, and when there is more: `"caller";r=5999;t=1`.',
+            'Remaining calls, and the seconds until there are more: `"caller";r=5999;t=1`.',
             True,
         ),
-        ("Retry-After", "integer", "The seconds until a call is taken again.", [429]),
+        ("Retry-After", "integer", "The seconds until the next call is accepted.", [429]),
     )
 ]
-IF_MATCH = "With the ETag of what was read as `If-Match` it is changed only while it is that."
+IF_MATCH = "With an ETag as `If-Match`, only that version is changed."
 IDEMPOTENCY_KEY = header(
     "Idempotency-Key",
-    "Makes a retry safe: the same key and body give the answer of the first request.",
+    "Makes a retry safe: the same key and body return the first response.",
     {"type": "string", "maxLength": 150},
 )
 
@@ -113,130 +108,110 @@ def operation(  # noqa: PLR0913  # an operation has as many parts
     *,
     tag: str,
     scope: Permission | None,
-    answers: Mapping[int, Any],
-    also: Permission | None = None,
-    takes: Any = None,
-    refuses: Iterable[type[errors.RequestRejected]] = (),
+    responses: Mapping[int, Any],
+    second_scope: Permission | None = None,
+    body: type[BaseModel] | None = None,
+    example: Any = None,
+    refusals: Iterable[type[errors.RequestRejected]] = (),
     parameters: Sequence[OpenApiParameter] = (),
-    more: str = "",
+    description: str = "",
     only_people: bool = False,
     negotiates: bool = True,
 ) -> Callable[[View], View]:
     """
-    Describe a method of a view; the schema has no operation that is not described.
+    Describe a method of a view. Every operation has to be described.
 
-    `answers` are shapes of `answers.py` by status, several where `Accept` chooses, and None where
-    there is no body; `takes` is the serializer or model of the body. Their examples are those of
-    `examples.py`. A Page has its parameters by itself, unless `after` is no id. `refuses` are the
-    errors that not every operation has. `also` is a second scope that a key needs. `negotiates` is
-    for what REST framework serves: it refuses to answer in another format than JSON.
+    `responses` are models by status, several where `Accept` chooses, and None without a body. A
+    Page has its parameters anyway, unless its cursor is not an id. `refusals` are the errors that
+    not every operation has. `example` is that of a body which is not our model. `negotiates` is
+    False for views that ignore `Accept`.
     """
-    kinds = {*refuses, *(_OF_EVERYBODY if scope else ()), *(_OF_A_BODY if takes else ())}
-    shape = answers.get(200)
-    if _is_page(shape) and not any(one.name == "after" for one in parameters):
+    kinds = {*refusals, *(_CALLER_ERRORS if scope else ()), *(_BODY_ERRORS if body else ())}
+    result = responses.get(200)
+    if _is_page(result) and not any(parameter.name == "after" for parameter in parameters):
         parameters = [*parameters, *_AFTER_ID]
 
-    def tell(view: View) -> View:
+    def describe(view: View) -> View:
         method = view.__name__
-        all_kinds = {*kinds, *_OF_A_METHOD.get(method, ())}
-        refused = {(status_of(kind), kind.code, _meaning(kind)) for kind in all_kinds}
-        refused |= {_UNAVAILABLE, *((_NOT_ACCEPTABLE,) if negotiates else ())}
-        who = _who_may(scope, also, only_people=only_people)
-        found = {**answers, **({304: None} if method == "get" else {})}
+        all_kinds = {*kinds, *_METHOD_ERRORS.get(method, ())}
+        codes = {(status_of(kind), kind.code, _meaning(kind)) for kind in all_kinds}
+        codes |= {_UNAVAILABLE, *((_NOT_ACCEPTABLE,) if negotiates else ())}
+        access = _access(scope, second_scope, only_people=only_people)
+        not_modified = {304: None} if method == "get" else {}
         described: View = extend_schema(
             operation_id=name,
             summary=summary,
-            description=" ".join(filter(None, (more, who))),
+            description=" ".join(filter(None, (description, access))),
             tags=[tag],
-            parameters=[*parameters, *(_RATES if scope else ())],
-            request={_JSON: takes} if takes else None,
-            responses=_answers(found) | _problems(refused),
-            examples=_request_examples(takes),
+            parameters=[*parameters, *(_RATE_HEADERS if scope else ())],
+            request={_JSON: body} if body else None,
+            responses=_responses({**responses, **not_modified}) | _problems(codes),
+            examples=[OpenApiExample("request", example, request_only=True)] if example else [],
             auth=_security(scope, only_people=only_people),  # type: ignore[arg-type]  # as OpenAPI has it
             extensions={"x-required-scope": scope.value} if scope else {},
         )(view)
-        described.known_fields = _fields_of(shape)  # type: ignore[attr-defined]  # for `fields=`
+        described.known_fields = _field_names(result)  # type: ignore[attr-defined]  # for `fields=`
         return described
 
-    return tell
+    return describe
 
 
-def _is_page(shape: Any) -> bool:
-    return _origin(shape) in (Page, schema.Page)
+def name_of(model: type[BaseModel]) -> str:
+    """Return the name of a model in the document: `RunPage` for `Page[Run]`."""
+    metadata = model.__pydantic_generic_metadata__
+    items = "".join(item.__name__ for item in metadata["args"])
+    return f"{items}{(metadata['origin'] or model).__name__}"
 
 
-def _origin(shape: Any) -> Any:
-    """Return `Page` for `Page[Run]`."""
-    if hasattr(shape, "__pydantic_generic_metadata__"):
-        return shape.__pydantic_generic_metadata__["origin"] or shape
-    return getattr(shape, "__origin__", shape)
+def _is_page(model: Any) -> bool:
+    return _is_model(model) and model.__pydantic_generic_metadata__["origin"] is Page
 
 
-def _arguments(shape: Any) -> Any:
-    """Return `(Run,)` for `Page[Run]`."""
-    if hasattr(shape, "__pydantic_generic_metadata__"):
-        return shape.__pydantic_generic_metadata__["args"]
-    return getattr(shape, "__args__", ())
+def _is_model(model: Any) -> bool:
+    return isinstance(model, type) and issubclass(model, BaseModel)
 
 
-def _fields_of(shape: Any) -> list[str]:
-    """The names of what an answer holds, or each item of a page."""
-    item = next(iter(_arguments(shape)), shape)
-    if isinstance(item, type) and issubclass(item, schema.Schema):
-        return list(item.model_fields)
-    return list(getattr(item, "__annotations__", ()))
+def _field_names(model: Any) -> list[str]:
+    """Return the fields of a response, or of each item of a page."""
+    if _is_page(model):
+        (model,) = model.__pydantic_generic_metadata__["args"]
+    return list(model.model_fields) if _is_model(model) else []
 
 
-def _answers(answers: Mapping[int, Any]) -> dict[Any, Any]:
+def _responses(responses: Mapping[int, Any]) -> dict[Any, Any]:
     described: dict[Any, Any] = {}
-    shapes = [
-        (status, shape)
-        for status, given in answers.items()
-        for shape in (given if isinstance(given, tuple) else (given,))
+    bodies = [
+        (status, body)
+        for status, alternatives in responses.items()
+        for body in (alternatives if isinstance(alternatives, tuple) else (alternatives,))
     ]
-    for status, shape in shapes:
-        if shape is None:
-            described[status] = OpenApiResponse(description=_NO_BODY[status])
-        elif isinstance(shape, Text):
-            described[status, shape.kind] = OpenApiResponse(
-                dict(shape.schema),
-                description=shape.what,
-                examples=[OpenApiExample("answer", shape.example)],
+    for status, body in bodies:
+        if body is None:
+            described[status] = OpenApiResponse(description=_DESCRIPTIONS[status])
+        elif isinstance(body, TextBody):
+            described[status, body.content_type] = OpenApiResponse(
+                dict(body.schema),
+                description=body.description,
+                examples=[OpenApiExample("response", body.example)],
             )
         else:
-            name = name_of(shape)
-            described[status, _JSON] = OpenApiResponse(
-                shape,
-                description=_ANSWERS[status],
-                examples=[OpenApiExample("answer", EXAMPLES[name])] if name in EXAMPLES else [],
-            )
+            described[status, _JSON] = OpenApiResponse(body, description=_DESCRIPTIONS[status])
     return described
 
 
-_NO_BODY = {
-    204: "Done; there is nothing to tell.",
-    304: "It is what `If-None-Match` names.",
+_DESCRIPTIONS = {
+    200: "Success.",
+    201: "Created.",
+    202: "Accepted.",
+    204: "Success, without a body.",
+    304: "Not modified: `If-None-Match` names this version.",
 }
-_ANSWERS = {200: "What was asked for.", 201: "It was made.", 202: "It was accepted."}
 
 
-def _request_examples(takes: Any) -> list[OpenApiExample]:
-    if takes is None or name_of(takes) not in EXAMPLES:
-        return []
-    return [OpenApiExample("request", EXAMPLES[name_of(takes)], request_only=True)]
-
-
-def name_of(shape: Any) -> str:
-    """The name of a shape in the schema: of `Page[Run]`, RunPage."""
-    items = "".join(item.__name__ for item in _arguments(shape))
-    name: str = _origin(shape).__name__
-    return f"{items}{name}"
-
-
-def _problems(refused: Iterable[Refused]) -> dict[Any, Any]:
-    """The problems by status, each with the codes that it can have."""
+def _problems(codes: Iterable[ErrorCode]) -> dict[Any, Any]:
+    """Return the problems by status, each with its possible codes."""
     described = {}
-    for status, group in groupby(sorted(refused), lambda one: one[0]):
+    for status, group in groupby(sorted(codes), lambda code: code[0]):
         meanings = {code: meaning for _, code, meaning in group}
         described[status, PROBLEM] = OpenApiResponse(
             {
@@ -257,14 +232,14 @@ def _meaning(kind: type[errors.RequestRejected]) -> str:
     return " ".join((kind.__doc__ or "").split()) or f"{kind.code}."
 
 
-def _who_may(scope: Permission | None, also: Permission | None, *, only_people: bool) -> str:
+def _access(scope: Permission | None, second_scope: Permission | None, *, only_people: bool) -> str:
     if scope is None:
-        return "For everybody."
+        return "Public."
     roles = ", ".join(role for role, allowed in ROLE_PERMISSIONS.items() if scope in allowed)
     if only_people:
-        return f"For people, not for keys: {roles}."
-    scopes = f"scopes `{scope}` and `{also}`" if also else f"scope `{scope}`"
-    return f"Keys need the {scopes}; of people, these roles have it: {roles}."
+        return f"For people with one of these roles, not for keys: {roles}."
+    scopes = f"scopes `{scope}` and `{second_scope}`" if second_scope else f"scope `{scope}`"
+    return f"Keys need the {scopes}; people need one of these roles: {roles}."
 
 
 def _security(scope: Permission | None, *, only_people: bool) -> list[dict[str, Any]]:

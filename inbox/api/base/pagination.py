@@ -78,6 +78,12 @@ class Window:
         return Response({"results": list(map(shape, shown)), "next_after": following})
 
 
+def page_response(page: Any, shape: Callable[[Any], Any]) -> Response:
+    """Return the page of a query that finds its own cursor."""
+    next_after = str(page.after) if page.after is not None else None
+    return Response({"results": list(map(shape, page.rows)), "next_after": next_after})
+
+
 def _no_cursor() -> InvalidInput:
     return InvalidInput("`after` is the `next_after` of the page before, as it was.")
 

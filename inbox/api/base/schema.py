@@ -63,6 +63,10 @@ class Schema(BaseModel):
         }
 
 
+class List(Schema, Generic[Item]):
+    results: list[Item]
+
+
 class Page(Schema, Generic[Item]):
     results: list[Item]
     next_after: str | None
@@ -119,6 +123,7 @@ _MESSAGES = {
     "int_from_float": "A valid integer is required.",
     "greater_than_equal": "Ensure this value is greater than or equal to {ge}.",
     "less_than_equal": "Ensure this value is less than or equal to {le}.",
+    "literal_error": '"{input}" is not a valid choice.',
     "enum": '"{input}" is not a valid choice.',
     "list_type": 'Expected a list of items but got type "{type}".',
     "too_short": "Ensure this field has at least {min_length} elements.",

@@ -101,8 +101,8 @@ class TeamKeys(Caller):
         "List the keys of a team",
         tag="keys",
         scope=Permission.ADMIN,
-        answers={200: Page[Key]},
-        refuses=(NotFound,),
+        responses={200: Page[Key]},
+        refusals=(NotFound,),
     )
     def get(self, request: Request, team: str) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
@@ -115,9 +115,9 @@ class TeamKeys(Caller):
         "Create a key",
         tag="keys",
         scope=Permission.ADMIN,
-        answers={201: MadeKey},
-        takes=KeyInput,
-        refuses=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
+        responses={201: MadeKey},
+        body=KeyInput,
+        refusals=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
     )
     def post(self, request: Request, team: str) -> Response:
@@ -143,8 +143,8 @@ class KeyDetail(Caller):
         "Read one key",
         tag="keys",
         scope=Permission.ADMIN,
-        answers={200: Key},
-        refuses=(NotFound,),
+        responses={200: Key},
+        refusals=(NotFound,),
     )
     def get(self, request: Request, key_id: UUID) -> Response:
         return Response(Key.represent(api_keys.key_for(self.actor(request), key_id)))
@@ -156,10 +156,10 @@ class KeyRotate(Caller):
         "Give a key a new token",
         tag="keys",
         scope=Permission.ADMIN,
-        answers={200: KeyWithToken},
-        takes=RotationInput,
-        refuses=(NotFound, MoreThanOwn, KeyEnded),
-        more="The former token stays valid for `overlap_hours`.",
+        responses={200: KeyWithToken},
+        body=RotationInput,
+        refusals=(NotFound, MoreThanOwn, KeyEnded),
+        description="The former token stays valid for `overlap_hours`.",
     )
     def post(self, request: Request, key_id: UUID) -> Response:
         body = RotationInput.from_request(request)
@@ -178,8 +178,8 @@ class KeyRevoke(Caller):
         "Revoke a key and close its connections",
         tag="keys",
         scope=Permission.ADMIN,
-        answers={200: Key},
-        refuses=(NotFound,),
+        responses={200: Key},
+        refusals=(NotFound,),
     )
     def post(self, request: Request, key_id: UUID) -> Response:
         return Response(Key.represent(revoke_key(key_id=key_id, actor=self.actor(request))))

@@ -67,9 +67,9 @@ class TeamInvitations(Caller):
         "List the open invitations of a team",
         tag="invitations",
         scope=Permission.ADMIN,
-        answers={200: Page[Invitation]},
-        refuses=(NotFound,),
-        more="Neither accepted nor withdrawn, the latest first; 50 at most.",
+        responses={200: Page[Invitation]},
+        refusals=(NotFound,),
+        description="Neither accepted nor withdrawn, the latest first; 50 at most.",
     )
     def get(self, request: Request, team: str) -> Response:
         actor, window = self.actor(request), Window.of(request.query_params)
@@ -82,11 +82,11 @@ class TeamInvitations(Caller):
         "Invite a person by e-mail",
         tag="invitations",
         scope=Permission.ADMIN,
-        answers={201: InvitationWithLink},
-        takes=InvitationInput,
-        refuses=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
+        responses={201: InvitationWithLink},
+        body=InvitationInput,
+        refusals=(InvalidValue, NotFound, MoreThanOwn, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
-        more="The invitation is created even if its mail cannot be sent; see `mail`.",
+        description="The invitation is created even if its mail cannot be sent; see `mail`.",
     )
     def post(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
@@ -110,9 +110,9 @@ class InvitationDetail(Caller):
         "Withdraw an invitation",
         tag="invitations",
         scope=Permission.ADMIN,
-        answers={204: None},
-        refuses=(NotFound, InvitationEnded),
-        more="Its link becomes invalid.",
+        responses={204: None},
+        refusals=(NotFound, InvitationEnded),
+        description="Its link becomes invalid.",
     )
     def delete(self, request: Request, invitation_id: UUID) -> Response:
         withdraw_invitation(invitation_id=invitation_id, actor=self.actor(request))
@@ -125,9 +125,9 @@ class InvitationResend(Caller):
         "Send an invitation again, with a new link",
         tag="invitations",
         scope=Permission.ADMIN,
-        answers={200: InvitationWithLink},
-        refuses=(NotFound, MoreThanOwn, InvitationEnded),
-        more="The former link becomes invalid. Expired invitations can be sent again.",
+        responses={200: InvitationWithLink},
+        refusals=(NotFound, MoreThanOwn, InvitationEnded),
+        description="The former link becomes invalid. Expired invitations can be sent again.",
     )
     def post(self, request: Request, invitation_id: UUID) -> Response:
         row, link = resend_invitation(

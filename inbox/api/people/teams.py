@@ -95,7 +95,7 @@ class Teams(Caller):
         "List your teams",
         tag="teams",
         scope=Permission.READ,
-        answers={200: Page[Team]},
+        responses={200: Page[Team]},
         parameters=page_parameters(SLUG),
     )
     def get(self, request: Request) -> Response:
@@ -108,11 +108,11 @@ class Teams(Caller):
         "Create a team",
         tag="teams",
         scope=Permission.ADMIN,
-        answers={201: Team},
-        takes=TeamInput,
-        refuses=(InvalidValue, AddressTaken),
+        responses={201: Team},
+        body=TeamInput,
+        refusals=(InvalidValue, AddressTaken),
         only_people=True,
-        more="For superusers. The creator becomes the first administrator.",
+        description="For superusers. The creator becomes the first administrator.",
     )
     def post(self, request: Request) -> Response:
         actor = self.actor(request)
@@ -126,8 +126,8 @@ class TeamDetail(Caller):
         "Read one team",
         tag="teams",
         scope=Permission.READ,
-        answers={200: Team},
-        refuses=(NotFound,),
+        responses={200: Team},
+        refusals=(NotFound,),
     )
     def get(self, request: Request, team: str) -> Response:
         return Response(_represent_team(members.team_access(self.actor(request), team)))
@@ -137,9 +137,9 @@ class TeamDetail(Caller):
         "Change the settings of a team",
         tag="teams",
         scope=Permission.ADMIN,
-        answers={204: None},
-        takes=TeamChange,
-        refuses=(InvalidValue, NotFound),
+        responses={204: None},
+        body=TeamChange,
+        refusals=(InvalidValue, NotFound),
     )
     def patch(self, request: Request, team: str) -> Response:
         actor = self.actor(request)
@@ -154,8 +154,8 @@ class TeamMembers(Caller):
         "List the members of a team",
         tag="teams",
         scope=Permission.READ,
-        answers={200: Page[Member]},
-        refuses=(NotFound,),
+        responses={200: Page[Member]},
+        refusals=(NotFound,),
         parameters=page_parameters(NUMBER_CURSOR),
     )
     def get(self, request: Request, team: str) -> Response:
@@ -172,9 +172,9 @@ class MemberDetail(Caller):
         "Change the role of a member",
         tag="teams",
         scope=Permission.ADMIN,
-        answers={200: Member},
-        takes=MemberChange,
-        refuses=(NotFound, LastAdmin, MoreThanOwn),
+        responses={200: Member},
+        body=MemberChange,
+        refusals=(NotFound, LastAdmin, MoreThanOwn),
     )
     def patch(self, request: Request, team: str, user: int) -> Response:
         actor = self.actor(request)
@@ -188,9 +188,9 @@ class MemberDetail(Caller):
         "Remove a member, or leave the team",
         tag="teams",
         scope=Permission.ADMIN,
-        answers={204: None},
-        refuses=(NotFound, LastAdmin),
-        more="Ends the sessions of the member in this team. Every member may leave.",
+        responses={204: None},
+        refusals=(NotFound, LastAdmin),
+        description="Ends the sessions of the member in this team. Every member may leave.",
     )
     def delete(self, request: Request, team: str, user: int) -> Response:
         actor = self.actor(request)

@@ -16,7 +16,8 @@ from inbox.api.base.authentication import actor_of_request
 from inbox.api.base.base_view import unchanged
 from inbox.api.base.openapi_descriptions import EVENT_STREAM, operation, query
 from inbox.api.base.parsers import json_body
-from inbox.api.base.request_models import ConnectInput
+from inbox.api.base.schema import Schema
+from inbox.api.runs.runs import ThreadName
 from inbox.api.runs.streams import encoded, only, stream
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
@@ -30,6 +31,22 @@ DIALECT = query(
     "What a client speaks that is older than AG-UI 1.0.",
     {"enum": [dialect.value for dialect in CLIENT_DIALECTS], "default": Dialect.CANONICAL.value},
 )
+#: A body of `runAgent`, which AG-UI's model describes.
+_INPUT = {
+    "threadId": "order-17",
+    "runId": "r-1",
+    "messages": [{"id": "m-1", "role": "user", "content": "Send Kim the invoice"}],
+    "state": {},
+    "tools": [],
+    "context": [],
+    "forwardedProps": {},
+}
+
+
+class ConnectInput(Schema):
+    threadId: ThreadName  # noqa: N815  # as AG-UI spells it
+
+
 Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
 
 
@@ -38,11 +55,12 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
     "Run an agent, or resume its run, and follow it to its end",
     tag="agui",
     scope=Permission.RUN,
-    answers={200: EVENT_STREAM},
-    takes=RunAgentInput,
-    refuses=(InvalidValue, NotFound),
+    responses={200: EVENT_STREAM},
+    body=RunAgentInput,
+    example=_INPUT,
+    refusals=(InvalidValue, NotFound),
     parameters=[DIALECT],
-    more="What the interrupt contract refuses is told as a RUN_ERROR.",
+    description="What the interrupt contract refuses is told as a RUN_ERROR.",
     negotiates=False,
 )
 @require_POST
@@ -55,9 +73,9 @@ async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
     "Read how a thread stands, and follow a run that is going on",
     tag="agui",
     scope=Permission.READ,
-    answers={200: EVENT_STREAM},
-    takes=ConnectInput,
-    refuses=(InvalidValue, NotFound),
+    responses={200: EVENT_STREAM},
+    body=ConnectInput,
+    refusals=(InvalidValue, NotFound),
     parameters=[DIALECT],
     negotiates=False,
 )
@@ -71,8 +89,8 @@ async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
     "Read what an agent can do",
     tag="agui",
     scope=Permission.READ,
-    answers={200: AgentCapabilities},
-    refuses=(NotFound,),
+    responses={200: AgentCapabilities},
+    refusals=(NotFound,),
     negotiates=False,
 )
 @require_safe

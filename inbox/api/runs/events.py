@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from inbox.api.base.authentication import actor_of_request
 from inbox.api.base.base_view import unchanged
+from inbox.api.base.field_types import Agui, Id
 from inbox.api.base.openapi_descriptions import (
     EVENT_STREAM,
     header,
@@ -16,7 +17,7 @@ from inbox.api.base.openapi_descriptions import (
     page_parameters,
 )
 from inbox.api.base.pagination import Window, names_of
-from inbox.api.base.response_models import EventPage
+from inbox.api.base.schema import Schema
 from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
@@ -28,6 +29,20 @@ from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Permission
 
 PAGE, PAGE_BYTES = 1_000, 4 * 1024 * 1024
+
+
+class LoggedEvent(Schema):
+    seq: int
+    run: Id
+    event: Agui
+
+
+class EventPage(Schema):
+    results: list[LoggedEvent]
+    next_after: int | None
+    """The `after` of the next page; null on the last one."""
+
+
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
 _KNOWN = "The seq of the last event that is known; 0 for none."
 _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it counts first.", _SEQ)
@@ -38,10 +53,11 @@ _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it coun
     "Read the log of a thread, or follow it",
     tag="threads",
     scope=Permission.READ,
-    answers={200: (EventPage, EVENT_STREAM)},
-    refuses=(InvalidInput, NotFound),
+    responses={200: (EventPage, EVENT_STREAM)},
+    refusals=(InvalidInput, NotFound),
     parameters=[*page_parameters(_SEQ, _KNOWN, most=PAGE), _LAST_EVENT_ID],
-    more="Followed for ever with `Accept: text/event-stream`; the `id:` of each event is its seq.",
+    description="With `Accept: text/event-stream` the stream does not end; the `id:` of each event "
+    "is its seq.",
     negotiates=False,
 )
 @require_safe

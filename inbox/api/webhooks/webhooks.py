@@ -157,7 +157,7 @@ class Webhooks(Caller):
         "List the webhooks",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={200: Page[Webhook]},
+        responses={200: Page[Webhook]},
     )
     def get(self, request: Request) -> Response:
         window = Window.of(request.query_params)
@@ -171,9 +171,9 @@ class Webhooks(Caller):
         "Add a webhook",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={201: MadeWebhook},
-        takes=WebhookInput,
-        refuses=(InvalidValue, NotFound, IdempotencyConflict),
+        responses={201: MadeWebhook},
+        body=WebhookInput,
+        refusals=(InvalidValue, NotFound, IdempotencyConflict),
         parameters=[IDEMPOTENCY_KEY],
     )
     def post(self, request: Request) -> Response:
@@ -195,8 +195,8 @@ class WebhookDetail(Caller):
         "Read one webhook, with the numbers of undelivered messages",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={200: WebhookWithCounts},
-        refuses=(NotFound,),
+        responses={200: WebhookWithCounts},
+        refusals=(NotFound,),
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = endpoints.webhook_for(self.actor(request), webhook_id)
@@ -207,10 +207,10 @@ class WebhookDetail(Caller):
         "Change, enable or disable a webhook",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={200: Webhook},
-        takes=WebhookChange,
-        refuses=(InvalidValue, NotFound),
-        more=IF_MATCH,
+        responses={200: Webhook},
+        body=WebhookChange,
+        refusals=(InvalidValue, NotFound),
+        description=IF_MATCH,
     )
     def patch(self, request: Request, webhook_id: UUID) -> Response:
         changes = _values(WebhookChange.from_request(request))
@@ -227,9 +227,9 @@ class WebhookDetail(Caller):
         "Remove a webhook",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={204: None},
-        refuses=(NotFound,),
-        more=IF_MATCH,
+        responses={204: None},
+        refusals=(NotFound,),
+        description=IF_MATCH,
     )
     def delete(self, request: Request, webhook_id: UUID) -> Response:
         remove_webhook(
@@ -244,9 +244,9 @@ class WebhookRotate(Caller):
         "Rotate the secret",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={200: WebhookWithSecret},
-        refuses=(NotFound,),
-        more="For 24 hours, messages carry a signature of the former secret too.",
+        responses={200: WebhookWithSecret},
+        refusals=(NotFound,),
+        description="For 24 hours, messages carry a signature of the former secret too.",
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row, secret = rotate_secret(endpoint_id=webhook_id, actor=self.actor(request))
@@ -259,8 +259,8 @@ class WebhookTest(Caller):
         "Send a test message",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={202: Delivery},
-        refuses=(NotFound, WebhookDisabled),
+        responses={202: Delivery},
+        refusals=(NotFound, WebhookDisabled),
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         row = deliveries.send_test(endpoint_id=webhook_id, actor=self.actor(request))
@@ -273,8 +273,8 @@ class WebhookReplay(Caller):
         "Send all failed messages again",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={202: Count},
-        refuses=(NotFound, WebhookDisabled),
+        responses={202: Count},
+        refusals=(NotFound, WebhookDisabled),
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
         count = deliveries.replay(endpoint_id=webhook_id, actor=self.actor(request))
@@ -287,8 +287,8 @@ class WebhookDeliveries(Caller):
         "List the deliveries, the latest first",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={200: Page[Delivery]},
-        refuses=(InvalidInput, NotFound),
+        responses={200: Page[Delivery]},
+        refusals=(InvalidInput, NotFound),
         parameters=[_STATUS],
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
@@ -309,8 +309,8 @@ class DeliverySendAgain(Caller):
         "Send one message again, with the same `webhook-id`",
         tag="webhooks",
         scope=Permission.ADMIN,
-        answers={202: Delivery},
-        refuses=(NotFound, WebhookDisabled),
+        responses={202: Delivery},
+        refusals=(NotFound, WebhookDisabled),
     )
     def post(self, request: Request, message_id: UUID) -> Response:
         row = deliveries.send_again(message_id=message_id, actor=self.actor(request))

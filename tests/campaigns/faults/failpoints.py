@@ -218,9 +218,9 @@ def _watched(trigger: _Trigger, write: Callable[..., Any]) -> Callable[..., Any]
 
 def _wrap_decisions(trigger: _Trigger) -> None:
     from inbox import wakeups
-    from inbox.api.runs import runs_and_interrupts
+    from inbox.api.decisions import decisions
 
-    decide, wake_workers = runs_and_interrupts.decide, wakeups.wake_workers
+    decide, wake_workers = decisions.decide, wakeups.wake_workers
     deciding = threading.local()
 
     @wraps(decide)
@@ -241,7 +241,7 @@ def _wrap_decisions(trigger: _Trigger) -> None:
             trigger.reached(AFTER_DECISION)
         wake_workers(run_id)
 
-    runs_and_interrupts.decide, wakeups.wake_workers = decided, ring
+    decisions.decide, wakeups.wake_workers = decided, ring
 
 
 def _is_let_go(answer: Any) -> bool:

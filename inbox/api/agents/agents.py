@@ -1,0 +1,280 @@
+"""REST: the agents of your teams, and connections to remote agents."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agents.adapters.remote.probe_report import ProbeResult
+from inbox import engine
+from inbox.actions.agents.remote_agents import set_remote_agent
+from inbox.api.base.base_view import Caller
+from inbox.api.base.field_types import (
+    BLANK_AS_NULL,
+    HTTP_URL,
+    UNSET,
+    AgentName,
+    Agui,
+    Id,
+    TeamName,
+    Text,
+    TextOrNull,
+    example,
+)
+from inbox.api.base.openapi_descriptions import IF_MATCH, operation, page_parameters
+from inbox.api.base.pagination import SLUG, Window
+from inbox.api.base.schema import Page, Schema, source
+from inbox.engine.connection_test import run_connection_test
+from inbox.queries.agents import agents
+from inbox.rules.agents.connection_test_messages import connection_test_message
+from inbox.rules.agents.remote_agents import (
+    MAX_DESCRIPTION_CHARACTERS,
+    MAX_URL_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
+    VALUE,
+)
+from inbox.rules.errors import (
+    AddressTaken,
+    InvalidValue,
+    NotFound,
+    NotRemote,
+    TooManyTests,
+)
+from inbox.rules.people.access import Permission
+
+Url = Annotated[
+    str,
+    Text(
+        MAX_URL_CHARACTERS,
+        HTTP_URL,
+        "A URL begins with http:// or https://, and has no characters that have to be encoded.",
+    ),
+    example("https://agents.example.com/mailer"),
+]
+Description = Annotated[
+    str,
+    Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True),
+    example("Answers customers by e-mail."),
+]
+HeaderValue = Annotated[str, Text(MAX_VALUE_CHARACTERS, VALUE, "This value cannot be sent.")]
+
+
+class AgentSelfDescription(Schema):
+    """Texts of the agent about itself, shortened."""
+
+    name: str
+    type: str
+    version: str
+    flags: list[str]
+
+
+class ConnectionTest(Schema):
+    found: ProbeResult
+    message: Annotated[str, example("The agent answers.")]
+    """The result, for people."""
+    status: int | None
+    content_type: TextOrNull
+    detail: TextOrNull
+    protocol_version: TextOrNull
+    dialect: TextOrNull
+    events: Annotated[list[str] | None, BLANK_AS_NULL]
+    error: TextOrNull
+    refused: bool
+    """Whether it rejected an answer to an unknown interrupt, as AG-UI 1.0 requires."""
+    began_to_work: bool
+    capabilities: AgentSelfDescription | None = source("told")
+    milliseconds: int
+
+
+class LatestTest(ConnectionTest):
+    at: datetime
+
+
+class TestResult(Schema):
+    """The result of a test as people see it who do not administer the team."""
+
+    found: ProbeResult
+    at: datetime
+
+
+class Remote(Schema):
+    """Where an agent is. Only administrators see `url` and `headers`."""
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    url: Url = UNSET
+    headers: list[str] | None = UNSET
+    """The names of its headers; null if they cannot be read any more."""
+    test: LatestTest | TestResult | None
+
+
+class RemoteAgentInput(Schema):
+    team: TeamName = ""
+    """May be left out for an agent that exists, and if you can change one team only."""
+    url: Url
+    description: Description | None = None
+    headers: Annotated[
+        dict[str, HeaderValue | None] | None, example({"Authorization": "Bearer of-the-agent"})
+    ] = None
+    """Null as a value keeps the stored value; without `headers` all of them stay."""
+
+
+class Agent(Schema):
+    id: Id
+    name: AgentName = source("slug")
+    team: TeamName = source("team.slug")
+    description: Description
+    url: Annotated[str, example("/agui/mailer/")]
+    """Its AG-UI address."""
+    kind: Literal["local", "remote"]
+    remote: Remote | None
+
+
+class Capabilities(Schema):
+    capabilities: Annotated[Agui, example({"humanInTheLoop": {"interrupts": True}})]
+
+
+class AgentWithCapabilities(Agent, Capabilities):
+    pass
+
+
+class InputSchema(Schema):
+    input_schema: dict[str, Any] | None
+    """Of the `input` in `forwarded_props`; null if the agent takes a message only."""
+
+
+class Agents(Caller):
+    @operation(
+        "listAgents",
+        "List the agents",
+        tag="agents",
+        scope=Permission.READ,
+        responses={200: Page[Agent]},
+        parameters=page_parameters(SLUG),
+    )
+    def get(self, request: Request) -> Response:
+        actor, window = self.actor(request), Window.of(request.query_params)
+        rows = agents.agents_page(actor, limit=window.one_more, after=window.after_name)
+        return window.page(
+            rows, lambda row: _represent(row, agents.location_of(actor, row)), lambda row: row.slug
+        )
+
+
+class AgentDetail(Caller):
+    takes_if_match = True
+
+    @operation(
+        "getAgent",
+        "Read one agent, with its capabilities",
+        tag="agents",
+        scope=Permission.READ,
+        responses={200: AgentWithCapabilities},
+        refusals=(NotFound,),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        actor = self.actor(request)
+        agent = agents.agent_for(actor, slug)
+        capabilities = engine.capabilities_of(agent.implementation)
+        place = agents.location_of(actor, agent)
+        return Response(_represent(agent, place, AgentWithCapabilities, capabilities=capabilities))
+
+    @operation(
+        "setRemoteAgent",
+        "Add or change a remote agent",
+        tag="agents",
+        scope=Permission.ADMIN,
+        responses={200: Agent, 201: Agent},
+        body=RemoteAgentInput,
+        refusals=(InvalidValue, NotFound, AddressTaken),
+        description="Without `headers` the stored headers stay while the URL names the same place. "
+        + IF_MATCH,
+    )
+    def put(self, request: Request, slug: str) -> Response:
+        body, actor = RemoteAgentInput.from_request(request), self.actor(request)
+        placed = set_remote_agent(
+            team_id=agents.team_for_agent(actor, slug, body.team),
+            slug=slug,
+            url=body.url,
+            description=body.description,
+            headers=body.headers,
+            actor=actor,
+            check_seen=self.as_seen(request),
+        )
+        agent = agents.agent_for(actor, placed.agent.slug)
+        answer = _represent(agent, agents.location_of(actor, agent))
+        return Response(answer, status=201 if placed.is_new else 200)
+
+
+class AgentCapabilities(Caller):
+    @operation(
+        "getAgentCapabilities",
+        "Read the capabilities of an agent",
+        tag="agents",
+        scope=Permission.READ,
+        responses={200: Capabilities},
+        refusals=(NotFound,),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor(request), slug)
+        return Response({"capabilities": engine.capabilities_of(agent.implementation)})
+
+
+class AgentInputSchema(Caller):
+    @operation(
+        "getAgentInputSchema",
+        "Read the schema of the input of an agent",
+        tag="agents",
+        scope=Permission.READ,
+        responses={200: InputSchema},
+        refusals=(NotFound,),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        agent = agents.agent_for(self.actor(request), slug)
+        return Response({"input_schema": engine.input_schema_of(agent.implementation)})
+
+
+class AgentTest(Caller):
+    @operation(
+        "testRemoteAgent",
+        "Test the connection to a remote agent",
+        tag="agents",
+        scope=Permission.ADMIN,
+        responses={200: ConnectionTest},
+        refusals=(NotFound, NotRemote, TooManyTests),
+        description="Takes up to ten seconds.",
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        return Response(_represent_test(run_connection_test(slug, self.actor(request))))
+
+
+def _represent(
+    row: Any, place: agents.AgentLocation, shape: type[Agent] = Agent, **values: Any
+) -> dict[str, Any]:
+    return shape.represent(
+        row,
+        url=f"/agui/{row.slug}/",
+        kind="remote" if place.is_remote else "local",
+        remote=_represent_place(place) if place.is_remote else None,
+        **values,
+    )
+
+
+def _represent_place(place: agents.AgentLocation) -> dict[str, Any]:
+    """Return where an agent is; the values of its headers are shown to nobody."""
+    report, at = place.test, place.tested_at
+    if not place.may_change:
+        return {"test": {"found": report["found"], "at": at} if report else None}
+    test = _represent_test(report, LatestTest, at=at) if report else None
+    return Remote.represent(place, headers=place.header_names, test=test)
+
+
+def _represent_test(
+    report: Mapping[str, Any], shape: type[ConnectionTest] = ConnectionTest, **values: Any
+) -> dict[str, Any]:
+    return shape.represent(
+        SimpleNamespace(**report), message=connection_test_message(report), **values
+    )

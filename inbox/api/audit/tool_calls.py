@@ -1,0 +1,142 @@
+"""REST: tool calls of threads and teams, with their decisions and results."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.api.audit.audit_entries import FILTERS, NAME, PAGES
+from inbox.api.base.base_view import Caller
+from inbox.api.base.field_types import BLANK_AS_NULL, AgentName, Id, TextOrNull, example
+from inbox.api.base.openapi_descriptions import operation, query
+from inbox.api.base.pagination import Window, page_response, refuse_ignored
+from inbox.api.base.schema import Page, Schema, source
+from inbox.api.decisions.decisions import Decision, represent_decision
+from inbox.api.runs.runs import ThreadName
+from inbox.queries.audit.tool_calls import tool_calls_for
+from inbox.queries.runs import thread_children, threads
+from inbox.rules.audit.audit_filters import CallFilter
+from inbox.rules.errors import InvalidValue, NotFound
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
+from inbox.rules.schema.mask_agui import secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES
+
+Arguments = Annotated[Any, example({"to": "kim@example.com", "subject": "Your invoice"})]
+
+
+class ToolCall(Schema):
+    id: Id
+    tool_call_id: Annotated[str, example("call-1")]
+    """Its AG-UI id, unique in its thread."""
+    run: Id = source("run_id")
+    tool: Annotated[str, example("write_to_customer")] = source("name")
+    state: ToolCallState
+    effect: Annotated[TextOrNull, example("once")]
+    """What the agent declares when it begins: `read`, `idempotent` or `once`."""
+    proposed_args: Arguments
+    approved_args: Arguments
+    """Null without an approval; different from the proposed ones if somebody has edited them."""
+    executed_args: Arguments
+    """Null if the call has not started."""
+    decisions: list[Decision]
+    """The decisions in force, in the order of their interrupts."""
+    result: Annotated[str | None, example('{"sent":true}')]
+    proposed_at: datetime
+    started_at: datetime | None
+    settled_at: datetime | None
+
+
+class TrailCall(ToolCall):
+    agent: AgentName = source("agent.slug")
+    thread: Id = source("thread_id")
+    thread_id: ThreadName = source("thread.external_id")
+    decision: Annotated[ToolCallOutcome | None, BLANK_AS_NULL] = source("verdict")
+    """The outcome of the decisions in force."""
+    decided_by: TextOrNull
+    """The id of the person or key that decided, or the name of a part of Signoff."""
+
+
+class ThreadToolCalls(Caller):
+    @operation(
+        "listToolCalls",
+        "List the tool calls of a thread, with their decisions and results",
+        tag="threads",
+        scope=Permission.READ,
+        responses={200: Page[ToolCall]},
+        refusals=(NotFound,),
+    )
+    def get(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor(request), thread_id)
+        window = Window.of(request.query_params)
+        rows = thread_children.tool_calls_page(thread, limit=window.one_more, after=window.after_id)
+        may_see_secrets = self.may_see_secrets(request)
+        return window.page(rows, lambda row: _represent(row, may_see_secrets=may_see_secrets))
+
+
+class ToolCalls(Caller):
+    @operation(
+        "searchToolCalls",
+        "Search the tool calls, the latest first",
+        tag="audit",
+        scope=Permission.READ,
+        responses={200: Page[TrailCall]},
+        refusals=(InvalidValue,),
+        parameters=[
+            *FILTERS,
+            query("by", "The person or key that decided, or `system:expiry`.", NAME),
+        ],
+        description=PAGES,
+    )
+    def get(self, request: Request) -> Response:
+        window = Window.of(request.query_params)
+        call_filter, ignored = CallFilter.from_query(request.query_params.dict())
+        refuse_ignored(ignored)
+        page = tool_calls_for(
+            self.actor(request), call_filter, limit=window.limit, after=window.after_id
+        )
+        may_see_secrets = self.may_see_secrets(request)
+        return page_response(
+            page, lambda row: _represent(row, may_see_secrets=may_see_secrets, shape=TrailCall)
+        )
+
+
+def _represent(
+    call: Any, *, may_see_secrets: bool, shape: type[ToolCall] = ToolCall
+) -> dict[str, Any]:
+    """
+    Return a call with its arguments as proposed, approved and executed, each null if it was not.
+
+    Secrets are masked unless `may_see_secrets`.
+    """
+    interrupts = list(call.interrupts.all())
+    decisions = [
+        (interrupt, decision) for interrupt in interrupts for decision in interrupt.standing
+    ]
+    is_approved = any(_approves(decision) for _, decision in decisions)
+    secrets = secrets_of_arguments(*(interrupt.body for interrupt in interrupts))
+    proposed, approved = (
+        json.loads(text if may_see_secrets else secrets.json(text))
+        for text in (call.args, call.approved_args)
+    )
+    is_result_masked = call.result is not None and not may_see_secrets
+    return shape.represent(
+        call,
+        proposed_args=proposed,
+        approved_args=approved if is_approved else None,
+        # The executor accepts the approved ones only.
+        executed_args=approved if call.started_at else None,
+        decisions=[
+            represent_decision(decision, None if may_see_secrets else interrupt.body)
+            for interrupt, decision in decisions
+        ],
+        result=NAMES.json(call.result) if is_result_masked else call.result,
+    )
+
+
+def _approves(decision: Any) -> bool:
+    payload = json.loads(decision.payload) if decision.payload else None
+    return isinstance(payload, dict) and payload.get("approved") is True

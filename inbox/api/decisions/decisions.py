@@ -1,0 +1,201 @@
+"""REST: decide interrupts, one or many, and withdraw decisions."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.actions.decisions import bulk
+from inbox.actions.decisions.decide import decide
+from inbox.actions.decisions.withdrawals import withdraw_decision
+from inbox.api.base.base_view import Caller
+from inbox.api.base.error_responses import Problem, body_of
+from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
+from inbox.api.base.openapi_descriptions import operation
+from inbox.api.base.schema import List, Schema, source
+from inbox.rules.decisions.gate import Entrance
+from inbox.rules.errors import (
+    AlreadyDecided,
+    AlreadyResumed,
+    Claimed,
+    EditsNotOffered,
+    InboxOnly,
+    InterruptExpired,
+    InvalidPayload,
+    MaskedNotSeen,
+    NotFound,
+    ViewChanged,
+    ViewDigestRequired,
+)
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import EntryStatus
+from inbox.rules.schema.mask_agui import secrets_of_answers
+
+DIGEST = "9f2c6ab51b3a4f0c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+#: Without it, the action says that it is required.
+ViewDigest = Annotated[str, Text(64, may_be_blank=True), example(DIGEST)]
+Payload = Annotated[Any, example({"approved": True})]
+
+
+class AnswerInput(Schema):
+    status: EntryStatus
+    payload: Payload = None
+
+
+class DecisionInput(AnswerInput):
+    view_digest: ViewDigest = ""
+    """The `view_digest` of the interrupt as it was read."""
+    unseen: Flag = False
+    """People: approve without having seen the masked values. Keys that decide see all values."""
+
+
+class InterruptVersion(Schema):
+    """An interrupt as it was read."""
+
+    id: Id
+    view_digest: ViewDigest = ""
+
+
+class BulkDecisionInput(AnswerInput):
+    items: Annotated[list[InterruptVersion], Field(min_length=1, max_length=bulk.MAX_ITEMS)]
+
+
+class BulkWithdrawalInput(Schema):
+    ids: Annotated[list[Id], Field(min_length=1, max_length=bulk.MAX_ITEMS)]
+
+
+class Decision(Schema):
+    id: Id
+    status: EntryStatus
+    payload: Payload
+    unseen: bool
+    """Whether a person approved explicitly without having seen the masked values."""
+    by: PersonName = source("actor_label")
+    at: datetime = source("created_at")
+    withdrawn_at: datetime | None
+
+
+class Result(Schema):
+    """The result for one of many: the decision, or the error that a single request would get."""
+
+    id: Id
+    decision: Decision | None
+    error: Problem | None
+
+
+class InterruptDecide(Caller):
+    @operation(
+        "decideInterrupt",
+        "Decide one interrupt",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        responses={200: Decision},
+        body=DecisionInput,
+        refusals=(
+            NotFound,
+            AlreadyDecided,
+            Claimed,
+            InboxOnly,
+            InterruptExpired,
+            InvalidPayload,
+            EditsNotOffered,
+            MaskedNotSeen,
+            ViewChanged,
+            ViewDigestRequired,
+        ),
+        description="The last decision that a run waits for resumes it.",
+    )
+    def post(self, request: Request, interrupt_id: UUID) -> Response:
+        body = DecisionInput.from_request(request)
+        row = decide(
+            interrupt_id=interrupt_id,
+            status=body.status,
+            payload=body.payload,
+            view_digest=body.view_digest,
+            actor=self.actor(request),
+            entrance=Entrance.REST,
+            unseen=body.unseen,
+        )
+        return _response(row, may_see_secrets=self.may_see_secrets(request))
+
+
+class InterruptWithdraw(Caller):
+    @operation(
+        "withdrawDecision",
+        "Withdraw your own decision",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        responses={200: Decision},
+        refusals=(NotFound, AlreadyResumed, InterruptExpired),
+        description="Possible while the run waits for other decisions.",
+    )
+    def post(self, request: Request, interrupt_id: UUID) -> Response:
+        row = withdraw_decision(interrupt_id=interrupt_id, actor=self.actor(request))
+        return _response(row, may_see_secrets=self.may_see_secrets(request))
+
+
+class InterruptsDecide(Caller):
+    @operation(
+        "decideInterrupts",
+        "Decide up to 100 interrupts the same way",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        responses={200: List[Result]},
+        body=BulkDecisionInput,
+        description="Each is decided or rejected on its own.",
+    )
+    def post(self, request: Request) -> Response:
+        body = BulkDecisionInput.from_request(request)
+        results = bulk.decide_many(
+            items=[(item.id, item.view_digest) for item in body.items],
+            status=body.status,
+            payload=body.payload,
+            actor=self.actor(request),
+            entrance=Entrance.BULK_REST,
+        )
+        return _results(results)
+
+
+class InterruptsWithdraw(Caller):
+    @operation(
+        "withdrawDecisions",
+        "Withdraw up to 100 of your own decisions",
+        tag="interrupts",
+        scope=Permission.DECIDE,
+        responses={200: List[Result]},
+        body=BulkWithdrawalInput,
+        description="Each is withdrawn or rejected on its own.",
+    )
+    def post(self, request: Request) -> Response:
+        body = BulkWithdrawalInput.from_request(request)
+        results = bulk.withdraw_many(interrupt_ids=body.ids, actor=self.actor(request))
+        return _results(results)
+
+
+def represent_decision(row: Any, interrupt_body: str | None) -> dict[str, Any]:
+    """Return a decision; its payload masked for the AG-UI interrupt, or unmasked for None."""
+    payload = None if row.payload is None else json.loads(row.payload)
+    if interrupt_body is not None:
+        payload = secrets_of_answers(interrupt_body).masked(payload)
+    return Decision.represent(row, payload=payload)
+
+
+def _response(row: Any, *, may_see_secrets: bool) -> Response:
+    return Response(represent_decision(row, None if may_see_secrets else row.interrupt.body))
+
+
+def _results(results: list[bulk.BulkResult]) -> Response:
+    return Response({"results": [_represent_result(result) for result in results]})
+
+
+def _represent_result(result: bulk.BulkResult) -> dict[str, Any]:
+    return Result.represent(
+        result,
+        id=result.interrupt_id,
+        decision=represent_decision(result.decision, "{}") if result.decision else None,
+        error=body_of(result.refusal) if result.refusal else None,
+    )

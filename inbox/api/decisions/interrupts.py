@@ -1,0 +1,192 @@
+"""REST: interrupts: list and read them."""
+
+import json
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox.api.base.base_view import Caller
+from inbox.api.base.field_types import AgentName, Agui, Id, example
+from inbox.api.base.openapi_descriptions import operation, query
+from inbox.api.base.pagination import Window, page_response, refuse_ignored
+from inbox.api.base.schema import Page, Schema, source
+from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
+from inbox.api.runs.runs import ThreadName
+from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.rules.decisions.list_filters import (
+    MAX_NAME_CHARACTERS,
+    MAX_SEARCH_CHARACTERS,
+    InterruptFilter,
+    ListState,
+    Sort,
+)
+from inbox.rules.errors import InvalidInput, InvalidValue, NotFound
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import InterruptStatus
+from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
+from inbox.rules.schema.secrets import NAMES, Secrets, pointer
+
+_NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
+_FLAG = {"type": "string", "enum": ["1"]}
+#: The parameters of `inbox.rules.decisions.list_filters`.
+FILTERS = [
+    query("status", "Open or closed interrupts.", {"enum": ["open", "closed"]}),
+    query("state", "A more exact status.", {"enum": [state.value for state in ListState]}),
+    query("agent", "The agent.", _NAME),
+    query("tool", "The tool.", _NAME),
+    query("reason", "The reason.", _NAME),
+    query("team", "The team.", _NAME),
+    query("mine", "Claimed or decided by you.", _FLAG),
+    query("expiring", "About to expire.", _FLAG),
+    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
+    query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
+]
+_STATUSES = {"open": ListState.OPEN, "closed": ListState.DECIDED}
+Title = Annotated[str, example("Send an e-mail to kim@example.com: Your invoice")]
+
+
+class Masked(Schema):
+    pointer: str
+    """Its place in this response (RFC 6901)."""
+    hidden_by: Literal["name", "agent"]
+    """The name of its key, or a mark in the schema that the agent sent."""
+
+
+class Interrupt(Schema):
+    id: Id
+    interrupt_id: Annotated[str, example("int-1")]
+    run: Id = source("run_id")
+    thread: Id = source("thread_id")
+    thread_id: ThreadName = source("thread.external_id")
+    agent: AgentName = source("thread.agent.slug")
+    status: InterruptStatus
+    reason: Annotated[str, example("tool_call")]
+    title: Title
+    tool: Annotated[str, example("write_to_customer")] | None = source("tool_call.name")
+    args: Annotated[Any, example({"to": "kim@example.com", "subject": "Your invoice"})]
+    """The arguments that an approval allows. Decisions about the same call may have edited them."""
+    interrupt: Annotated[
+        Agui,
+        example(
+            {
+                "id": "int-1",
+                "reason": "tool_call",
+                "message": "Send an e-mail to kim@example.com: Your invoice",
+                "toolCallId": "call-1",
+            }
+        ),
+    ]
+    masked: Annotated[list[Masked], example([])]
+    """The masked texts in `args` and in the metadata of `interrupt`."""
+    view_digest: ViewDigest = source("shown_digest")
+    """To be sent with a decision, which counts for this version of the interrupt only."""
+    expires_at: datetime | None
+    created_at: datetime
+    closed_at: datetime | None
+    decision: Decision | None
+
+
+class Sibling(Schema):
+    id: Id
+    title: Title
+    status: InterruptStatus
+
+
+class InterruptWithSiblings(Interrupt):
+    siblings: Annotated[list[Sibling], example([])]
+    """The other interrupts of the run, which continues when all of them are decided."""
+
+
+class Interrupts(Caller):
+    @operation(
+        "listInterrupts",
+        "List open or closed interrupts",
+        tag="interrupts",
+        scope=Permission.READ,
+        responses={200: Page[Interrupt]},
+        refusals=(InvalidInput, InvalidValue, NotFound),
+        parameters=FILTERS,
+    )
+    def get(self, request: Request) -> Response:
+        actor, window = self.actor(request), Window.of(request.query_params)
+        after = window.after_id
+        page = inbox_lists.full_list_for(
+            actor,
+            _filter(request),
+            now=timezone.now(),
+            limit=window.limit,
+            # The order may depend on columns of the row that the cursor names.
+            after=interrupts.interrupt_for(actor, after) if after else None,
+        )
+        may_see_secrets = self.may_see_secrets(request)
+        return page_response(page, lambda row: _represent(row, may_see_secrets=may_see_secrets))
+
+
+class InterruptDetail(Caller):
+    @operation(
+        "getInterrupt",
+        "Read one interrupt, with its siblings and its decision",
+        tag="interrupts",
+        scope=Permission.READ,
+        responses={200: InterruptWithSiblings},
+        refusals=(NotFound,),
+    )
+    def get(self, request: Request, interrupt_id: UUID) -> Response:
+        detail = interrupts.detail_for(self.actor(request), interrupt_id)
+        row = detail.interrupt
+        row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
+        return Response(
+            _represent(
+                row,
+                may_see_secrets=self.may_see_secrets(request),
+                shape=InterruptWithSiblings,
+                siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
+            )
+        )
+
+
+def _filter(request: Request) -> InterruptFilter:
+    """Return the filter of a list; `status` is older than `state`."""
+    query = request.query_params.dict()
+    status = query.pop("status", "open")
+    if status not in _STATUSES:
+        raise InvalidInput("`status` is `open` or `closed`.")
+    interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
+    refuse_ignored(ignored)
+    return interrupt_filter
+
+
+def _represent(
+    row: Any, *, may_see_secrets: bool, shape: type[Interrupt] = Interrupt, **values: Any
+) -> dict[str, Any]:
+    """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
+    decision = next(iter(row.standing), None)
+    args, interrupt, secrets = _args(row), json.loads(row.body), secrets_of_arguments(row.body)
+    return shape.represent(
+        row,
+        args=args if may_see_secrets else secrets.masked(args),
+        interrupt=interrupt if may_see_secrets else masked_interrupt(interrupt),
+        masked=[] if may_see_secrets else _masked(args, interrupt, secrets),
+        decision=represent_decision(decision, None if may_see_secrets else row.body)
+        if decision
+        else None,
+        **values,
+    )
+
+
+def _args(row: Any) -> Any:
+    """Return what an approval allows, as an earlier decision about the call may have edited it."""
+    if row.args is None:
+        return None
+    return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
+
+
+def _masked(args: Any, interrupt: Any, secrets: Secrets) -> list[dict[str, str]]:
+    hidden = {("args", *path): by for path, by in secrets.hidden_by(args).items()}
+    metadata = NAMES.hidden_by(interrupt.get("metadata"))
+    hidden |= {("interrupt", "metadata", *path): by for path, by in metadata.items()}
+    return [{"pointer": pointer(path), "hidden_by": by.value} for path, by in hidden.items()]

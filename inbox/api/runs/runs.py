@@ -1,0 +1,251 @@
+"""REST: runs: start, read, cancel and retry them."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.core.validators import slug_re
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from inbox import engine
+from inbox.actions.idempotency import idempotency_digest
+from inbox.actions.runs.cancel_run import cancel_run
+from inbox.actions.runs.start_run import RunRequest, new_external_id
+from inbox.agui_server.run_input import ID_CHARACTERS
+from inbox.api.base.base_view import Caller, idempotency_key, made
+from inbox.api.base.field_types import (
+    UNSET,
+    AgentName,
+    Agui,
+    Id,
+    PersonName,
+    Text,
+    TextOrNull,
+    example,
+)
+from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation, query
+from inbox.api.base.pagination import SLUG, Window
+from inbox.api.base.schema import Page, Schema, source
+from inbox.api.runs.long_poll import LONGEST_WAIT_SECONDS, check_wait
+from inbox.queries.agents import agents
+from inbox.queries.runs import threads
+from inbox.rules.errors import (
+    Claimed,
+    IdempotencyConflict,
+    InboxOnly,
+    InvalidInput,
+    InvalidValue,
+    NotFound,
+    PendingInterrupts,
+    RetryRejected,
+    RunEnded,
+    ThreadBusy,
+)
+from inbox.rules.people.access import Permission
+from inbox.rules.runs.states import RunStatus
+from inbox.rules.schema.mask_agui import masked_event
+
+_WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
+_STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
+ThreadName = Annotated[str, example("order-17")]
+
+
+class StartRunInput(Schema):
+    agent: AgentName
+    message: Annotated[str, Text(100_000), example("Send Kim the invoice")]
+    thread_id: Annotated[str, Text(ID_CHARACTERS, r"\S")] = UNSET
+    state: Any = None
+    forwarded_props: Any = None
+
+    def to_request(self, *, seed: str) -> RunRequest:
+        """
+        Return the request for the actions; ids that the client did not send derive from `seed`.
+
+        A retry must name the same thread and message, even if the first response was lost.
+        """
+        message = {"id": f"{seed}-message", "role": "user", "content": self.message}
+        return RunRequest(
+            thread_id=self.thread_id or f"{seed}-thread",
+            run_id=f"{seed}-run",
+            input={
+                "messages": [message],
+                "state": self.state,
+                "tools": [],
+                "context": [],
+                "forwardedProps": self.forwarded_props,
+            },
+        )
+
+
+class Run(Schema):
+    id: Id
+    run_id: Annotated[str, example("r-1")] = source("external_id")
+    """Its AG-UI id, unique in its thread at most."""
+    thread: Id = source("thread_id")
+    thread_id: ThreadName = source("thread.external_id")
+    agent: AgentName = source("thread.agent.slug")
+    status: RunStatus
+    attempt: int
+    error_code: TextOrNull
+    resumes: Id | None = source("resumes_id")
+    """The interrupted run that this run continues."""
+    retries: Id | None = source("retries_id")
+    """The failed run that this run retries."""
+    started_by: PersonName
+    queued_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    terminal_event: Agui | None
+    """RUN_FINISHED or RUN_ERROR; null in lists, and until the run has ended."""
+
+
+class AcceptedRun(Run):
+    replayed: bool
+    """Whether an earlier request created this run."""
+
+
+class Runs(Caller):
+    @operation(
+        "listRuns",
+        "List the latest runs",
+        tag="runs",
+        scope=Permission.READ,
+        responses={200: Page[Run]},
+        refusals=(NotFound,),
+        parameters=[
+            query("status", "One status, or several with commas between.", _STATES),
+            query("agent", "The agent.", SLUG),
+            query("thread", "The thread.", {"type": "string", "format": "uuid"}),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        actor, query = self.actor(request), request.query_params
+        window = Window.of(query)
+        thread = query.get("thread")
+        rows = threads.runs_for(
+            actor,
+            limit=window.one_more,
+            after=window.after_id,
+            statuses=_statuses(query.get("status", "")),
+            agent=agent_parameter(query),
+            thread=threads.thread_for(actor, _id_parameter("thread", thread)) if thread else None,
+        )
+        return window.page(rows, represent_run)
+
+    @operation(
+        "startRun",
+        "Start a run",
+        tag="runs",
+        scope=Permission.RUN,
+        responses={202: AcceptedRun},
+        body=StartRunInput,
+        refusals=(InvalidValue, NotFound, IdempotencyConflict, PendingInterrupts, ThreadBusy),
+        parameters=[IDEMPOTENCY_KEY],
+        description="Without `thread_id` the run opens a new thread.",
+    )
+    def post(self, request: Request) -> Response:
+        body = StartRunInput.from_request(request)
+        key = idempotency_key(request)
+        actor = self.actor(request)
+        agent = agents.agent_for(actor, body.agent)
+        run_request = body.to_request(seed=idempotency_digest(actor, key) or new_external_id())
+        accepted = engine.start_run(
+            agent=agent, request=run_request, actor=actor, idempotency_key=key
+        )
+        return _accepted(accepted)
+
+
+class RunDetail(Caller):
+    @operation(
+        "getRun",
+        "Read one run, with its terminal event",
+        tag="runs",
+        scope=Permission.READ,
+        responses={200: Run},
+        refusals=(NotFound,),
+        parameters=[
+            query("wait", "Respond when the run pauses or ends, or after so many seconds.", _WAIT)
+        ],
+    )
+    def get(self, request: Request, run_id: UUID) -> Response:
+        check_wait(request.query_params.get("wait", "0"))
+        run = threads.run_for(self.actor(request), run_id)
+        terminal = threads.terminal_event_of(run)
+        return Response(represent_run(run, terminal, may_see_secrets=self.may_see_secrets(request)))
+
+
+class RunCancel(Caller):
+    @operation(
+        "cancelRun",
+        "Cancel an active run, or the open interrupts of an interrupted one",
+        tag="runs",
+        scope=Permission.RUN,
+        responses={200: Run},
+        refusals=(NotFound, RunEnded, Claimed, InboxOnly),
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        # A key without the scope `read` gets the result of its own request.
+        run = cancel_run(run_id=run_id, actor=self.actor(request))
+        return Response(represent_run(run, threads.terminal_event_of(run)))
+
+
+class RunRetry(Caller):
+    @operation(
+        "retryRun",
+        "Retry a failed run",
+        tag="runs",
+        scope=Permission.RUN,
+        responses={202: AcceptedRun},
+        refusals=(NotFound, RetryRejected),
+        description="With the same input and decisions. Calls with an unknown outcome become "
+        "interrupts first.",
+    )
+    def post(self, request: Request, run_id: UUID) -> Response:
+        accepted = engine.retry_run(run_id, self.actor(request))
+        return _accepted(accepted)
+
+
+def represent_run(
+    row: Any,
+    terminal: str = "",
+    *,
+    may_see_secrets: bool = False,
+    shape: type[Run] = Run,
+    **values: Any,
+) -> dict[str, Any]:
+    """Return a run; secrets in its terminal event are masked unless `may_see_secrets`."""
+    event = json.loads(terminal) if terminal else None
+    if event and not may_see_secrets:
+        event = masked_event(event)
+    return shape.represent(row, terminal_event=event, **values)
+
+
+def _accepted(accepted: Any) -> Response:
+    answer = represent_run(accepted.run, shape=AcceptedRun, replayed=accepted.replayed)
+    return made(answer, replayed=accepted.replayed, status=202)
+
+
+def agent_parameter(query: Mapping[str, str]) -> str:
+    """Raises InvalidInput."""
+    name = query.get("agent", "")
+    if name and not slug_re.fullmatch(name):
+        raise InvalidInput("`agent` is the name of an agent.")
+    return name
+
+
+def _statuses(text: str) -> list[RunStatus]:
+    """Return the statuses that a comma separates."""
+    try:
+        return [RunStatus(part) for part in text.split(",")] if text else []
+    except ValueError as error:
+        raise InvalidInput(f"`status` is one of {', '.join(RunStatus)}, or several.") from error
+
+
+def _id_parameter(name: str, text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise InvalidInput(f"`{name}` is the id of a {name}.") from error
