@@ -1,4 +1,4 @@
-"""The composition root: settings, addresses, and the parts that differ between the two shapes."""
+"""The composition root: settings, URLs, ASGI and Celery applications."""
 
 from inbox.config.celery import app as celery_app
 

@@ -1,4 +1,4 @@
-"""The Celery app that every process binds, web and worker alike."""
+"""The Celery application of web and worker processes."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "inbox.config.settings")
 
 app = Celery("signoff")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# Celery would close the thread's connection before and after each task; `tasks.py` does it by
-# Django's rules instead: back into the pool on PostgreSQL, kept on SQLite.
+# Celery closes the thread's connection around each task. `tasks.py` follows Django's rules instead:
+# return it to the pool on PostgreSQL, keep it on SQLite.
 app.conf["CELERY_DB_REUSE_MAX"] = sys.maxsize
 app.autodiscover_tasks(["inbox"])

@@ -1,4 +1,4 @@
-"""Settings: two shapes of one program, told apart by DATABASE_URL and REDIS_URL."""
+"""Settings of the embedded and the scaled shape, selected by DATABASE_URL and REDIS_URL."""
 
 import os
 import re
@@ -21,14 +21,14 @@ DATA_DIR.mkdir(parents=True, exist_ok=True, mode=0o700)
 DATABASE_URL = os.environ.get("DATABASE_URL", "")
 REDIS_URL = os.environ.get("REDIS_URL", "")
 EMBEDDED = not REDIS_URL
-# The scripted agent counts real executions beside the data, not in it.
+# The demo agent counts real executions in a database of its own.
 os.environ.setdefault("SIGNOFF_LEDGER", str(DATA_DIR / "rehearsal-ledger.sqlite3"))
 
 DEBUG = os.environ.get("SIGNOFF_DEBUG") == "1"
 
 
 def _secret_key() -> str:
-    """The key from the environment, or one made at first start and kept beside the data."""
+    """Return the key from the environment, or a generated key from the data directory."""
     if key := os.environ.get("SIGNOFF_SECRET_KEY"):
         return key
     path = DATA_DIR / "secret-key"
@@ -42,11 +42,11 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
-#: What signs decisions; the first signs, all verify. Without them the secret key does.
+#: Keys of decision signatures: the first signs, all verify. Default: the secret key.
 DECISION_KEYS = [
     key.strip() for key in os.environ.get("SIGNOFF_DECISION_KEYS", "").split(",") if key.strip()
 ]
-#: This machine's own names always count: health checks use them.
+#: Names of this machine are always allowed: health checks use them.
 ALLOWED_HOSTS = [
     *filter(None, os.environ.get("SIGNOFF_ALLOWED_HOSTS", "").split(",")),
     "localhost",
@@ -57,11 +57,11 @@ CSRF_TRUSTED_ORIGINS = [
     origin for origin in os.environ.get("SIGNOFF_TRUSTED_ORIGINS", "").split(",") if origin
 ]
 
-#: Where people may sign in beside here.
+#: OpenID Connect providers for sign-in.
 OIDC_PROVIDERS = parse_providers(os.environ.get("SIGNOFF_OIDC", ""))
 INSTALLED_APPS = [
     "daphne",
-    # Without looking for admins of libraries: only ours has pages, and only the site imports it.
+    # No admin autodiscovery: inbox.admin registers its own pages.
     "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -81,12 +81,12 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "inbox",
 ]
-if OIDC_PROVIDERS:  # which costs memory that most do not need
+if OIDC_PROVIDERS:  # optional, because they take memory
     INSTALLED_APPS += ["allauth.socialaccount", "allauth.socialaccount.providers.openid_connect"]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    # Its random length hides from a listener how well a token compresses (BREACH).
+    # Pads responses against BREACH.
     "inbox.platform.compression.Compression",
     "csp.middleware.CSPMiddleware",
     "inbox.api.base.database_down.UnavailableMiddleware",
@@ -141,12 +141,12 @@ if DATABASE_URL:
             DATABASE_URL, engine="inbox.platform.pooled_database", conn_max_age=0
         )
     }
-    # Opening a connection costs more than a whole trip: closing one returns it to the pool.
+    # Opening a connection costs more than a request; closing one returns it to the pool.
     DATABASES["default"]["OPTIONS"] = {
-        # The pool tries less and less often for `reconnect_timeout`, and anew when it is asked.
+        # The pool retries with backoff for `reconnect_timeout`, and again on the next request.
         "pool": {"min_size": 2, "max_size": 40, "timeout": 5, "reconnect_timeout": 5},
-        # A process that is stopped within a transaction holds its locks, and whoever waits for
-        # them, the sweeper too, would wait until it is woken. Nothing of ours is idle in between.
+        # End transactions of a suspended process, which would hold its locks. Transactions of
+        # this program are never idle.
         "options": "-c idle_in_transaction_session_timeout=10s",
     }
 else:
@@ -156,7 +156,8 @@ else:
             "NAME": DATA_DIR / "signoff.sqlite3",
             "CONN_MAX_AGE": None,
             "OPTIONS": {
-                # A deferred transaction that reads, then writes, is "locked" half of the time.
+                # A deferred transaction that reads, then writes, often fails with "database is
+                # locked".
                 "transaction_mode": "IMMEDIATE",
                 "timeout": 30,
                 "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
@@ -167,7 +168,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "inbox.User"
 
-# -- rings: workers over Celery, followers over Channels -------------------------------------------
+# -- wake-ups: workers over Celery, followers over Channels ----------------------------------------
 TRANSPORT_ALIASES["embedded"] = "inbox.platform.embedded.broker:Transport"
 for _scheme in ("redis", "rediss"):
     TRANSPORT_ALIASES[_scheme] = "inbox.platform.redis_broker:Transport"
@@ -176,7 +177,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = (
     {} if EMBEDDED else {"visibility_timeout": 3600, "socket_timeout": 30}
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-# Redis answers READONLY and UNBLOCKED during a failover: connect again, to the new primary.
+# During a failover Redis answers READONLY or UNBLOCKED: reconnect to the new primary.
 CELERY_BROKER_CHANNEL_ERROR_RETRY = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -189,24 +190,26 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-#: Hosts of our own network where remote agents may be, by comma; no other one is reached there.
+#: Hosts in private networks that remote agents may have (comma-separated).
 PRIVATE_AGENT_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_AGENT_HOSTS", "").split(","))
 )
-#: The same for the receivers of webhooks, which may be sent in clear there.
+#: Hosts in private networks that webhooks may be sent to, also without TLS.
 PRIVATE_WEBHOOK_HOSTS = frozenset(
     filter(None, os.environ.get("SIGNOFF_PRIVATE_WEBHOOK_HOSTS", "").split(","))
 )
-#: The HTTP proxy by which remote agents and receivers of webhooks are reached that are elsewhere.
+#: The HTTP proxy for remote agents and webhooks outside of private networks.
 EGRESS_PROXY = os.environ.get("SIGNOFF_EGRESS_PROXY", "")
 _proxy = re.fullmatch(r"http://([^@/]*@)?[^@/:\s]+(:\d{1,5})?/?", EGRESS_PROXY)
 if EGRESS_PROXY and _proxy is None:
-    raise ImproperlyConfigured("SIGNOFF_EGRESS_PROXY is the URL of an HTTP proxy: http://host:port")
-#: Where people open the site, without a slash at its end: the links in webhooks begin with it.
+    raise ImproperlyConfigured(
+        "SIGNOFF_EGRESS_PROXY must be the URL of an HTTP proxy: http://host:port"
+    )
+#: Base URL of the site without a trailing slash, for links in webhooks.
 PUBLIC_URL = os.environ.get("SIGNOFF_PUBLIC_URL", "").rstrip("/")
-#: How long before a request expires webhooks say so.
+#: Time between the webhook about an expiring request and its expiry.
 EXPIRY_NOTICE = timedelta(seconds=float(os.environ.get("SIGNOFF_EXPIRY_NOTICE_SECONDS", "600")))
-#: How long one attempt to drive a run may take before the run fails, in seconds.
+#: Time limit of one attempt to drive a run, in seconds.
 RUN_SECONDS = float(os.environ.get("SIGNOFF_RUN_SECONDS", "3600"))
 CELERY_WORKER_CONCURRENCY = int(os.environ.get("SIGNOFF_WORKER_CONCURRENCY", "32"))
 CHANNEL_LAYERS = {
@@ -221,11 +224,11 @@ CHANNEL_LAYERS = {
 }
 
 # -- the audit trail ------------------------------------------------------------------------------
-#: The key that signs checkpoints, for processes that share none on disk.
+#: The key that signs checkpoints, for processes without a shared disk.
 AUDIT_KEY = os.environ.get("SIGNOFF_AUDIT_KEY", "")
 AUDIT_KEY_FILE = DATA_DIR / "audit-key"
 AUDIT_CHECKPOINTS = Path(os.environ.get("SIGNOFF_AUDIT_CHECKPOINTS", DATA_DIR / "checkpoints"))
-#: Where else checkpoints are kept: addresses of files, syslog, git, web or S3, by comma.
+#: URLs of further places for checkpoints: file, syslog, git, http or s3 (comma-separated).
 AUDIT_SINKS = tuple(
     filter(None, map(str.strip, os.environ.get("SIGNOFF_AUDIT_SINKS", "").split(",")))
 )
@@ -256,19 +259,22 @@ ACCOUNT_FORMS = {
 }
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"  # to sign in; an address counts for nothing until it is
+# Sign-in needs no verified address; everything else that uses addresses does.
+ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_MAX_EMAIL_ADDRESSES = 5
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_SESSION_REMEMBER = True
-# Guessing passwords is django-axes' to stop; this counts the codes that are tried for one person.
+# django-axes limits passwords; this limits the codes that are tried for one person.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
 ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
 SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.ElsewhereAdapter"
 SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)
-SOCIALACCOUNT_LOGIN_ON_GET = True  # a form may lead to no other site (Content Security Policy)
+SOCIALACCOUNT_LOGIN_ON_GET = (
+    True  # the Content Security Policy allows no form action on another site
+)
 MFA_ADAPTER = "inbox.web.people.allauth_adapters.FactorAdapter"
 MFA_FORMS = {
     "login_webauthn": "inbox.web.people.webauthn.LoginForm",
@@ -279,24 +285,24 @@ MFA_FORMS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-# Nobody signs themselves up here: an address that was not confirmed is no reason for less safety.
+# There is no sign-up, so second factors do not need a verified address.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_RATE_LIMITS = {"webauthn_login": "30/m/ip"}
 MFA_TOTP_ISSUER = "Signoff"
-MFA_TOTP_TOLERANCE = 1  # steps of 30 s to both sides, for clocks that differ
+MFA_TOTP_TOLERANCE = 1  # steps of 30 s in both directions, for clock differences
 SESSION_ENGINE = "inbox.models.sessions"
-#: A session ends after so long without a request of its person.
+#: A session ends after this time without a request by its person.
 SESSION_IDLE_SECONDS = float(os.environ.get("SIGNOFF_SESSION_IDLE_SECONDS", str(12 * 3600)))
 SESSION_SERIALIZER = "django.contrib.sessions.serializers.JSONSerializer"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = os.environ.get("SIGNOFF_HTTPS") == "1"
 CSRF_COOKIE_SECURE = SESSION_COOKIE_SECURE
-# Behind TLS pages are asked for by https only; health checks come from this machine without it.
+# Pages require https; health checks from this machine do not.
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SESSION_COOKIE_SECURE else 0
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
-#: What was tried how often, and which codes were used: the same for all processes of the site.
+#: Attempts and used codes, shared by all processes.
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     if EMBEDDED
@@ -310,7 +316,7 @@ CACHES = {
 
 # -- mail -----------------------------------------------------------------------------------------
 vars().update(mail_settings(os.environ.get("SIGNOFF_EMAIL_URL", "")))
-#: Whether mails reach anybody; where they are printed, links are shown to be passed on.
+#: Whether mails are sent. If they are only printed, pages show the links.
 SENDS_MAIL = bool(os.environ.get("SIGNOFF_EMAIL_URL"))
 DEFAULT_FROM_EMAIL = os.environ.get("SIGNOFF_EMAIL_FROM", "signoff@localhost")
 
@@ -318,7 +324,7 @@ DEFAULT_FROM_EMAIL = os.environ.get("SIGNOFF_EMAIL_FROM", "signoff@localhost")
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-#: Their names are shown in themselves. `make texts` says what a language has no words for.
+#: Each language has its own name for itself. `make texts` lists missing translations.
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
@@ -327,7 +333,7 @@ LANGUAGE_COOKIE_SAMESITE = "Lax"
 LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-# `manage.py serve` collects the files there: compressed, under names that change with the content.
+# `manage.py serve` collects static files there, compressed and named by their content.
 STATIC_ROOT = Path(os.environ.get("SIGNOFF_STATIC_ROOT", DATA_DIR / "static"))
 STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STORAGES = {
@@ -356,14 +362,13 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
-# Two forms of 300 fields on one page, with what marks their boxes, rows and branches.
+# Two forms of 300 fields on one page, with their hidden fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2_500
 
-#: How many calls a person or a key may make, and an address from where nobody is known; "" is any
-#: number of them.
+#: Rate limits of a person or API key, and of an address without authentication; "" is unlimited.
 RATE_LIMIT = os.environ.get("SIGNOFF_RATE_LIMIT", "6000/minute")
 RATE_LIMIT_ANONYMOUS = os.environ.get("SIGNOFF_RATE_LIMIT_ANONYMOUS", "300/minute")
-#: How many streams and sockets with a run a person or a key may have open in one process.
+#: Open streams and AG-UI sockets of a person or API key in one process.
 STREAMS_PER_CALLER = int(os.environ.get("SIGNOFF_STREAMS_PER_CALLER", "500"))
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["inbox.api.base.authentication.ActorAuthentication"],
@@ -382,7 +387,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "0.1.0",
     "PREPROCESSING_HOOKS": ["inbox.api.base.openapi.add_functions"],
     "WEBHOOKS": "inbox.api.webhooks.webhook_messages.WEBHOOKS",
-    # Not its own: enumerations keep the names that they have in the code.
+    # Without drf-spectacular's own hook, which renames enumerations.
     "POSTPROCESSING_HOOKS": [
         "inbox.api.base.openapi.add_shapes_of_webhooks",
         "inbox.api.base.openapi.add_examples",
@@ -394,8 +399,8 @@ SPECTACULAR_SETTINGS = {
                 "type": "apiKey",
                 "in": "cookie",
                 "name": "sessionid",
-                "description": "Whoever is signed in on a page of this site. What changes "
-                "something needs the value of the cookie `csrftoken` as `X-CSRFToken`.",
+                "description": "The session of a signed-in person. Unsafe methods need the "
+                "value of the cookie `csrftoken` in the header `X-CSRFToken`.",
             },
         }
     },

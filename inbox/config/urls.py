@@ -1,4 +1,4 @@
-"""Every address of the site but those that stream, which `asgi.py` routes."""
+"""URLs of the site, except streams and WebSockets, which `asgi.py` routes."""
 
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -9,7 +9,7 @@ from inbox.api.base.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("api/", include("inbox.api.urls")),
-    # Not left to APPEND_SLASH, which would tell everybody that there is something.
+    # APPEND_SLASH would reveal to everybody that the page exists.
     path("admin", site.admin_view(RedirectView.as_view(pattern_name="admin:index"))),
     path("admin/", site.urls),
     path("", include("inbox.web.urls")),

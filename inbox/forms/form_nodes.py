@@ -73,9 +73,8 @@ class Node:
     can_add: bool = False
     next_token: int = 0  #: of the next added row
     branch_number: int | None = None  #: of the chosen branch
-    resolved_branches: list[tuple[str, int]] = field(
-        default_factory=list
-    )  #: (keyword, branch number), for errors
+    #: the keyword and branch number of each union, for errors
+    resolved_branches: list[tuple[str, int]] = field(default_factory=list)
     is_in_branch: bool = False
     in_row: bool = False
     problems: list[str] = field(default_factory=list)

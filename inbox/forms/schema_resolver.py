@@ -6,7 +6,7 @@ from typing import Any
 
 from inbox.forms.values import JsonComparer, has_type, is_same_json
 
-#: Bound of the work for left plan; schema_cost.py bounds validation.
+#: Bound of the work for one plan; schema_cost.py bounds validation.
 MAX_STEPS = 20_000
 _MAX_COMPARISONS = 400
 _MAX_BRANCH_DEPTH = 4
@@ -33,7 +33,7 @@ class UnsupportedSchema(Exception):
 
 
 class SchemaResolver:
-    """A resolver for the schemas of left document."""
+    """A resolver for the schemas of one document."""
 
     def __init__(self, root: Any) -> None:
         self._root = root

@@ -127,7 +127,7 @@ def all_strings(value: Any) -> Iterator[str]:
 
 
 def name_part(key: str) -> str:
-    """A key at_pointer the name of a field: without `/` and `@`, which part names."""
+    """Return a key for use in a field name, with `/` and `@` quoted."""
     return quote(key, safe="", errors="surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""The demo: a team, four people, a key, and some runs that wait for an answer."""
+"""The demo: a team, four people, an API key, and runs that wait for decisions."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from inbox import engine
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.provisioning import add_member, set_password
 from inbox.actions.runs.start_run import RunRequest, new_external_id
-from inbox.management.teams import give_agent, team_of
+from inbox.management.teams import add_agent, ensure_team_by_slug
 from inbox.rules.errors import UsernameTaken
 from inbox.rules.people.access import SEED, Permission, Role
 
@@ -22,8 +22,8 @@ PEOPLE = (
     ("priya", "Priya Shah", Role.REVIEWER),
     ("dana", "Dana Whitfield", Role.VIEWER),
 )
-#: What waits in a new demo: the agents that are started, and with which form or message.
-STARTED: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
+#: The runs of a new demo: agent, form input, and message.
+RUNS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
     ("refund-desk", {"order": "88121", "why": "The parcel never arrived."}, "Order 88121"),
     ("refund-desk", {"order": "87990", "why": "I was charged twice."}, "Order 87990"),
     ("release-train", None, "Release 9.2.1"),
@@ -45,20 +45,20 @@ class Account:
 
 @dataclass(frozen=True)
 class Credentials:
-    """What the demo prints; kept beside the data, readable by its owner only."""
+    """The credentials that the demo prints; stored in a file that only its owner can read."""
 
     accounts: list[Account]
     api_key: str
 
 
 def ensure_demo(data_dir: Path) -> Credentials:
-    """Seed the demo at the first start; afterwards, only read what it made."""
+    """Create the demo at the first start; afterwards read its stored credentials."""
     path = data_dir / "demo-credentials.json"
     for name in engine.installed_agents():
-        give_agent(TEAM, name)
+        add_agent(TEAM, name)
     if path.exists():
-        kept = json.loads(path.read_text())
-        return Credentials([Account(**item) for item in kept["accounts"]], kept["api_key"])
+        stored = json.loads(path.read_text())
+        return Credentials([Account(**item) for item in stored["accounts"]], stored["api_key"])
     credentials = _seed()
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
@@ -67,18 +67,18 @@ def ensure_demo(data_dir: Path) -> Credentials:
 
 
 def _seed() -> Credentials:
-    team = team_of(TEAM)
-    agents = {name: give_agent(TEAM, name) for name in dict.fromkeys(one[0] for one in STARTED)}
+    team = ensure_team_by_slug(TEAM)
+    agents = {name: add_agent(TEAM, name) for name in dict.fromkeys(run[0] for run in RUNS)}
     accounts = [_account(team, *person) for person in PEOPLE]
     scopes = {Permission.RUN, Permission.READ, Permission.DECIDE}
     _, api_key = make_key(team_id=team.pk, name="demo", scopes=scopes, actor=SEED)
-    for name, value, message in STARTED:
+    for name, value, message in RUNS:
         _start(agents[name], value, message)
     return Credentials(accounts, api_key)
 
 
 def _account(team: Any, username: str, full_name: str, role: Role) -> Account:
-    """Make an account, or give it a new password if an earlier start was cut short."""
+    """Create an account, or set a new password if an earlier start was interrupted."""
     password = secrets.token_urlsafe(9)
     try:
         add_member(

@@ -1,4 +1,4 @@
-"""The two halves of the program, each able to run in a thread of the other's process."""
+"""The web server and the worker, which can run in one process."""
 
 import os
 import signal
@@ -24,13 +24,13 @@ from inbox.transparency_log.background_verification import check_until
 log = structlog.get_logger(__name__)
 
 DRAIN_SECONDS = 5.0
-#: A consumer may wait for an answer of its broker up to `socket_timeout`, which is 30 seconds.
+#: Longer than the broker's `socket_timeout` of 30 seconds.
 STUCK_SECONDS = 60.0
 RECONNECT_SECONDS = 1.0
 
 
 class Site:
-    """Daphne, serving the ASGI application in the main thread."""
+    """Daphne's server of the ASGI application, in the main thread."""
 
     def __init__(self, host: str, port: int, *, on_ready: Callable[[], None]) -> None:
         bounded_server.install()
@@ -50,7 +50,7 @@ class Site:
         )
 
     def serve(self) -> None:
-        """Serve until SIGINT or SIGTERM, and keep account of the keys that were used."""
+        """Serve until SIGINT or SIGTERM, and write API key usage meanwhile."""
         stopping = threading.Event()
         threading.Thread(
             target=api_key_usage.write_until, args=(stopping.wait,), name="key-use", daemon=True
@@ -62,7 +62,7 @@ class Site:
 
 
 class Pulse(bootsteps.StartStopStep):
-    """Notes every second that the event loop of Celery's consumer runs."""
+    """A Celery boot step that calls `pulse` every second while the consumer's event loop runs."""
 
     requires = ("celery.worker.components:Timer",)
 
@@ -73,8 +73,8 @@ class Pulse(bootsteps.StartStopStep):
         worker.timer.call_repeatedly(1.0, self._pulse)
 
 
-class PatientConsumer(Consumer):
-    """Celery's consumer, which waits a second after each error of the broker."""
+class BackoffConsumer(Consumer):
+    """Celery's consumer, which waits a second after each broker error."""
 
     def on_connection_error_before_connected(self, exc: Exception) -> None:
         super().on_connection_error_before_connected(exc)
@@ -86,13 +86,13 @@ class PatientConsumer(Consumer):
 
 
 class Worker:
-    """A Celery worker on threads and the sweeper, beside whatever else the process does."""
+    """A Celery worker with threads, the sweeper and the verification of the audit log."""
 
     def __init__(self) -> None:
         self._controller: Any = None
         self._threads: list[threading.Thread] = []
         self._pulse_at = 0.0
-        self.has_failed = False  #: the consumer ended although nobody asked it to
+        self.has_failed = False  #: whether the consumer ended unexpectedly
 
     def start(self) -> None:
         app = app_or_default()
@@ -106,7 +106,7 @@ class Worker:
             without_gossip=True,
             quiet=True,
             ready_callback=lambda _consumer: log.info("worker.ready"),
-            consumer_cls=PatientConsumer,
+            consumer_cls=BackoffConsumer,
             pulse=self._note_pulse,
         )
         self._note_pulse()
@@ -118,22 +118,22 @@ class Worker:
                 Path(heartbeat).touch()
 
         self._spawn("sweeper", lambda: sweeper.run_until(engine.stopping, beat))
-        # Waited for by nobody: it changes nothing, and may take a minute.
+        # Not joined at shutdown: it changes no data and may take a minute.
         threading.Thread(
             target=check_until, args=(engine.stopping,), name="verifier", daemon=True
         ).start()
 
     def is_consuming(self) -> bool:
         """
-        Return whether the consumer takes messages, or connects again to a broker that is away.
+        Return whether the consumer receives messages, or is reconnecting to its broker.
 
-        A worker that waits for its broker is well: starting it again would only interrupt its runs.
+        A worker that waits for its broker is healthy: a restart would only interrupt its runs.
         """
         is_connecting = self._controller.consumer.connection is None
         return is_connecting or time.monotonic() - self._pulse_at < STUCK_SECONDS
 
     def stop(self) -> None:
-        """Take no more runs, have the drivers give theirs back, and wait a little for them."""
+        """Stop consuming, requeue the active runs, and wait up to DRAIN_SECONDS."""
         engine.stopping.set()
         if self._controller is not None:
             self._controller.stop(in_sighandler=False)
@@ -145,10 +145,9 @@ class Worker:
 
     def _consume(self) -> None:
         """
-        Consume until the process stops; a consumer that ends before takes the process along.
+        Consume until the process stops; end the process if the consumer ends before.
 
-        `WorkController.start` would log the error, wait for the runs in hand, and leave a process
-        that takes no more of them.
+        `WorkController.start` would log the error and leave a process that consumes nothing.
         """
         try:
             self._controller.blueprint.start(self._controller)

@@ -1,4 +1,4 @@
-"""Teams and their agents, as whoever runs the installation makes them."""
+"""Teams and agents created by management commands."""
 
 from typing import Any
 
@@ -7,20 +7,24 @@ from inbox.actions.people.provisioning import ensure_agent, ensure_team
 from inbox.rules.people.access import SEED
 
 
-def team_of(slug: str) -> Any:
-    """The team of this slug, made if there is none."""
+def ensure_team_by_slug(slug: str) -> Any:
+    """Return the team with this slug; create it if it does not exist."""
     return ensure_team(slug=slug, name=slug.capitalize(), actor=SEED)
 
 
-def give_agent(team: str, name: str) -> Any:
+def add_agent(team: str, name: str) -> Any:
     """
-    Give a team, by its slug, an agent of this installation under its own name.
+    Add an agent of this installation to a team under its own name.
 
     Raises:
-        LookupError, ImportError, AttributeError: there is no such agent; no team is made for it.
+        LookupError, ImportError, AttributeError: there is no such agent; the team is not created.
         AddressTaken: another team has it.
     """
     description = engine.description_of(name)
     return ensure_agent(
-        team=team_of(team), slug=name, implementation=name, description=description, actor=SEED
+        team=ensure_team_by_slug(team),
+        slug=name,
+        implementation=name,
+        description=description,
+        actor=SEED,
     )

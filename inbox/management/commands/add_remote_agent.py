@@ -1,4 +1,4 @@
-"""Give a team an agent that runs elsewhere, or tell where it is now."""
+"""Add a remote agent to a team, or change its URL."""
 
 import os
 from argparse import ArgumentParser
@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.management.teams import team_of
+from inbox.management.teams import ensure_team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED
 
@@ -16,8 +16,8 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", help="the last part of its address: letters, digits, -")
-        parser.add_argument("url", help="where AG-UI inputs are posted to")
+        parser.add_argument("name", help="the last part of its URL here: letters, digits, -")
+        parser.add_argument("url", help="the AG-UI endpoint of the agent")
         parser.add_argument("--team", required=True, help="the team's slug")
         parser.add_argument("--description", help="one sentence for people")
         parser.add_argument(
@@ -31,21 +31,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             set_remote_agent(
-                team_id=team_of(options["team"]).pk,
+                team_id=ensure_team_by_slug(options["team"]).pk,
                 slug=options["name"],
                 url=options["url"],
                 headers=dict(map(_header, options["header"])),
                 description=options["description"],
                 actor=SEED,
             )
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error
         self.stdout.write(f"/agui/{options['name']}/")
 
 
 def _header(text: str) -> tuple[str, str]:
-    """The value comes from the environment: a command line is seen by everybody on the machine."""
+    """Read the value from the environment, because other users can see command lines."""
     name, _, variable = text.partition("=")
     if variable not in os.environ:
-        raise CommandError(f"There is no environment variable {variable!r} for the header {name}.")
+        raise CommandError(f"Environment variable {variable!r} for header {name} is not set.")
     return name, os.environ[variable]

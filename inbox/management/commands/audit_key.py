@@ -1,4 +1,4 @@
-"""Show the public key of the audit log, or let another key sign from now on."""
+"""Print the public key of the audit log, or rotate the signing key."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--rotate", action="store_true", help="make a new key and use it")
+        parser.add_argument("--rotate", action="store_true", help="sign with a new key")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -26,8 +26,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(key.verifier)
         if options["rotate"] and settings.AUDIT_KEY:
-            place = f"{settings.AUDIT_KEY_FILE}.next"
+            path = f"{settings.AUDIT_KEY_FILE}.next"
             self.stderr.write(
-                f"Put the key that is in {place} into SIGNOFF_AUDIT_KEY, restart, and remove the "
-                "file. Until then nothing is sealed."
+                f"Copy the key from {path} to SIGNOFF_AUDIT_KEY, restart, and delete the file. "
+                "Until then no entries are signed."
             )

@@ -1,4 +1,4 @@
-"""Verify the audit trail: of this database, or of an export."""
+"""Verify the audit trail of this database or of an export."""
 
 import json
 import sys
@@ -24,30 +24,35 @@ from tools.audit_verifier import (
 class Command(BaseCommand):
     help = (
         "Verify the audit trail against its signed checkpoints. "
-        "Exits with 0 if it is intact, 1 if not, 2 if that cannot be told, 3 if called wrongly."
+        "Exits with 0 if it is intact, 1 if it was tampered with, 2 if unknown, 3 on usage errors."
     )
     requires_system_checks = ()
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         parser = super().create_parser(prog_name, subcommand, **options)
-        parser.error = _usage(parser)  # type: ignore[method-assign]
+        parser.error = _usage_error(parser)  # type: ignore[method-assign]
         return parser
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        what = parser.add_mutually_exclusive_group()
-        what.add_argument("--export", type=Path, help="verify this file, not the database")
-        what.add_argument("--thread", type=UUID, help="verify the entries of this thread or team")
-        what.add_argument(
-            "--range", type=_range, metavar="FIRST-LAST", help="verify these places in the log"
+        scope = parser.add_mutually_exclusive_group()
+        scope.add_argument("--export", type=Path, help="verify this file, not the database")
+        scope.add_argument("--thread", type=UUID, help="verify the entries of this thread or team")
+        scope.add_argument(
+            "--range",
+            type=_parse_range,
+            metavar="FIRST-LAST",
+            help="verify these positions in the log",
         )
-        parser.add_argument("--key", help="the public key; without it, that of this installation")
+        parser.add_argument("--key", help="the public key (default: the key of this installation)")
         parser.add_argument(
-            "--checkpoints", type=Path, help="the file they were written to outside the database"
+            "--checkpoints", type=Path, help="a checkpoint file outside of the database"
         )
         parser.add_argument(
-            "--latest", action="store_true", help="an export is to rest on the newest checkpoint"
+            "--latest",
+            action="store_true",
+            help="fail if there is a newer checkpoint",
         )
-        parser.add_argument("--json", action="store_true", help="say everything, as JSON")
+        parser.add_argument("--json", action="store_true", help="print the whole report as JSON")
 
     def handle(self, **options: Any) -> None:
         path: Path = options["checkpoints"] or Path(settings.AUDIT_CHECKPOINTS)
@@ -56,21 +61,21 @@ class Command(BaseCommand):
             notes = notes_in(path) if options["checkpoints"] or path.exists() else []
             report = _report(options, key, notes)
             if report["findings"] and options["export"] is None:
-                # Once more before anybody is alarmed: what is erased meanwhile looks like that.
+                # Repeat it: an erasure during the verification looks like tampering.
                 report = _report(options, key, notes)
         except (OSError, DatabaseError, *UNREADABLE) as error:
             self.stderr.write(ascii(str(error))[1:-1])
             sys.exit(3)
-        self.stdout.write(json.dumps(report, indent=2) if options["json"] else _words(report))
+        self.stdout.write(json.dumps(report, indent=2) if options["json"] else _summary(report))
         sys.exit(EXIT[report["verdict"]])
 
-    def _key(self, given: str | None) -> Key | None:
-        if given:
-            return Key(given)
+    def _key(self, text: str | None) -> Key | None:
+        if text:
+            return Key(text)
         try:
             return Key(origin.existing_key().verifier)
         except ValueError as problem:
-            self.stderr.write(f"{problem} Name the public one by --key.")
+            self.stderr.write(f"{problem} Pass the public key with --key.")
             return None
 
 
@@ -85,30 +90,30 @@ def _report(options: dict[str, Any], key: Key | None, notes: list[str]) -> dict[
     return verification.verify_all(key, notes, with_rows=True)
 
 
-def _range(text: str) -> tuple[int, int]:
+def _parse_range(text: str) -> tuple[int, int]:
     first, last = map(int, text.split("-"))
     if not 0 <= first <= last < 2**63:
         raise ValueError(text)
     return first, last
 
 
-def _usage(parser: ArgumentParser) -> Any:
+def _usage_error(parser: ArgumentParser) -> Any:
     def error(message: str) -> NoReturn:
         parser.exit(3, f"{parser.format_usage()}{message}\n")
 
     return error
 
 
-def _words(report: dict[str, Any]) -> str:
+def _summary(report: dict[str, Any]) -> str:
     counts = ", ".join(f"{report[name]} {name}" for name in ("entries", "sealed", "unsealed"))
     lines = [f"{report['verdict']}: {counts}"]
     if point := report["checkpoint"]:
         lines.append(f"It rests on the checkpoint of {point['size']} entries, {point['time']}.")
     if report["outside"]:
-        lines.append(f"Checkpoints outside of the database vouch for {report['outside']} of them.")
+        lines.append(f"Checkpoints outside of the database cover {report['outside']} of them.")
     else:
-        lines.append("No checkpoint from outside of the database vouches for it.")
+        lines.append("No checkpoint from outside of the database was compared.")
     if report["newer"]:
         lines.append(f"There is a newer checkpoint, of {report['newer']} entries.")
-    problems = [*report["findings"], *report["doubts"]]
-    return "\n".join([*lines, *(f"  {one['where']}: {one['problem']}" for one in problems)])
+    findings = [*report["findings"], *report["doubts"]]
+    return "\n".join([*lines, *(f"  {item['where']}: {item['problem']}" for item in findings)])

@@ -1,4 +1,4 @@
-"""Make an API key and print it, and nothing else."""
+"""Create an API key, and print it only."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -24,17 +24,19 @@ class Command(BaseCommand):
             choices=[permission.value for permission in Permission],
         )
         parser.add_argument(
-            "--agent", default="", help="whose own key it is: then it only reads and runs"
+            "--agent",
+            default="",
+            help="the agent that owns the key; it can only read and run",
         )
         parser.add_argument(
-            "--expires-days", type=int, help="how long it works, in days (default: for ever)"
+            "--expires-days", type=int, help="days until it expires (default: never)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         team = team_by_slug(options["team"])
         if team is None:
             raise CommandError(
-                f"There is no team {options['team']!r}; `manage.py create_member` makes one."
+                f"There is no team {options['team']!r}; `manage.py create_member` creates one."
             )
         try:
             _, token = make_key(
@@ -45,6 +47,6 @@ class Command(BaseCommand):
                 days=options["expires_days"],
                 actor=SEED,
             )
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error
         self.stdout.write(token)

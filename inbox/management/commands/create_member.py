@@ -1,4 +1,4 @@
-"""Add somebody to a team, which is made if there is none, and print their generated password."""
+"""Create a person in a team, and print the generated password; create the team if needed."""
 
 import secrets
 from argparse import ArgumentParser
@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox.actions.people.provisioning import add_member
-from inbox.management.teams import give_agent, team_of
+from inbox.management.teams import add_agent, ensure_team_by_slug
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import SEED, Role
 
@@ -21,13 +21,13 @@ class Command(BaseCommand):
         parser.add_argument("--team", required=True, help="the team's slug")
         parser.add_argument("--role", required=True, choices=[role.value for role in Role])
         parser.add_argument(
-            "--rehearsal", action="store_true", help="give the team the scripted agent as well"
+            "--rehearsal", action="store_true", help="also add the demo agent to the team"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        team = team_of(options["team"])
+        team = ensure_team_by_slug(options["team"])
         if options["rehearsal"]:
-            give_agent(team.slug, "rehearsal")
+            add_agent(team.slug, "rehearsal")
         password = secrets.token_urlsafe(12)
         try:
             add_member(
@@ -38,6 +38,6 @@ class Command(BaseCommand):
                 role=Role(options["role"]),
                 actor=SEED,
             )
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error
         self.stdout.write(password)

@@ -1,4 +1,4 @@
-"""Forget everything and start the demo over."""
+"""Delete all data of the demo."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if settings.DATABASE_URL:
-            raise CommandError("DATABASE_URL is set: this resets only the embedded demo.")
+            raise CommandError("DATABASE_URL is set, and only the embedded demo can be reset.")
         connection.close()
         names = (
             *("signoff.sqlite3", "demo-credentials.json", "rehearsal-ledger.sqlite3"),
@@ -24,5 +24,5 @@ class Command(BaseCommand):
                 path.unlink()
                 removed += 1
         self.stdout.write(
-            f"Removed {removed} files from {settings.DATA_DIR}; `make run` makes a new demo."
+            f"Removed {removed} files from {settings.DATA_DIR}; `make run` creates a new demo."
         )

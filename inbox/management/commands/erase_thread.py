@@ -1,4 +1,4 @@
-"""Erase the names and texts of a thread from the audit trail; an audit entry says so."""
+"""Erase the names and texts of a thread from the audit trail, and record that."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,12 +15,12 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("thread", type=UUID, help="the thread's id, as its address has it")
-        parser.add_argument("--reason", required=True, help="is written down, and stays")
+        parser.add_argument("thread", type=UUID, help="the thread's id, as in its URL")
+        parser.add_argument("--reason", required=True, help="stored permanently in the audit trail")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             count = erase_thread(thread_id=options["thread"], reason=options["reason"], actor=SEED)
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error
         self.stdout.write(f"Entries erased: {count}.")

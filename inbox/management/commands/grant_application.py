@@ -1,4 +1,4 @@
-"""Let a role of PostgreSQL do what the application does, which changes no history."""
+"""Grant a PostgreSQL role the application's privileges, which do not allow changing history."""
 
 import os
 from argparse import ArgumentParser
@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = __doc__ or ""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("role", help="made with SIGNOFF_APPLICATION_PASSWORD if there is none")
+        parser.add_argument("role", help="created with SIGNOFF_APPLICATION_PASSWORD if missing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if connection.vendor != "postgresql":

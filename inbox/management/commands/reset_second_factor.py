@@ -1,4 +1,4 @@
-"""Remove all second factors of a person who has lost them; an audit entry says so."""
+"""Remove all second factors of a person, and record that in the audit trail."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -19,6 +19,6 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             count = reset_factors(username=options["username"], actor=SEED)
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error
         self.stdout.write(f"Second factors removed: {count}.")

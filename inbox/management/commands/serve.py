@@ -1,4 +1,4 @@
-"""Serve the site and work the queue, in one process or as one of two roles."""
+"""Run the web server, the worker, or both in one process."""
 
 import logging
 import os
@@ -19,28 +19,34 @@ from inbox.management.server import DRAIN_SECONDS, Site, Worker
 
 log = structlog.get_logger(__name__)
 
-#: REST framework's browsable pages, and the selects of the admin that nobody is shown.
+#: Static files of REST framework's browsable API and of admin widgets, which are not used.
 UNUSED_STATIC = ["rest_framework", "select2"]
 
 
 class Command(BaseCommand):
-    help = "Serve the site and work the queue until Ctrl-C; --web or --worker for one of the two."
+    help = "Run the web server and the worker until Ctrl-C; one of them with --web or --worker."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         role = parser.add_mutually_exclusive_group()
-        role.add_argument("--web", action="store_true", help="only the site (needs REDIS_URL)")
-        role.add_argument("--worker", action="store_true", help="only the queue and the sweeper")
-        parser.add_argument("--demo", action="store_true", help="seed the demo and print its keys")
+        role.add_argument("--web", action="store_true", help="web server only (needs REDIS_URL)")
+        role.add_argument(
+            "--worker",
+            action="store_true",
+            help="worker only (needs REDIS_URL)",
+        )
+        parser.add_argument(
+            "--demo", action="store_true", help="create the demo, print credentials"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        alone = not (options["web"] or options["worker"])
-        if not alone and settings.EMBEDDED:
+        is_single_process = not (options["web"] or options["worker"])
+        if not is_single_process and settings.EMBEDDED:
             raise CommandError(
-                "--web and --worker are two processes and meet over Redis: set REDIS_URL, "
-                "or leave both out to run everything in this process."
+                "--web and --worker need Redis: set REDIS_URL, or omit both options to run "
+                "everything in this process."
             )
         _make_private(settings.DATA_DIR)
-        if alone:
+        if is_single_process:
             call_command("migrate", verbosity=0, interactive=False)
         if not options["worker"] and "SIGNOFF_STATIC_ROOT" not in os.environ:
             call_command("collectstatic", verbosity=0, interactive=False, ignore=UNUSED_STATIC)
@@ -51,7 +57,7 @@ class Command(BaseCommand):
             self._work(worker or Worker())
             return
         site = Site(host, port, on_ready=lambda: self._ready(host, port, greeting))
-        # Until Twisted takes over: a consumer may fail, or the operator stop us, before that.
+        # Twisted installs its own handlers later; a signal may arrive before.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         try:
             if worker:
@@ -74,7 +80,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _greeting(self, host: str, port: int) -> str:
-        from inbox.management.demo import ensure_demo  # noqa: PLC0415 - not needed outside of the demo
+        from inbox.management.demo import ensure_demo  # noqa: PLC0415 - only for the demo
 
         demo = ensure_demo(settings.DATA_DIR)
         address = f"http://{'localhost' if host == '127.0.0.1' else host}:{port}"
@@ -99,24 +105,28 @@ Ctrl-C stops it; `make demo-reset` starts over.
 
 
 def _make_private(directory: Path) -> None:
-    """Leave the data to its owner alone: arguments, results and secrets are in it."""
+    """Remove the access of other users: the data contains arguments, results and secrets."""
     mode = stat.S_IMODE(directory.stat().st_mode)
     if mode & 0o077:
         try:
             directory.chmod(mode & 0o700)
         except PermissionError:
-            log.warning("other users may read the data", directory=str(directory), mode=f"{mode:o}")
+            log.warning(
+                "other users can read the data directory",
+                directory=str(directory),
+                mode=f"{mode:o}",
+            )
 
 
 def _stop(worker: Worker) -> None:
     """
-    Drain the worker; exit with 1 if its consumer failed, so that it is started again.
+    Drain the worker; exit with 1 if its consumer failed, so that it is restarted.
 
-    A process that takes too long is ended, because a tool that blocks cannot be stopped. Its run is
-    found by its lease, as if the worker had died.
+    After DRAIN_SECONDS the process exits, because a blocking tool cannot be stopped. The lease of
+    its run expires, as after a crash.
     """
     code = int(worker.has_failed)
-    timer = threading.Timer(DRAIN_SECONDS, _leave, [code])
+    timer = threading.Timer(DRAIN_SECONDS, _exit, [code])
     timer.daemon = True
     timer.start()
     worker.stop()
@@ -124,7 +134,7 @@ def _stop(worker: Worker) -> None:
         sys.exit(code)
 
 
-def _leave(code: int) -> None:
-    log.warning("left with tools at work", after_seconds=DRAIN_SECONDS)
+def _exit(code: int) -> None:
+    log.warning("exit with tools still running", after_seconds=DRAIN_SECONDS)
     logging.shutdown()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Say after how many days names and texts leave a team's audit trail."""
+"""Set after how many days names and texts are erased from a team's audit trail."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -26,5 +26,5 @@ class Command(BaseCommand):
             raise CommandError("Give a number of days, or `never`.")
         try:
             set_retention(team_id=team.pk, days=None if days == "never" else int(days), actor=SEED)
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error

@@ -1,4 +1,4 @@
-"""Say how many seconds a team's complete answers wait before they resume their run."""
+"""Set the grace period of a team: the seconds between its last decision and the resume."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("team", help="the team's slug")
-        parser.add_argument("seconds", type=int, help="0 (not at all) to 3600")
+        parser.add_argument("seconds", type=int, help="0 (none) to 3600")
 
     def handle(self, *args: Any, **options: Any) -> None:
         team = team_by_slug(options["team"])
@@ -24,5 +24,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no team {options['team']!r}.")
         try:
             change_team(team_id=team.pk, grace_seconds=options["seconds"], actor=SEED)
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error

@@ -1,4 +1,4 @@
-"""Say after how many hours a team's requests expire for which their agent sets no expiry."""
+"""Set after how many hours a team's requests expire if their agent sets no expiry."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -24,5 +24,5 @@ class Command(BaseCommand):
             raise CommandError(f"There is no team {options['team']!r}.")
         try:
             change_team(team_id=team.pk, request_expiry_hours=options["hours"], actor=SEED)
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error

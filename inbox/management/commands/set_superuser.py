@@ -1,4 +1,4 @@
-"""Let a person run the installation, with /admin/, or no more."""
+"""Make a person an administrator of the installation (/admin/), or remove that."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -15,12 +15,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--remove", action="store_true", help="no more")
+        parser.add_argument("--remove", action="store_true", help="remove the privilege")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             set_superuser(
                 username=options["username"], is_superuser=not options["remove"], actor=SEED
             )
-        except RequestRejected as refusal:
-            raise CommandError(refusal.message) from refusal
+        except RequestRejected as error:
+            raise CommandError(error.message) from error

@@ -59,7 +59,7 @@ def python(code, directory, **environment):
 
 @pytest.mark.parametrize("role", ["--web", "--worker"])
 def test_one_role_without_redis_is_refused_with_what_to_do(role):
-    with pytest.raises(CommandError, match="set REDIS_URL, or leave both out"):
+    with pytest.raises(CommandError, match="set REDIS_URL, or omit both"):
         call_command("serve", role)
 
 

@@ -61,7 +61,7 @@ def test_a_tool_that_does_not_end_keeps_no_product_from_ending(tmp_path):
 
         assert product.terminate(patience_seconds=15) == 0
 
-        assert product.has_logged("left with tools at work")
+        assert product.has_logged("exit with tools still running")
 
 
 @pytest.mark.services

@@ -22,11 +22,11 @@ django.setup()
 from django.core.management import call_command
 from inbox.management import server
 
-class Broken(server.PatientConsumer):
+class Broken(server.BackoffConsumer):
     def start(self):
         raise RuntimeError("broken")
 
-server.PatientConsumer = Broken
+server.BackoffConsumer = Broken
 call_command("serve")
 """
 
