@@ -1,4 +1,4 @@
-"""What heals lost rings, lost workers and forgotten questions."""
+"""The sweeper: repeats lost wake-ups, recovers lost runs, expires interrupts, purges old rows."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -18,42 +18,42 @@ from inbox.actions.webhooks.deliveries import forget_old
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Timer
-from inbox.queries.runs import overdue as found
+from inbox.queries.runs import overdue
 from inbox.transparency_log import origin
 
 log = structlog.get_logger(__name__)
 
 SWEEP_SECONDS = 5.0
 PURGE_SECONDS = 3_600.0
-#: Expiry and grace have a resolution that people see; looking is one query on a small index each.
+#: Interval of the checks for expiry and grace, whose delay people see; each is one cheap query.
 EXPIRY_SECONDS = 1.0
-RING_AGAIN_AFTER = timedelta(seconds=5)
-#: A sweeper that says nothing for so long is no sweeper any more: its process may be stopped.
+WAKE_AGAIN_AFTER = timedelta(seconds=5)
+#: A sweeper whose session is idle for this long loses the election; its process may be suspended.
 SILENT_SECONDS = 15.0
 
 
 def sweep() -> None:
-    """Look once for everything that is overdue; safe to run anywhere and any number of times."""
-    keep_time()
-    for run_id, implementation in found.runs_with_lost_workers():
+    """Handle everything that is overdue; safe to run in any process, any number of times."""
+    handle_due_times()
+    for run_id, implementation in overdue.runs_with_lost_workers():
         with _logged(run=str(run_id)):
             status = recover_run(run_id=run_id, restartable=engine.is_restartable(implementation))
             if status:
                 log.warning("worker lost", run=str(run_id), status=status.value)
-    for run_id in found.runs_queued_for(RING_AGAIN_AFTER):
+    for run_id in overdue.runs_queued_for(WAKE_AGAIN_AFTER):
         wakeups.wake_workers(run_id)
-    for endpoint_id in found.endpoints_with_due_deliveries():
+    for endpoint_id in overdue.endpoints_with_due_deliveries():
         wakeups.wake_webhook_workers(endpoint_id)
-    for endpoint_id in found.endpoints_with_old_deliveries():
+    for endpoint_id in overdue.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
             forget_old(endpoint_id=endpoint_id)
-    for team_id in found.teams_with_old_entries():
+    for team_id in overdue.teams_with_old_entries():
         with _logged(team=str(team_id)):
             erase_old(team_id=team_id)
     if _purges.is_due():
         with _logged(what="sign-ins"):
             purge()
-    if found.is_checkpoint_due():
+    if overdue.is_checkpoint_due():
         with _logged(what="audit trail"):
             origin.seal()
 
@@ -61,39 +61,39 @@ def sweep() -> None:
 _purges = Timer(PURGE_SECONDS)
 
 
-def keep_time() -> None:
-    """Do what is due at a moment that people were told."""
-    warn()
-    expire()
-    resume()
+def handle_due_times() -> None:
+    """Handle expiry notices, expiry and grace periods, whose times are shown to people."""
+    send_expiry_notices()
+    expire_overdue()
+    queue_due_resumes()
 
 
-def warn() -> None:
-    """Tell webhooks what expires soon."""
-    for thread_id in found.threads_with_unannounced_expiry():
+def send_expiry_notices() -> None:
+    """Notify webhooks of interrupts that expire soon."""
+    for thread_id in overdue.threads_with_unannounced_expiry():
         with _logged(thread=str(thread_id)):
             warn_of_expiry(thread_id=thread_id)
 
 
-def expire() -> None:
-    """Close what nobody answered in time."""
-    for thread_id in found.threads_with_late_interrupts():
+def expire_overdue() -> None:
+    """Close overdue interrupts."""
+    for thread_id in overdue.threads_with_late_interrupts():
         with _logged(thread=str(thread_id)):
             closed = expire_interrupts(thread_id=thread_id)
             if closed:
                 log.info("interrupts expired", thread=str(thread_id), count=closed)
 
 
-def resume() -> None:
+def queue_due_resumes() -> None:
     """Queue the resumes whose grace period is over."""
-    for run_id in found.runs_due_to_resume():
+    for run_id in overdue.runs_due_to_resume():
         with _logged(run=str(run_id)):
             resume_if_due(run_id=run_id)
 
 
 @contextmanager
 def _logged(**about: str) -> Iterator[None]:
-    """One run that cannot be helped must not keep the others from being helped."""
+    """Log an error and continue, so that one broken row does not stop the sweep."""
     try:
         yield
     except (OperationalError, InterfaceError):
@@ -104,27 +104,29 @@ def _logged(**about: str) -> Iterator[None]:
 
 def run_until(stopping: threading.Event, beat: Callable[[], object] = lambda: None) -> None:
     """
-    Sweep every few seconds, in the one process that is elected.
+    Sweep every few seconds in the elected process, until `stopping` is set.
 
-    `beat` is called after every look that went well, elected or not: the database was there.
+    `beat` is called after every tick without an error, elected or not, as a sign of life.
     """
     ticks = 0
     while not stopping.wait(EXPIRY_SECONDS):
         ticks += 1
         try:
             if is_elected():
-                sweep() if ticks % round(SWEEP_SECONDS / EXPIRY_SECONDS) == 0 else keep_time()
+                sweep() if ticks % round(
+                    SWEEP_SECONDS / EXPIRY_SECONDS
+                ) == 0 else handle_due_times()
             beat()
-        except Exception as error:  # whatever it was, the next tick tries again
+        except Exception as error:  # the next tick tries again
             log.warning("sweep failed", error=type(error).__name__)
             _drop_session()
 
 
 def _drop_session() -> None:
     """
-    End the session, and with it the election.
+    Close the database session, which releases the sweeper's lock.
 
-    A pool takes an open session back with the lock on it; it throws a closed one away.
+    A pool would reuse an open session with the lock on it; it discards a closed one.
     """
     with suppress(DatabaseError):
         if connection.connection is not None:

@@ -1,4 +1,4 @@
-"""Celery messages, each an id and nothing more."""
+"""Celery tasks; each message is an id only."""
 
 from uuid import UUID
 

@@ -1,4 +1,4 @@
-"""Delivering webhooks: sign, send, tell what came (Standard Webhooks 1.0)."""
+"""Sending webhook messages: sign, post, record the attempt (Standard Webhooks 1.0)."""
 
 import asyncio
 import contextlib
@@ -24,55 +24,57 @@ from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutco
 
 log = structlog.get_logger(__name__)
 
-#: For finding the host, connecting, sending, and the status; then for the text of the answer.
+#: The first covers name resolution, connecting, sending and the status; the second the body.
 ANSWER_SECONDS, BODY_SECONDS = 10.0, 2.0
-#: After so many messages a courier makes room for other work of its worker.
-AT_A_STRETCH = 20
+#: Messages of one task; then the worker is free for other tasks.
+MAX_MESSAGES_PER_TASK = 20
 
-#: Receivers that are slow never hold more than half of a worker.
-_room = threading.BoundedSemaphore(max(1, settings.CELERY_WORKER_CONCURRENCY // 2))
+#: Slow receivers occupy at most half of a worker.
+_free_slots = threading.BoundedSemaphore(max(1, settings.CELERY_WORKER_CONCURRENCY // 2))
 _never = threading.Event()
 
 
 def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
     """
-    Send an endpoint what is due, one message after the other, until nothing is.
+    Send the due messages of an endpoint, one after the other.
 
-    May be rung for any number of times, anywhere: every message is taken by one courier.
+    Safe to run concurrently: each message is claimed by one worker.
     """
-    if not _room.acquire(blocking=False):
-        return  # what is due stays so, and the sweeper rings again
+    if not _free_slots.acquire(blocking=False):
+        return  # the messages stay due, and the sweeper wakes a worker again
     try:
-        for _ in range(AT_A_STRETCH):
+        for _ in range(MAX_MESSAGES_PER_TASK):
             taken = None if stopping.is_set() else take_delivery(endpoint_id=endpoint_id)
             if taken is None:
                 return
             _deliver(taken)
     except (OperationalError, InterfaceError) as error:
-        log.warning("database away", webhook=str(endpoint_id), error=str(error)[:200])
+        log.warning("database unavailable", webhook=str(endpoint_id), error=str(error)[:200])
         return
     finally:
-        _room.release()
+        _free_slots.release()
     wakeups.wake_webhook_workers(endpoint_id)
 
 
 def _deliver(taken: Taken) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     status, problem, answer = _attempt(taken)
-    outcome = AttemptOutcome(status, problem, answer, round((time.monotonic() - began) * 1_000))
-    became = record_attempt(taken=taken, outcome=outcome)
+    outcome = AttemptOutcome(
+        status, problem, answer, round((time.monotonic() - started_at) * 1_000)
+    )
+    status_after = record_attempt(taken=taken, outcome=outcome)
     log.info(
         "webhook sent",
         webhook=str(taken.endpoint_id),
         message=taken.message_id,
         status=status,
         problem=problem.value if problem else None,
-        delivery=became.value if became else "taken by another worker",
+        delivery=status_after.value if status_after else "taken by another worker",
     )
 
 
 def _attempt(taken: Taken) -> tuple[int | None, DeliveryProblem | None, str]:
-    """Send a message; return the status if there is one, what went wrong, and the answer."""
+    """Send a message; return the HTTP status, the problem, and the beginning of the body."""
     private = is_ours(taken.url)
     if not private and not taken.url.lower().startswith("https:"):
         return None, DeliveryProblem.CLEAR, ""
@@ -81,7 +83,7 @@ def _attempt(taken: Taken) -> tuple[int | None, DeliveryProblem | None, str]:
         headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
         sending = _post(taken.url, taken.body, headers, may_be_private=private)
         status, answer = http_client.run_in_new_loop(sending)
-    except Exception as error:  # a message that nobody counts as failed would be tried for ever
+    except Exception as error:  # every failure must be recorded, or the message is retried forever
         return None, _problem_of(error, taken), ""
     return status, None if 200 <= status < 300 else DeliveryProblem.STATUS, answer
 
@@ -105,7 +107,7 @@ def _problem_of(error: Exception, taken: Taken) -> DeliveryProblem:
 
 
 def sign(message_id: str, body: str, secrets: list[str], *, at: datetime) -> dict[str, str]:
-    """The three headers of a message; one signature for each secret, parted by spaces."""
+    """Return the three headers of a message, with one signature for each secret."""
     signatures = [Webhook(secret).sign(message_id, at.astimezone(UTC), body) for secret in secrets]
     return {
         "webhook-id": message_id,
@@ -118,7 +120,7 @@ async def _post(
     url: str, body: str, headers: dict[str, str], *, may_be_private: bool
 ) -> tuple[int, str]:
     """
-    Post to the address that was checked.
+    Post to the resolved address that was checked.
 
     Raises:
         AddressRefused, TimeoutError, OSError, httpx.HTTPError.
@@ -131,22 +133,22 @@ async def _post(
             request = http_client.build_request(client, target, headers, accept="*/*", body=body)
             response = await client.send(request, stream=True)
         try:
-            return response.status_code, await _beginning(response)
+            return response.status_code, await _read_beginning(response)
         finally:
             await response.aclose()
 
 
-async def _beginning(response: httpx.Response) -> str:
-    """As much of an answer as is kept; for more, or for what comes too late, nobody waits."""
-    read = b""
-    with contextlib.suppress(TimeoutError, httpx.HTTPError):  # the status came, and counts
+async def _read_beginning(response: httpx.Response) -> str:
+    """Return the first ANSWER_BYTES of the body, as far as they arrive within BODY_SECONDS."""
+    content = b""
+    with contextlib.suppress(TimeoutError, httpx.HTTPError):  # the status has arrived
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in response.aiter_raw():
-                read += chunk
-                if len(read) >= MAX_RESPONSE_BYTES:
+                content += chunk
+                if len(content) >= MAX_RESPONSE_BYTES:
                     break
     return (
-        read[:MAX_RESPONSE_BYTES]
+        content[:MAX_RESPONSE_BYTES]
         .decode(errors="replace")
         .replace("\x00", "\N{REPLACEMENT CHARACTER}")
     )

@@ -1,4 +1,4 @@
-"""What the engine lends an agent: a context whose every wish is granted between two turns."""
+"""The RunContext and Journal ports, as the engine implements them for an agent."""
 
 import asyncio
 import json
@@ -21,67 +21,74 @@ from inbox.engine.agent_loop import ToolResult
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json
 
-#: Asks the driver to have an action done in its own turn, outside of the event loop.
-Ask = Callable[[Callable[[run_lease.EventBatch, Any], Any], Any], "asyncio.Future[Any]"]
+#: Has the driver run an action between two batches, outside of the event loop.
+RunCommand = Callable[[Callable[[run_lease.EventBatch, Any], Any], Any], "asyncio.Future[Any]"]
 
 
 class EngineJournal:
     """
-    The journal port over the actions that keep it.
+    The Journal port over the actions of tool calls.
 
-    Calls that begin or settle in the same turn do so in one transaction.
+    Calls that start or settle in the same batch do so in one transaction.
     """
 
     def __init__(
-        self, lease: run_lease.RunLease, ask: Ask, note: Callable[[ToolResult], None]
+        self,
+        lease: run_lease.RunLease,
+        run_command: RunCommand,
+        add_result: Callable[[ToolResult], None],
     ) -> None:
         self._lease = lease
-        self._ask = ask
-        self._note = note
-        self._begun_once: set[str] = set()
-        self.has_refused_arguments = False  #: a call was wanted with others than were approved
+        self._run_command = run_command
+        self._add_result = add_result
+        self._started_once_calls: set[str] = set()
+        self.has_refused_arguments = (
+            False  #: a call was attempted with other arguments than the approved ones
+        )
 
     @property
-    def has_begun_once(self) -> bool:
-        """Whether a call was begun that must not be called a second time."""
-        return bool(self._begun_once)
+    def has_started_once_call(self) -> bool:
+        """Return whether a `once` call was started."""
+        return bool(self._started_once_calls)
 
     async def begin(
         self, tool_call_id: str, *, args: Mapping[str, Any], effect: Effect
     ) -> CallPermit:
         try:
-            wanted = CallAttempt(tool_call_id, canonical_json(dict(args)), effect.value)
+            attempt = CallAttempt(tool_call_id, canonical_json(dict(args)), effect.value)
         except ValueError as error:
             raise ToolRefused(str(error)) from error
         if effect is Effect.ONCE:
-            self._begun_once.add(tool_call_id)
-        answer = await self._ask(self._begin, wanted)
-        if isinstance(answer, errors.RequestRejected):
-            self.has_refused_arguments |= isinstance(answer, errors.ArgumentsNotApproved)
-            raise ToolRefused(str(answer))
-        return CallPermit(idempotency_key=str(answer.pk), result=answer.result)
+            self._started_once_calls.add(tool_call_id)
+        result = await self._run_command(self._begin, attempt)
+        if isinstance(result, errors.RequestRejected):
+            self.has_refused_arguments |= isinstance(result, errors.ArgumentsNotApproved)
+            raise ToolRefused(str(result))
+        return CallPermit(idempotency_key=str(result.pk), result=result.result)
 
     async def settle(self, tool_call_id: str, *, result: str) -> None:
-        if tool_call_id in self._begun_once:
-            await self._ask(self._settle, (tool_call_id, result))
+        if tool_call_id in self._started_once_calls:
+            await self._run_command(self._settle, (tool_call_id, result))
         else:
-            self._note(ToolResult(tool_call_id, result))
+            self._add_result(ToolResult(tool_call_id, result))
 
     async def undo_begin(self, tool_call_id: str) -> None:
-        await self._ask(self._undo_begin, tool_call_id)
-        self._begun_once.discard(tool_call_id)
+        await self._run_command(self._undo_begin, tool_call_id)
+        self._started_once_calls.discard(tool_call_id)
 
-    def _begin(self, before: run_lease.EventBatch, wanted: Sequence[CallAttempt]) -> Sequence[Any]:
-        return run_lease.start_tool_calls(lease=self._lease, batch=before, attempts=wanted)
+    def _begin(
+        self, preceding: run_lease.EventBatch, attempts: Sequence[CallAttempt]
+    ) -> Sequence[Any]:
+        return run_lease.start_tool_calls(lease=self._lease, batch=preceding, attempts=attempts)
 
-    def _undo_begin(self, before: run_lease.EventBatch, ids: Sequence[str]) -> Sequence[Any]:
-        run_lease.reset_tool_calls(lease=self._lease, batch=before, ids=ids)
+    def _undo_begin(self, preceding: run_lease.EventBatch, ids: Sequence[str]) -> Sequence[Any]:
+        run_lease.reset_tool_calls(lease=self._lease, batch=preceding, ids=ids)
         return [None] * len(ids)
 
     def _settle(
-        self, before: run_lease.EventBatch, results: Sequence[tuple[str, str]]
+        self, preceding: run_lease.EventBatch, results: Sequence[tuple[str, str]]
     ) -> Sequence[Any]:
-        run_lease.settle_tool_calls(lease=self._lease, batch=before, results=results)
+        run_lease.settle_tool_calls(lease=self._lease, batch=preceding, results=results)
         return [None] * len(results)
 
 
@@ -118,7 +125,9 @@ class EngineContext:
         try:
             text = json.dumps(value, allow_nan=False)
         except (TypeError, RecursionError) as error:
-            raise ValueError(f"What an agent keeps is JSON: {error}") from error
+            raise ValueError(f"The memory of an agent must be JSON: {error}") from error
         if len(text) > MAX_MEMORY_CHARACTERS:
-            raise ValueError(f"What an agent keeps may have {MAX_MEMORY_CHARACTERS} characters.")
+            raise ValueError(
+                f"The memory of an agent may have at most {MAX_MEMORY_CHARACTERS} characters."
+            )
         self.saved_memory = text

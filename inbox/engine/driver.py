@@ -1,4 +1,4 @@
-"""One attempt at one run: turn by turn, from the claim to the terminal event."""
+"""Driving one attempt at one run, batch by batch, from the claim to the terminal event."""
 
 import json
 import threading
@@ -42,17 +42,17 @@ from inbox.rules.errors import (
 )
 from inbox.rules.runs.states import RunStatus
 
-#: How long the driver waits for a silent agent before it looks around, in seconds.
+#: The driver checks timeouts and shutdown at least this often.
 PATIENCE_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5.0
 
 
 class AgentFailed(Exception):
-    """The agent raised; what it raised is the cause, for the log only."""
+    """The agent raised an error, which is the cause; it is logged and not shown to clients."""
 
 
 class Driver:
-    """Drives an agent and commits what it yields; the agent's errors end the run, never us."""
+    """Drives an agent and commits its events; errors of the agent end the run."""
 
     def __init__(
         self,
@@ -67,9 +67,9 @@ class Driver:
         self._lease = lease
         self._stopping = stopping
         self._log = log
-        self._out = EventPipeline(assignment)
-        self._turns = AgentLoop()
-        self._journal = EngineJournal(lease, self._turns.ask, self._turns.note)
+        self._pipeline = EventPipeline(assignment)
+        self._loop = AgentLoop()
+        self._journal = EngineJournal(lease, self._loop.run_command, self._loop.add_result)
         self._context = EngineContext(
             thread_key=assignment.thread_key,
             run_key=assignment.run_key,
@@ -78,23 +78,23 @@ class Driver:
             checkpoint=assignment.checkpoint,
             memory=assignment.memory,
             journal=self._journal,
-            emit_out_of_band=self._turns.emit_out_of_band,
+            emit_out_of_band=self._loop.emit_out_of_band,
         )
-        self._waiting = run_lease.EventBatch()
+        self._uncommitted = run_lease.EventBatch()
         self._is_restartable = agent is not None and agent.restartable
-        self._began = self._last_write = time.monotonic()
+        self._started_at = self._last_write = time.monotonic()
 
     def drive(self) -> str:
         """
-        Run to the end and return the status that was committed.
+        Run to the end, and return the committed status.
 
         Raises:
-            LeaseLost: somebody else ended or took the run; nothing more was written.
+            LeaseLost: the run was ended or taken over; nothing more was written.
         """
         try:
             return self._drive()
         except (LeaseLost, OperationalError, InterfaceError):
-            # Not the agent's fault: the lease runs out, and the run is driven again.
+            # No error of the agent: the lease expires, and the run is driven again.
             raise
         except ArgumentsDiffer as error:
             self._log.warning("arguments not approved", tool_call=error.tool_call_id)
@@ -106,22 +106,22 @@ class Driver:
             self._log.exception("agent failed")
             return self._fail("AGENT_ERROR", PUBLIC_MESSAGES["AGENT_ERROR"])
         finally:
-            if not self._turns.close():
-                self._log.error("agent cannot be stopped")
+            if not self._loop.close():
+                self._log.error("agent ignores cancellation")
 
     def _drive(self) -> str:
         if self._assignment.stopped:
             return self._finish(_cancelled(self._assignment))
-        self._waiting = self._out.opening()
+        self._uncommitted = self._pipeline.opening()
         if self._agent is None:
             raise UnknownAgent(self._assignment.implementation)
-        self._turns.start(self._agent.run(self._input(), self._context))
+        self._loop.start(self._agent.run(self._input(), self._context))
         while True:
-            items = self._turns.next_batch(PATIENCE_SECONDS)
+            items = self._loop.next_batch(PATIENCE_SECONDS)
             ended = self._handle(items)
             if ended is not None:
                 return ended
-            if time.monotonic() - self._began > settings.RUN_SECONDS:
+            if time.monotonic() - self._started_at > settings.RUN_SECONDS:
                 raise LimitExceeded(f"One run may take {settings.RUN_SECONDS:.0f} seconds.")
             if self._stopping.is_set() and self._is_restartable and release_run(lease=self._lease):
                 return RunStatus.QUEUED
@@ -130,14 +130,14 @@ class Driver:
                 self._last_write = time.monotonic()
 
     def _handle(self, items: list[Item]) -> str | None:
-        """Commit a turn's events in order, doing what the agent asked for in between."""
+        """Commit a batch in order, and run the agent's commands; return the status at the end."""
         events: list[BaseEvent] = []
-        for action, neighbours in groupby(items, key=lambda item: getattr(item, "action", None)):
-            group: list[Any] = list(neighbours)
+        for action, adjacent in groupby(items, key=lambda item: getattr(item, "action", None)):
+            group: list[Any] = list(adjacent)
             if action is not None:
                 self._collect(events)
                 events = []
-                self._grant(action, group)
+                self._run_commands(action, group)
                 continue
             for item in group:
                 if isinstance(item, agui.RunFinishedEvent | agui.RunErrorEvent | EndOfStream):
@@ -146,38 +146,40 @@ class Driver:
                 if isinstance(item, OutOfBandEvents):
                     self._collect(events)
                     events = []
-                    self._waiting = merge(self._waiting, self._out.aside(item.events))
+                    self._uncommitted = merge(
+                        self._uncommitted, self._pipeline.out_of_band(item.events)
+                    )
                 elif isinstance(item, ToolResult):
-                    self._waiting.results[item.tool_call_id] = item.result
+                    self._uncommitted.results[item.tool_call_id] = item.result
                 else:
                     events.append(item)
         self._collect(events)
-        if self._waiting.frames or self._waiting.results:
-            run_lease.append_events(lease=self._lease, batch=self._waiting)
-            self._written()
+        if self._uncommitted.frames or self._uncommitted.results:
+            run_lease.append_events(lease=self._lease, batch=self._uncommitted)
+            self._mark_written()
         return None
 
     def _collect(self, events: list[BaseEvent]) -> None:
-        """Check events and let them wait; whatever commits next, an error too, takes them along."""
-        self._waiting = merge(self._waiting, self._out.batch(events))
+        """Check events, and add them to the uncommitted batch, which the next write commits."""
+        self._uncommitted = merge(self._uncommitted, self._pipeline.batch(events))
 
-    def _grant(self, action: Action, group: list[Command]) -> None:
-        wishes = [wish for wish in group if not wish.future.cancelled()]
-        asked = time.monotonic()
-        results = action(self._waiting, [wish.subject for wish in wishes])
-        if time.monotonic() - asked > run_lease.LEASE.total_seconds():
-            # This process was stopped meanwhile: somebody else may have asked a person by now
-            # whether the call that would begin here has happened.
+    def _run_commands(self, action: Action, group: list[Command]) -> None:
+        commands = [command for command in group if not command.future.cancelled()]
+        started_at = time.monotonic()
+        results = action(self._uncommitted, [command.subject for command in commands])
+        if time.monotonic() - started_at > run_lease.LEASE.total_seconds():
+            # This process was suspended, and its lease may have expired: another worker may have
+            # asked a person about the outcome of the call that would start here.
             raise LeaseLost(str(self._lease.run_id))
-        self._written()
+        self._mark_written()
         for result in results:
             if isinstance(result, RunFailure):
                 raise result
-        for wish, result in zip(wishes, results, strict=True):
-            wish.future.set_result(result)
+        for command, result in zip(commands, results, strict=True):
+            command.future.set_result(result)
 
-    def _written(self) -> None:
-        self._waiting = run_lease.EventBatch()
+    def _mark_written(self) -> None:
+        self._uncommitted = run_lease.EventBatch()
         self._last_write = time.monotonic()
 
     def _conclude(self, last: agui.RunFinishedEvent | agui.RunErrorEvent | EndOfStream) -> str:
@@ -194,8 +196,8 @@ class Driver:
         raise AgentFailed from last.error
 
     def _finish(self, event: agui.RunFinishedEvent) -> str:
-        self._waiting = merge(self._waiting, self._out.last_of_chunks())
-        last, finished = self._out.finish(event)
+        self._uncommitted = merge(self._uncommitted, self._pipeline.last_of_chunks())
+        last, finished = self._pipeline.finish(event)
         outcome = finished.outcome
         interrupts = (
             outcome.interrupts if isinstance(outcome, agui.RunFinishedInterruptOutcome) else ()
@@ -207,35 +209,37 @@ class Driver:
     def _fail(self, code: str, message: str, mismatch: ArgumentsDiffer | None = None) -> str:
         if self._is_in_doubt(code):
             return RunStatus.INTERRUPTED
-        last = self._out.fail(code=code[:40], message=message[:2_000])
+        last = self._pipeline.fail(code=code[:40], message=message[:2_000])
         self._end(last, RunStatus.FAILED, error_code=code[:40], mismatch=mismatch)
         return RunStatus.FAILED
 
     def _is_in_doubt(self, code: str) -> bool:
-        """Ask what came of a `once` call, if it was under way and the run can go on behind it."""
-        goes_on = self._is_restartable and code != WorkerLost.code
-        if not (goes_on and self._journal.has_begun_once):
+        """Interrupt the run about `once` calls in flight, if it can continue after the answer."""
+        can_continue = self._is_restartable and code != WorkerLost.code
+        if not (can_continue and self._journal.has_started_once_call):
             return False
-        run_lease.append_events(lease=self._lease, batch=merge(self._waiting, self._out.pending()))
-        self._written()
+        run_lease.append_events(
+            lease=self._lease, batch=merge(self._uncommitted, self._pipeline.pending())
+        )
+        self._mark_written()
         return interrupt_in_doubt(lease=self._lease)
 
     def _end(self, last: run_lease.EventBatch, status: RunStatus, **ending: Any) -> None:
-        kept = self._out.conversation()
+        conversation = self._pipeline.conversation()
         checkpoint = self._context.saved_checkpoint if status is RunStatus.INTERRUPTED else None
         memory = self._context.saved_memory if status is not RunStatus.FAILED else None
         run_lease.finish_run(
             lease=self._lease,
-            batch=merge(self._waiting, last),
+            batch=merge(self._uncommitted, last),
             result=run_lease.RunResult(
                 status=status,
-                messages=json.dumps(kept["messages"]),
-                state=json.dumps(kept["state"]),
-                client_messages=json.dumps(kept["clientMessages"]),
+                messages=json.dumps(conversation["messages"]),
+                state=json.dumps(conversation["state"]),
+                client_messages=json.dumps(conversation["clientMessages"]),
                 endpoint_digest=self._assignment.endpoint_digest,
                 checkpoint=json.dumps(checkpoint),
                 memory=memory,
-                may_leave_doubt=self._journal.has_begun_once,
+                may_leave_doubt=self._journal.has_started_once_call,
                 **ending,
             ),
         )
@@ -245,7 +249,7 @@ class Driver:
         return RunAgentInput(
             thread_id=assignment.thread_id,
             run_id=assignment.run_id,
-            # Copies: what an agent does to its input changes nothing of ours.
+            # Copies, because the agent may change its input.
             messages=deepcopy(assignment.conversation.messages),
             state=deepcopy(assignment.state),
             tools=assignment.given.get("tools") or [],

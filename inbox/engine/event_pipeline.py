@@ -1,7 +1,7 @@
-"""What leaves the engine: events checked, merged, encoded, and what they say about tool calls."""
+"""The pipeline from the agent's events to stored batches: check, merge, encode, collect calls."""
 
 from collections.abc import Iterable, Iterator
-from collections.abc import Sequence as Several
+from collections.abc import Sequence as Items
 
 import ag_ui.core as agui
 from ag_ui.core import BaseEvent
@@ -28,8 +28,8 @@ MAX_RUN_CHARACTERS = 50 * 1024 * 1024
 MAX_INTERRUPTS = 1_000
 MAX_ID = 200
 RESERVED_REASON = "signoff:"
-#: What may be said beside the events that the agent yields.
-_ASIDES = (
+#: Allowed beside the events that the agent yields.
+_OUT_OF_BAND = (
     agui.TextMessageStartEvent,
     agui.TextMessageContentEvent,
     agui.TextMessageEndEvent,
@@ -38,7 +38,7 @@ _ASIDES = (
 
 
 class EventPipeline:
-    """Everything one run sends, in order; raises before anything illegal gets out."""
+    """Turns the events of one run into batches; raises before an illegal event is stored."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._assignment = assignment
@@ -47,7 +47,9 @@ class EventPipeline:
         self._expander = ChunkExpander()
         self._cursor = ReplayCursor(assignment.replayed)
         self._arguments: dict[str, tuple[str, list[str]]] = {}
-        self._repeated: dict[str, list[str]] = {}  #: arguments of calls of earlier runs
+        self._repeated: dict[
+            str, list[str]
+        ] = {}  #: tool call id -> arguments repeated from earlier runs
         self._approved = {
             answer.proposal.tool_call_id: canonical_json(dict(answer.proposal.args))
             for answer in assignment.answers
@@ -56,51 +58,51 @@ class EventPipeline:
         self._events = 0
         self._characters = 0
         self._checked = EventBatch()
-        self._take_up()
+        self._restore()
 
     def opening(self) -> EventBatch:
         """
-        What a run begins with after its RUN_STARTED.
+        Return the events that follow RUN_STARTED.
 
-        A resumed run shows the conversation: a fresh browser gets the original tool call. One that
-        continues a run in doubt opens again what was closed when that one was interrupted.
+        A resumed run sends the conversation, so that a new client gets the original tool call. A
+        run that continues one in doubt opens again what that interruption closed.
         """
         if not self._assignment.is_resume or len(self._assignment.own_events) > 1:
             return EventBatch()
         snapshot = self._conversation.messages_snapshot()
-        return self._batch([snapshot, *_left_open(self._assignment.replayed)], from_agent=False)
+        return self._batch([snapshot, *_open_events(self._assignment.replayed)], from_agent=False)
 
     def batch(self, events: Iterable[BaseEvent]) -> EventBatch:
         """
-        Check and encode what the agent yielded next.
+        Check and encode the next events of the agent.
 
         Raises:
             ProtocolViolation, Diverged, ProtocolBroken, LimitExceeded.
-            ArgumentsDiffer: a call came again, and not as it was approved.
+            ArgumentsDiffer: a repeated call has other arguments than the approved ones.
         """
-        fresh = []
-        expanded = (one for event in _without_raw(events) for one in self._expander.expand(event))
+        new_events = []
+        expanded = (part for event in _without_raw(events) for part in self._expander.expand(event))
         for event in coalesce(expanded):
             if getattr(event, "tool_call_id", None) in self._assignment.calls_of_others and (
                 self._sequence.is_known_tool_call(event)
             ):
-                # Emitted again on resume: a client would append the arguments twice.
+                # Not forwarded: clients would append the arguments to the original call.
                 self._check_repeated(event)
                 continue
-            rest = self._cursor.feed(event)
-            if rest is not None:
-                fresh.append(rest)
-        return self._batch(fresh, from_agent=True)
+            new_event = self._cursor.feed(event)
+            if new_event is not None:
+                new_events.append(new_event)
+        return self._batch(new_events, from_agent=True)
 
-    def aside(self, events: Several[BaseEvent]) -> EventBatch:
+    def out_of_band(self, events: Items[BaseEvent]) -> EventBatch:
         """
-        Check and encode what a tool at work said; nothing, if it said that before its worker died.
+        Check and encode events of a running tool; drop a message that the thread already has.
 
         Raises:
             ProtocolViolation, ProtocolBroken, LimitExceeded.
         """
-        if not all(isinstance(event, _ASIDES) for event in events):
-            raise ProtocolBroken("A tool at work may send whole messages and activities only.")
+        if not all(isinstance(event, _OUT_OF_BAND) for event in events):
+            raise ProtocolBroken("A running tool may send whole messages and activities only.")
         opening = events[0] if events else None
         if isinstance(opening, agui.TextMessageStartEvent) and self._conversation.has_message(
             opening.message_id
@@ -109,20 +111,20 @@ class EventPipeline:
         return self._batch(events, from_agent=False, is_bounded=True)
 
     def last_of_chunks(self) -> EventBatch:
-        """Close what the agent's chunks left open: a message of chunks has no end of its own."""
+        """Close the messages that the agent sent as chunks, which have no end event."""
         return self._batch(self._expander.flush(), from_agent=True)
 
     def finish(self, finished: agui.RunFinishedEvent) -> tuple[EventBatch, agui.RunFinishedEvent]:
-        """Check the terminal event and put the snapshots before an interrupt outcome."""
-        # Who is told to stop does not say again what it said before.
+        """Check the terminal event, and send snapshots before an interrupt outcome."""
+        # A stopped agent does not repeat its committed events.
         if not (self._cursor.exhausted or self._assignment.stopped):
-            raise ReplayDiverged("The agent ended before it had said everything it said before.")
+            raise ReplayDiverged("The agent ended before it had repeated its committed events.")
         outcome = finished.outcome or agui.RunFinishedSuccessOutcome(type="success")
         if isinstance(outcome, agui.RunFinishedInterruptOutcome):
             _check_interrupts(outcome.interrupts)
             interrupts = self._with_expiry(outcome.interrupts)
             outcome = outcome.model_copy(update={"interrupts": interrupts})
-        ours = finished.model_copy(
+        terminal = finished.model_copy(
             update={
                 "thread_id": self._assignment.thread_id,
                 "run_id": self._assignment.run_id,
@@ -130,13 +132,16 @@ class EventPipeline:
                 "raw_event": None,
             }
         )
-        before: list[BaseEvent] = []
+        snapshots: list[BaseEvent] = []
         if isinstance(outcome, agui.RunFinishedInterruptOutcome):
-            before = [self._conversation.state_snapshot(), self._conversation.messages_snapshot()]
-        return self._batch([*before, ours], from_agent=False), ours
+            snapshots = [
+                self._conversation.state_snapshot(),
+                self._conversation.messages_snapshot(),
+            ]
+        return self._batch([*snapshots, terminal], from_agent=False), terminal
 
-    def _with_expiry(self, interrupts: Several[agui.Interrupt]) -> list[agui.Interrupt]:
-        """Write the team's default where the agent says nothing; a null that it wrote is never."""
+    def _with_expiry(self, interrupts: Items[agui.Interrupt]) -> list[agui.Interrupt]:
+        """Set the team's default expiry where the agent sets none; an explicit null stays."""
         expires_in = self._assignment.request_expiry
         if expires_in is None:
             return list(interrupts)
@@ -147,19 +152,19 @@ class EventPipeline:
         ]
 
     def pending(self) -> EventBatch:
-        """What was in order before a failure."""
+        """Return the legal events before a failure."""
         return self._batch([], from_agent=True)
 
     def fail(self, *, code: str, message: str) -> EventBatch:
-        """What was in order before the failure, and a RUN_ERROR, which may come at any moment."""
+        """Return the legal events before a failure, and a RUN_ERROR, which is legal at any time."""
         error = agui.RunErrorEvent(message=message, code=code)
         return merge(self._checked, EventBatch(frames=[encode_frame(error)]))
 
     def conversation(self) -> dict[str, object]:
         return self._conversation.to_json()
 
-    def _take_up(self) -> None:
-        """Take the rules up where the run stands: after RUN_STARTED, or where a worker was lost."""
+    def _restore(self) -> None:
+        """Restore the sequence check from the run's committed events."""
         started = agui.RunStartedEvent(
             thread_id=self._assignment.thread_id, run_id=self._assignment.run_id
         )
@@ -170,14 +175,14 @@ class EventPipeline:
     def _batch(
         self, events: Iterable[BaseEvent], *, from_agent: bool, is_bounded: bool | None = None
     ) -> EventBatch:
-        """`from_agent` events are yielded once more by whoever drives the run again."""
+        """Encode events; those `from_agent` are yielded again when the run is driven again."""
         for event in events:
             self._add(event, from_agent, from_agent if is_bounded is None else is_bounded)
         batch, self._checked = self._checked, EventBatch()
         return batch
 
     def _add(self, event: BaseEvent, from_agent: bool, is_bounded: bool) -> None:
-        """Check one event and keep it for the batch; an illegal one leaves nothing behind."""
+        """Check one event, and add it to the batch unless it is illegal."""
         self._sequence.check(event)
         item = self._within_limits(encode_frame(event, from_agent=from_agent), is_bounded)
         call = self._note_tool_call(event)
@@ -200,7 +205,7 @@ class EventPipeline:
         return item
 
     def _check_repeated(self, event: BaseEvent) -> None:
-        """Hold an agent that repeats a call to the arguments that a person approved for it."""
+        """Raise ArgumentsDiffer if a repeated call has other arguments than the approved ones."""
         if isinstance(event, agui.ToolCallArgsEvent):
             self._repeated.setdefault(event.tool_call_id, []).append(event.delta)
         elif isinstance(event, agui.ToolCallEndEvent):
@@ -228,7 +233,6 @@ class EventPipeline:
 
 
 def merge(first: EventBatch, last: EventBatch) -> EventBatch:
-    """Two batches as one."""
     return EventBatch(
         [*first.frames, *last.frames],
         [*first.proposed, *last.proposed],
@@ -246,18 +250,18 @@ def _without_raw(events: Iterable[BaseEvent]) -> Iterator[BaseEvent]:
         yield event
 
 
-def _left_open(events: Iterable[BaseEvent]) -> list[BaseEvent]:
-    """The events of an agent that opened what it has not closed."""
-    left: dict[tuple[str, str], BaseEvent] = {}
+def _open_events(events: Iterable[BaseEvent]) -> list[BaseEvent]:
+    """Return the events that opened what is still open."""
+    opened: dict[tuple[str, str], BaseEvent] = {}
     for event in events:
         kind, _, moment = event.type.value.rpartition("_")
         names = (getattr(event, field, None) for field in _NAMES.get(kind, ()))
         key = (kind, next((name for name in names if name), ""))
         if kind in _NAMES and moment in ("START", "STARTED"):
-            left[key] = event
+            opened[key] = event
         elif kind in _NAMES and moment in ("END", "FINISHED", "ERROR"):
-            left.pop(key, None)
-    return list(left.values())
+            opened.pop(key, None)
+    return list(opened.values())
 
 
 _NAMES = {
@@ -274,15 +278,15 @@ def _arguments(text: str) -> tuple[str, str | None]:
     try:
         value = strict_json.loads(text or "{}")
         if not isinstance(value, dict):
-            raise ProtocolBroken("The arguments of a tool call are a JSON object.")
+            raise ProtocolBroken("The arguments of a tool call must be a JSON object.")
         text = canonical_json(value)
     except ValueError as error:
-        raise ProtocolBroken(f"The arguments of a tool call are no valid JSON: {error}") from error
+        raise ProtocolBroken(f"The arguments of a tool call are not valid JSON: {error}") from error
     return text, original_text(value, text)
 
 
 def _result(event: agui.ToolCallResultEvent) -> str:
-    """Return the result as the text that the tool call keeps; the event keeps its parts."""
+    """Return the result as text for the tool call; the event keeps its parts."""
     return content_text(event.model_dump(mode="json", by_alias=True)["content"])
 
 
@@ -291,13 +295,13 @@ def _check_id(name: str) -> None:
         raise ProtocolBroken(f"Ids and names have 1 to {MAX_ID} characters.")
 
 
-def _check_interrupts(interrupts: Several[agui.Interrupt]) -> None:
+def _check_interrupts(interrupts: Items[agui.Interrupt]) -> None:
     if len(interrupts) > MAX_INTERRUPTS:
-        raise LimitExceeded(f"One run may ask {MAX_INTERRUPTS} questions.")
+        raise LimitExceeded(f"One run may have {MAX_INTERRUPTS} interrupts.")
     for interrupt in interrupts:
         _check_id(interrupt.id)
         if len(interrupt.reason) > 100 or interrupt.reason.startswith(RESERVED_REASON):
-            raise ProtocolBroken(f"The reason {interrupt.reason[:100]!r} is not for agents to use.")
+            raise ProtocolBroken(f"The reason {interrupt.reason[:100]!r} is reserved.")
         if interrupt.response_schema is not None:
             try:
                 check_schema(interrupt.response_schema)

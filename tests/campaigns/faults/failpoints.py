@@ -102,7 +102,7 @@ def _shorten_waits() -> None:
     run_lease.LEASE = timedelta(seconds=lease)
     driver.HEARTBEAT_SECONDS = lease / 4
     sweeper.EXPIRY_SECONDS, sweeper.SWEEP_SECONDS = 0.25, 0.5
-    sweeper.RING_AGAIN_AFTER, sweeper.SILENT_SECONDS = timedelta(seconds=1), 2.0
+    sweeper.WAKE_AGAIN_AFTER, sweeper.SILENT_SECONDS = timedelta(seconds=1), 2.0
     options = connections.settings["default"]["OPTIONS"]
     if "options" in options:
         options["options"] = "-c idle_in_transaction_session_timeout=2s"

@@ -332,13 +332,13 @@ def test_edits_of_an_earlier_run_survive_a_withdrawal(world, as_agent, bob):
 def test_a_complete_set_waits_for_the_grace_period_and_resumes_once(world, bob, grace, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     given = approve(interrupt, bob)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert resumes(interrupt) == []
     assert steps.reread(interrupt.run).resume_at == given.created_at + timedelta(seconds=60)
 
     later(seconds=60)
-    sweeper.keep_time()
-    sweeper.keep_time()
+    sweeper.handle_due_times()
+    sweeper.handle_due_times()
 
     (resume,) = resumes(interrupt)
     assert (resume.status, resume.started_by) == ("queued", "Bob")
@@ -356,7 +356,7 @@ def test_within_the_grace_period_the_last_answer_is_taken_back(world, bob, grace
 
     assert steps.reread(interrupt.run).resume_at is None
     later(seconds=60)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert resumes(interrupt) == []
     assert steps.reread(interrupt).status == "open"
 
@@ -369,10 +369,10 @@ def test_a_set_completed_anew_waits_anew(world, bob, dora, grace, later):
     deny(interrupt, dora)
 
     later(seconds=90)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert resumes(interrupt) == []
     later(seconds=101)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
 
     assert steps.results(steps.resumed_run(interrupt.run))[0]["denied"] is True
 
@@ -420,7 +420,7 @@ def test_the_door_ends_the_grace_period_by_sending_every_answer_again(world, bob
     (resume,) = resumes(questions[0])
     assert steps.reread(questions[0].run).resume_at is None
     later(seconds=60)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert resumes(questions[0]) == [resume]
     with pytest.raises(errors.AlreadyResumed):
         withdraw(questions[0], bob)
@@ -437,7 +437,7 @@ def test_what_nobody_answered_waits_for_nobody(world, grace, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:expires_soon"))
     later(seconds=5)
 
-    sweeper.keep_time()
+    sweeper.handle_due_times()
 
     assert len(resumes(interrupt)) == 1
 
@@ -456,7 +456,7 @@ def test_an_answer_beside_an_expired_one_can_still_be_taken_back(
 
     late, patient = open_interrupts(start(world, "go", agent=as_agent(play)))
     approve(patient, bob)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert resumes(late) == []
 
     withdraw(patient, bob)

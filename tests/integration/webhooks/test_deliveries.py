@@ -330,14 +330,14 @@ def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, end
 
 
 def test_slow_receivers_leave_half_of_a_worker_to_others(world, receiver, endpoint, monkeypatch):
-    monkeypatch.setattr(webhook_sender, "_room", threading.BoundedSemaphore(1))
+    monkeypatch.setattr(webhook_sender, "_free_slots", threading.BoundedSemaphore(1))
     start(world, "rehearse:echo")
-    webhook_sender._room.acquire()
+    webhook_sender._free_slots.acquire()
 
     webhook_sender.deliver(endpoint.pk)
     assert receiver.received == []
 
-    webhook_sender._room.release()
+    webhook_sender._free_slots.release()
     webhook_sender.deliver(endpoint.pk)
     assert receiver.types == ["run.finished"]
 
@@ -345,7 +345,7 @@ def test_slow_receivers_leave_half_of_a_worker_to_others(world, receiver, endpoi
 def test_a_courier_makes_room_after_a_stretch_and_rings_for_the_rest(
     world, receiver, endpoint, monkeypatch
 ):
-    monkeypatch.setattr(webhook_sender, "AT_A_STRETCH", 2)
+    monkeypatch.setattr(webhook_sender, "MAX_MESSAGES_PER_TASK", 2)
     rung = []
     monkeypatch.setattr(wakeups, "wake_webhook_workers", rung.append)
     for _ in range(3):

@@ -179,14 +179,14 @@ def test_what_nobody_answers_is_told_before_and_when_it_expires(world, endpoint,
     notice = settings.EXPIRY_NOTICE.total_seconds()
 
     later(seconds=left - notice - 5)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     assert told() == ASKED
     later(seconds=left - notice + 5)
-    sweeper.keep_time()
-    sweeper.keep_time()
+    sweeper.handle_due_times()
+    sweeper.handle_due_times()
     assert told() == [*ASKED, "interrupt.expiring"]
     later(seconds=left + 5)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
 
     assert told() == [*ASKED, "interrupt.expiring", "interrupt.expired"]
     decision = last()["data"]["decision"]
@@ -197,7 +197,7 @@ def test_nobody_is_warned_of_what_is_answered(world, endpoint, bob, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     approve(interrupt, bob)
     later(seconds=(interrupt.expires_at - interrupt.created_at).total_seconds() - 5)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
 
     assert "interrupt.expiring" not in told()
 
@@ -217,7 +217,7 @@ def test_a_warning_that_is_asked_for_again_or_too_late_is_not_given(world, endpo
 def test_a_warning_is_stored_once_per_endpoint(world, endpoint, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     later(seconds=(interrupt.expires_at - interrupt.created_at).total_seconds() - 5)
-    sweeper.keep_time()
+    sweeper.handle_due_times()
     row = Delivery.objects.get(type="interrupt.expiring")
 
     again = Delivery(
