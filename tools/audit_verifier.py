@@ -151,9 +151,9 @@ class Verifier:
             if any(key.has_signed(note, key.name) for key in self.keys_at(note.size)[:1]):
                 return note
             if note.size > self._first:  # older checkpoints may be signed by a former key
-                self.find(f"checkpoint of {note.size}", "no trusted key has signed it")
+                self.find(f"checkpoint of {note.size}", "it has no signature from a trusted key")
         except (*UNREADABLE, InvalidSignature) as error:
-            self.find(f"checkpoint {text[:80]}", f"it is none of this log: {error!r}")
+            self.find(f"checkpoint {text[:80]}", f"it does not belong to this log: {error!r}")
         return None
 
     def feed(self, line: Any) -> None:
@@ -176,10 +176,10 @@ class Verifier:
             else:
                 leaf = sha(b"\0", bytes.fromhex(line["hash"]))
                 if root_by_path(leaf, position, own.size, line["path"]) != own.root:
-                    self.find(where, "it is not in the log that was signed")
+                    self.find(where, "it is not in the signed log")
                 self.sealed += 1
         except UNREADABLE as error:
-            self.find(f"entry {self.entries} of the list", f"it cannot be taken: {error}")
+            self.find(f"entry {self.entries} of the list", f"it cannot be used: {error}")
 
     def _check(self, line: Mapping[str, Any], body: Any, where: str, *, may_skip: bool) -> None:
         if [sha(line["body"].encode()).hex(), line["body"]] != [
@@ -188,18 +188,18 @@ class Verifier:
         ]:
             self.find(where, "its body is not the canonical text that was hashed")
         if line["columns"] != columns_of(body):
-            self.find(where, "its columns are not what its body says")
+            self.find(where, "its columns differ from its body")
         if (payload := line["payload"]) is None:
             self._missing[body["chain"]].append(body["seq"])
             self.erased += 1
         elif body["payload"] != sha(bytes.fromhex(payload["salt"]), payload["text"].encode()).hex():
-            self.find(where, "its payload is not the one it was written with")
+            self.find(where, "its payload was changed after it was written")
         last, before = self._last.get(body["chain"], (0, "0" * 64))
         self._last[body["chain"]] = (body["seq"], line["hash"])
         if body["seq"] <= last or (body["seq"] > last + 1 and not may_skip):
-            self.find(where, f"entry {last} of its chain comes before it")
+            self.find(where, f"it must come after entry {last} of its chain")
         elif body["seq"] == last + 1 and body["prev"] != before:
-            self.find(where, "the entry before it in its chain is not the one it follows")
+            self.find(where, "it does not follow the previous entry of its chain")
 
     def _check_position(self, position: int, entry_hash: str, where: str) -> None:
         if position != self.sealed:
@@ -216,20 +216,22 @@ class Verifier:
             if text.split("\n")[2:3] == [base64.b64encode(root).decode()]:
                 self.outside = self.sealed if text in self._outside_notes else self.outside
             elif (note := self._trusted(text)) and note.root != root:
-                self.find(f"log 0 to {self.sealed - 1}", "it is not what was signed")
+                self.find(f"log 0 to {self.sealed - 1}", "it differs from what was signed")
 
     def report(self, now: datetime | None = None) -> Report:
         """Return the result after the last entry; `now` is the time of the database."""
         own = self.own
         if self.is_whole and own and own.size > self.sealed:
-            self.find("log", f"{own.size} entries were signed, {self.sealed} are there")
+            self.find("log", f"{own.size} entries were signed, but {self.sealed} exist")
         for where in (f"{chain} {seq}" for chain, seqs in self._missing.items() for seq in seqs):
-            self.find(where, "its payload is gone, and nothing says why")
+            self.find(where, "its payload is missing, and no erasure is recorded")
         for at, where in self._unsealed if own else ():
             if own and (self.checkpoint or at < min(own.at, now or own.at) - SIGNED_WITHIN):
-                self.find(where, "it is older than the log, and not in it")
+                self.find(where, "it is older than the log but missing from it")
             elif now and abs(now - at) > SIGNED_WITHIN:
-                self.find(where, "it should be in the log: is that still sealed?", sure=False)
+                self.find(
+                    where, "it should be in the log: is the signing process running?", sure=False
+                )
         is_trusted = own and (self.is_whole or self.sealed) and not self.doubts
         return {
             "verdict": "tampered" if self.findings else "intact" if is_trusted else "unknown",
@@ -258,11 +260,11 @@ def verify_export(path: Path, key: Key | None, notes: list[str], *, latest: bool
             raise ValueError("its lines are not those that were signed")
         signers = verifier.keys_at(verifier.own.size if verifier.own else 0)
         if not any(key.has_signed(note, f"{key.name}/export") for key in signers):
-            verifier.find("export", "no trusted key has signed it", sure=False)
+            verifier.find("export", "it has no signature from a trusted key", sure=False)
     except (*UNREADABLE, InvalidSignature) as error:
-        verifier.find("export", f"it is not whole: {error!r}")
+        verifier.find("export", f"it is incomplete: {error!r}")
     if latest and verifier.newer:
-        verifier.find("log", f"{verifier.newer} entries were signed by now")
+        verifier.find("log", f"{verifier.newer} entries have been signed since")
     return verifier.report()
 
 

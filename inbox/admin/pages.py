@@ -83,7 +83,7 @@ class Page(_ModelAdmin):
     heavy: tuple[str, ...] = ()
     fields: ClassVar[Any] = None
     readonly_fields: ClassVar[Any] = ()
-    search_help_text: ClassVar[Any] = _("A part of a text, or a whole id.")
+    search_help_text: ClassVar[Any] = _("Part of a text, or a complete id.")
     actions = None
     list_per_page = 100
     show_full_result_count = False

@@ -84,8 +84,8 @@ class AgentForm(ActionForm):
         required=False,
         widget=forms.Textarea(attrs={"rows": 4}),
         help_text=_(
-            "One a line, as in “Authorization: Bearer ...”. Left empty, those that are "
-            "kept stay; no page shows their values."
+            "One per line, as in “Authorization: Bearer ...”. Leave empty to keep "
+            "the stored headers; their values are never displayed."
         ),
     )
 
@@ -98,7 +98,7 @@ class AgentForm(ActionForm):
     def clean_headers(self) -> dict[str, str] | None:
         lines = [line for line in self.cleaned_data["headers"].splitlines() if line.strip()]
         if any(":" not in line for line in lines):
-            raise forms.ValidationError(_("A header is a name, a colon and a value."))
+            raise forms.ValidationError(_("Write each header as a name, a colon and a value."))
         pairs = (line.split(":", 1) for line in lines)
         return {name.strip(): value.strip() for name, value in pairs} or None
 
@@ -158,14 +158,16 @@ class KeyForm(ActionForm):
     days = forms.IntegerField(
         required=False,
         initial=DEFAULT_DAYS_VALID,
-        help_text=_("Left empty, it works until it is revoked."),
+        help_text=_("Leave empty for a key that does not expire."),
     )
     of_agent = forms.CharField(
-        required=False, label="agent", help_text=_("The name of the agent whose own key it is.")
+        required=False, label="agent", help_text=_("The agent that the key belongs to.")
     )
     overlap_hours = forms.IntegerField(
         initial=DEFAULT_OVERLAP_HOURS,
-        help_text=_("How long the token before a new one goes on working, 0 to 168."),
+        help_text=_(
+            "Hours until the old token stops working after a new one is created, 0 to 168."
+        ),
     )
 
 

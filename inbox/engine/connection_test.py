@@ -36,11 +36,11 @@ def run_connection_test(slug: str, actor: Actor) -> dict[str, Any]:
     endpoint = endpoint_of(agent.pk)
     if endpoint is None:
         raise NotRemote(
-            TranslatableMessage("This agent runs here: there is no connection to test.")
+            TranslatableMessage("This agent is built in, so there is no connection to test.")
         )
     if not _free_slots.acquire(blocking=False):
         raise TooManyTests(
-            TranslatableMessage("Other connections are being tested: try again in a moment.")
+            TranslatableMessage("Other connections are being tested. Try again in a moment.")
         )
     try:
         report = _probe(endpoint).to_json()

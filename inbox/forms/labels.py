@@ -26,24 +26,24 @@ KEY = gettext_noop("Name")
 PAIR = gettext_noop("pair")
 ITEM = gettext_noop("Item")
 
-FIELD_MISSING = gettext_noop("This field did not arrive. Reload the page and try again.")
-FORM_INCOMPLETE = gettext_noop("The form did not arrive whole. Reload the page and try again.")
+FIELD_MISSING = gettext_noop("This field was not submitted. Reload the page and try again.")
+FORM_INCOMPLETE = gettext_noop(
+    "The form was submitted incompletely. Reload the page and try again."
+)
 INVALID_NUMBER = gettext_noop("Enter a number such as 1250.5.")
-CLEAR_OR_UNTICK = gettext_noop("Clear the field, or untick “No value” to send what you typed.")
+CLEAR_OR_UNTICK = gettext_noop("Clear the field, or untick “No value” to send your input.")
 READ_ONLY_MISSING = gettext_noop(
-    "The agent left this read-only value out, so this form cannot be completed. "
-    "Reject it or ask the agent to send it again."
+    "The agent omitted this read-only value, so the form cannot be completed. Reject "
+    "the request, or ask the agent to send it again."
 )
 KEY_MISSING = gettext_noop("Enter a name, or remove this pair.")
-DUPLICATE_KEY = gettext_noop("There is another field of this name already.")
-MASKED = gettext_noop("Masked: what the agent wrote is sent unless you write something else.")
-PART_OF_MASK = gettext_noop("Write the whole value: a part of the mask is still there.")
-MASK_MOVED = gettext_noop(
-    "A mask stands where a value should. Write the value, or leave it as it was."
-)
-_INVALID = gettext_noop("This does not fit what is asked for.")
-INVALID_CHOICE = gettext_noop("Choose one of the values that are offered.")
-TOO_MANY_FIELDS = gettext_noop("No more fields fit into this form. Add the rest as JSON.")
+DUPLICATE_KEY = gettext_noop("A field with this name already exists.")
+MASKED = gettext_noop("Hidden. Leave it unchanged to send the agent's original value.")
+PART_OF_MASK = gettext_noop("Replace the whole value, not part of the mask.")
+MASK_MOVED = gettext_noop("The value contains a mask. Enter the real value, or leave it unchanged.")
+_INVALID = gettext_noop("This value does not match the schema.")
+INVALID_CHOICE = gettext_noop("Choose one of the listed values.")
+TOO_MANY_FIELDS = gettext_noop("This form cannot hold more fields. Add the others as JSON.")
 
 
 def help_for(node: "Node") -> list[str]:
@@ -88,7 +88,7 @@ def titled(title: str, value: str) -> str:
 
 
 def as_written(text: str) -> str:
-    return gettext("{value} (as the agent wrote it)").format(value=text)
+    return gettext("{value} (original value)").format(value=text)
 
 
 def branch_option(number: int, flat_schema: Mapping[str, Any]) -> "Option":
@@ -98,7 +98,7 @@ def branch_option(number: int, flat_schema: Mapping[str, Any]) -> "Option":
 
 
 def too_many_digits(rounded: str) -> str:
-    text = gettext("This number has more digits than can be kept: it would become {kept}.")
+    text = gettext("This number has too many digits to be stored exactly: it would become {kept}.")
     return text.format(kept=rounded)
 
 
@@ -107,7 +107,7 @@ def at_pointer(pointer: str, text: str) -> str:
 
 
 def must_leave_out(name: str) -> str:
-    text = gettext("Leave “{name}” out: the page asks for it elsewhere.")
+    text = gettext("Remove “{name}”. The page has a separate field for it.")
     return text.format(name=name)
 
 
@@ -184,17 +184,17 @@ _PATTERN = gettext_noop("Must match the pattern {pattern}")
 _ERRORS = {
     "pattern": _PATTERN,
     "size": TOO_LARGE_TO_SAY.pattern,
-    "falseSchema": gettext_noop("Nothing is expected here."),
+    "falseSchema": gettext_noop("No value is expected here."),
     "enum": INVALID_CHOICE,
     "const": INVALID_CHOICE,
     "required": gettext_noop("“{property}” is missing."),
     "uniqueItems": gettext_noop("Each item may appear only once."),
-    "additionalProperties": gettext_noop("Not expected here: {names}."),
-    "unevaluatedProperties": gettext_noop("Not expected here: {names}."),
-    "oneOf": gettext_noop("This fits none of the choices, or more than one."),
-    "anyOf": gettext_noop("This fits none of the choices."),
+    "additionalProperties": gettext_noop("Unexpected: {names}."),
+    "unevaluatedProperties": gettext_noop("Unexpected: {names}."),
+    "oneOf": gettext_noop("This value must match exactly one of the options."),
+    "anyOf": gettext_noop("This value does not match any of the options."),
 }
-_UNCHECKED_PATTERN = gettext_noop("This pattern is not checked by the server: {pattern}")
+_UNCHECKED_PATTERN = gettext_noop("Not validated by the server. Pattern: {pattern}")
 _DEFAULT = gettext_noop("Default: {default}")
 
 
@@ -214,7 +214,7 @@ def missing_text(node: "Node") -> str:
 
 
 _MISSING_CHOICE = gettext_noop("Choose a value for “{label}”.")
-_MISSING_ITEMS = gettext_noop("“{label}” has nothing in it yet. Say so, or add something.")
+_MISSING_ITEMS = gettext_noop("“{label}” is empty. Confirm that, or add an item.")
 _MISSING_NULLABLE = gettext_noop("Enter {label}, or tick “No value”.")
 _MISSING_VALUE = gettext_noop("Enter {label}.")
 _MISSING = {
@@ -234,7 +234,7 @@ def error_text(keyword: str, detail: Mapping[str, Any], message: str) -> str:
     """Return the error text of a schema violation."""
     limit = detail.get("limit", detail.get("multiple_of"))
     if keyword in ("minLength", "minItems") and limit == 1:
-        return gettext("This cannot be empty.")
+        return gettext("This field is required.")
     if keyword in _LIMITS and isinstance(limit, int | float):
         return gettext(_LIMITS[keyword]).format(limit=json_text(limit))
     if keyword == "type":
@@ -259,7 +259,7 @@ def _type_error_text(detail: Mapping[str, Any]) -> str:
     types = detail.get("types", ())
     names = [gettext(_TYPE_NAMES[name]) for name in types if name in _TYPE_NAMES]
     if not names:
-        return gettext("This is of the wrong type.")
+        return gettext("This value has the wrong type.")
     return gettext("Must be {kind}.").format(kind=reduce(_or, names))
 
 

@@ -86,7 +86,7 @@ def _checkpoint(size: int | None) -> AuditCheckpoint:
         if size is not None:
             raise
     raise NotSigned(
-        TranslatableMessage("Nothing of the trail is sealed yet: try again in a minute.")
+        TranslatableMessage("The audit trail has no signed entries yet. Try again in a minute.")
     )
 
 
@@ -96,7 +96,7 @@ def _check_key() -> None:
         existing_key()
     except ValueError as error:
         problem = TranslatableMessage(
-            "This machine has not the key that signs the trail (docs/audit.md)."
+            "This machine does not have the key that signs the audit trail (docs/audit.md)."
         )
         raise NotSigned(problem) from error
 

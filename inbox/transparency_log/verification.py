@@ -35,14 +35,14 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     verifier.trust(trail.checkpoint_notes(), outside)
     _feed(verifier, trail.log_lines())
     for position, entry in trail.uncommitted_leaves():
-        verifier.find(f"log {position}", f"nobody has sealed entry {entry}, and it is there")
+        verifier.find(f"log {position}", f"entry {entry} was never signed but is in the log")
     try:
         if not has_sound_blocks():
             verifier.find(
-                "blocks", "they are not those of the log, and made anew when it is sealed"
+                "blocks", "they differ from the log and are rebuilt with the next signature"
             )
     except NotOurLog as problem:
-        verifier.find("checkpoints", f"nothing can be sealed: {problem}")
+        verifier.find("checkpoints", f"entries cannot be signed: {problem}")
     if with_rows:
         add_differences(verifier)
     return _report(verifier)
@@ -53,7 +53,7 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
     entries = AuditEntry.objects.filter(chain=chain)
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
-        verifier.find(str(chain), "entries of it are missing")
+        verifier.find(str(chain), "it has missing entries")
     add_differences(verifier, chain)
     return _report(verifier)
 
@@ -64,7 +64,7 @@ def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: i
     verifier = _verify_part(key, outside, entries)
     own = verifier.own
     if own and verifier.sealed < min(last + 1, own.size) - first:
-        verifier.find(f"log {first} to {last}", f"{verifier.sealed} of these are there")
+        verifier.find(f"log {first} to {last}", f"{verifier.sealed} of these exist")
     return _report(verifier)
 
 
@@ -72,7 +72,7 @@ def _report(verifier: Verifier) -> Report:
     now = database_now()
     if verifier.own and verifier.own.at > now + CLOCK_TOLERANCE:
         verifier.find(
-            "log", "its last checkpoint lies in the future: the clock went back", sure=False
+            "log", "its last checkpoint is in the future: the clock was set back", sure=False
         )
     return verifier.report(now)
 
@@ -85,7 +85,9 @@ def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verif
         places = trail.positions_of(entries, point.size)
         _feed(verifier, with_erasures(trail.lines_with_paths(places, point.size)))
     if verifier.newer:
-        verifier.find("log", f"{verifier.newer} entries were signed, and that checkpoint is gone")
+        verifier.find(
+            "log", f"{verifier.newer} entries were signed, but that checkpoint is missing"
+        )
     return verifier
 
 
@@ -95,8 +97,8 @@ def _feed(verifier: Verifier, lines: Iterable[Any]) -> None:
         for line in lines:
             verifier.feed(line)
     except (*UNREADABLE, DataError) as error:
-        verifier.find(f"behind entry {verifier.entries}", f"the rest cannot be read: {error!r}")
+        verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")
     except OperationalError as error:
         if "decode" not in str(error):  # so SQLite says that a text is none; else it is not there
             raise
-        verifier.find(f"behind entry {verifier.entries}", f"the rest cannot be read: {error!r}")
+        verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")

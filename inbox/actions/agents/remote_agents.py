@@ -89,7 +89,7 @@ def _set(
     ):
         raise AddressTaken(
             TranslatableMessage(
-                "There is another agent {name}; choose another name.", name=repr(slug)
+                "An agent named {name} already exists. Choose another name.", name=repr(slug)
             )
         )
     check_seen()
@@ -97,7 +97,7 @@ def _set(
     if endpoint is not None and seen_at not in (None, endpoint.changed_at):
         raise AgentChanged(
             TranslatableMessage(
-                "Somebody has changed this agent meanwhile: look at what it is now."
+                "This agent was changed in the meantime. Check its current settings."
             )
         )
     if description is None:

@@ -33,7 +33,7 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     """
     team = lock_permitted_team(team_id, actor, Permission.ADMIN)
     if days is not None and not 1 <= days <= LONGEST_DAYS:
-        problem = TranslatableMessage("It is 1 to {most} days.", most=LONGEST_DAYS)
+        problem = TranslatableMessage("Enter 1 to {most} days.", most=LONGEST_DAYS)
         raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit_trail.record(

@@ -191,9 +191,9 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
         raise NotOurLog("the last checkpoint cannot be read") from error
     # A log that two keys sign by turns, or that begins anew, convinces nobody ever again.
     if key and not (key.has_signed(last.note) and told.next in ("", key.verifier)):
-        raise NotOurLog("the last checkpoint was signed with another key, or names another one")
+        raise NotOurLog("the last checkpoint was signed with another key, or names one")
     if (told.size, told.root) != (frontier.size, frontier.root()) or last.size != told.size:
-        raise NotOurLog("the last checkpoint is not what it says it is")
+        raise NotOurLog("the last checkpoint does not match its contents")
     return frontier
 
 

@@ -67,7 +67,7 @@ def renew_claim(*, interrupt_id: UUID, actor: Actor) -> Claim:
     claim: Claim | None = getattr(interrupt, "claim", None)
     check_not_claimed(holder=claim.holder if claim else None, actor=actor, now=now)
     if claim is None or claim.user_id != user_id:
-        raise errors.NotClaimed(TranslatableMessage("You have not taken this."))
+        raise errors.NotClaimed(TranslatableMessage("You have not claimed this request."))
     return _renew(claim, now)
 
 

@@ -193,7 +193,9 @@ def _check_drafts(authorization: Authorization, drafts: Sequence[DecisionDraft])
 def _check_requester(authorization: Authorization, draft: DecisionDraft) -> None:
     if not draft.interrupt.run.is_requested_by(authorization.actor):
         raise errors.Forbidden(
-            TranslatableMessage("Only whoever started the run may take its requests back.")
+            TranslatableMessage(
+                "Only the person or key that started the run can cancel its requests."
+            )
         )
 
 
@@ -405,5 +407,5 @@ def _closed_error(interrupt: Interrupt, decision: Decision) -> errors.RequestRej
 
 def _already_decided_message(interrupt: Interrupt, who: str) -> TranslatableMessage:
     if interrupt.status == InterruptStatus.CANCELLED:
-        return TranslatableMessage("{who} was faster: this is already cancelled.", who=who)
-    return TranslatableMessage("{who} was faster: this is already resolved.", who=who)
+        return TranslatableMessage("{who} already cancelled this.", who=who)
+    return TranslatableMessage("{who} already decided this.", who=who)

@@ -30,7 +30,7 @@ def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighti
     interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
     if view_digest != interrupt.shown_digest:
         raise errors.ViewChanged(
-            TranslatableMessage("What was asked has changed since the page was loaded.")
+            TranslatableMessage("The request changed after the page was loaded.")
         )
     sighting, is_new = Sighting.objects.get_or_create(
         interrupt=interrupt, user_id=user_id, view_digest=view_digest, defaults={"at": now}

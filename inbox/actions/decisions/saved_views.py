@@ -32,14 +32,15 @@ def save_view(
     """
     check_view_name(name)
     if actor.user_id is None or not teams_of(actor):
-        raise errors.Forbidden(TranslatableMessage("Views belong to the people of a team."))
+        raise errors.Forbidden(TranslatableMessage("Views can only be saved by members of a team."))
     if team_id is not None:
         require(actor, team_id, Permission.DECIDE)
     own = SavedView.objects.filter(user=actor.user_id)
     if own.exclude(name=name).count() >= MOST_VIEWS:
         raise errors.InvalidValue(
             TranslatableMessage(
-                "You have {count} views: delete one before you save more.", count=MOST_VIEWS
+                "You have {count} saved views. Delete one before you save another.",
+                count=MOST_VIEWS,
             )
         )
     now = database_now()
@@ -68,7 +69,7 @@ def share_view(*, view_id: UUID, team_id: UUID | None, actor: Actor) -> SavedVie
     if team_id is not None:
         if view.user_id != actor.user_id:
             raise errors.Forbidden(
-                TranslatableMessage("Only whoever saved a view gives it to a team.")
+                TranslatableMessage("Only the owner of a view can share it with a team.")
             )
         require(actor, team_id, Permission.DECIDE)
     before = view.team_id
@@ -103,9 +104,7 @@ def _view_to_change(view_id: UUID, actor: Actor) -> SavedView:
         raise errors.NotFound()
     if Permission.ADMIN not in allowed:
         raise errors.Forbidden(
-            TranslatableMessage(
-                "Only whoever saved this view, or an admin of the team, changes it."
-            )
+            TranslatableMessage("Only the owner of this view or a team admin can change it.")
         )
     return view
 

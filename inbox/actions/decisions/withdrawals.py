@@ -87,5 +87,5 @@ def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
     standing = given.filter(withdrawn_at=None).first()
     decision = standing or given.filter(user=actor.user_id, api_key=actor.key_id).last()
     if decision is None or not decision.is_by(actor):
-        raise errors.Forbidden(TranslatableMessage("Only whoever gave an answer may take it back."))
+        raise errors.Forbidden(TranslatableMessage("Only the author of an answer can withdraw it."))
     return decision

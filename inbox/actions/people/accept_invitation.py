@@ -35,7 +35,7 @@ def join_team(*, token: str, actor: Actor) -> Team:
     row, now = _locked(token)
     user: User = User.objects.get(pk=actor.ident)
     if Membership.objects.filter(team=row.team_id, user=user).exists():
-        raise errors.AlreadyMember(TranslatableMessage("You belong to this team already."))
+        raise errors.AlreadyMember(TranslatableMessage("You are already a member of this team."))
     _admit(row, user, actor, now)
     return row.team
 
@@ -67,13 +67,11 @@ def join_as_new(*, token: str, username: str, full_name: str, password: str) -> 
 def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User:
     row, now = _locked(token)
     if User.objects.filter(username__iexact=username).exists():
-        raise errors.UsernameTaken(
-            TranslatableMessage("Somebody has this name: choose another one.")
-        )
+        raise errors.UsernameTaken(TranslatableMessage("This name is taken. Choose another one."))
     by_mail = row.mail != MailState.NONE
     if by_mail and EmailAddress.objects.filter(email=row.email, verified=True).exists():
         raise errors.EmailTaken(
-            TranslatableMessage("You have an account with this address: sign in to it.")
+            TranslatableMessage("You already have an account with this address. Sign in to it.")
         )
     user = _make_account(username, hashed, full_name, row.email, verified=by_mail)
     _admit(row, user, actor_of_user(user), now)

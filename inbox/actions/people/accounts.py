@@ -95,7 +95,7 @@ def rename_self(*, full_name: str, actor: Actor) -> None:
     name = " ".join(full_name.split())
     if not 1 <= len(name) <= _LONGEST_NAME:
         raise InvalidValue(
-            TranslatableMessage("A name has 1 to {count} characters.", count=_LONGEST_NAME)
+            TranslatableMessage("A name must have 1 to {count} characters.", count=_LONGEST_NAME)
         )
     user: User = User.objects.get(pk=actor.ident)
     if user.get_full_name() == name:

@@ -105,7 +105,9 @@ def _make(
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return ApiKey.objects.get(pk=earlier), ""
     if ApiKey.objects.filter(team=team_id, revoked_at=None).count() >= MAX_KEYS:
-        text = TranslatableMessage("A team has up to {count} keys: revoke one.", count=MAX_KEYS)
+        text = TranslatableMessage(
+            "A team can have at most {count} keys. Revoke one first.", count=MAX_KEYS
+        )
         raise errors.InvalidValue(text, problems={"team": [text]})
     token = _new_token()
     key = ApiKey.objects.create(
@@ -157,7 +159,9 @@ def _rotate(
     check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
     check_overlap(overlap_hours)
     if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
-        raise errors.KeyEnded(TranslatableMessage("This key has ended: make a new one."))
+        raise errors.KeyEnded(
+            TranslatableMessage("This key has expired or was revoked. Create a new one.")
+        )
     token = _new_token()
     key.former_digest = key.digest if overlap_hours else None
     key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
@@ -218,7 +222,7 @@ def _agent_of(team_id: UUID, slug: str) -> Agent | None:
         return None
     agent = Agent.objects.filter(team=team_id, slug=slug).first()
     if agent is None:
-        text = TranslatableMessage("The team has no such agent.")
+        text = TranslatableMessage("The team has no agent with this name.")
         raise errors.InvalidValue(text, problems={"agent": [text]})
     return agent
 

@@ -65,9 +65,7 @@ def _lock(actor: Actor, **who: Any) -> User:
     """
     lock_superusers()
     if not is_installation_admin(actor):
-        raise errors.Forbidden(
-            TranslatableMessage("Only whoever runs this installation does that.")
-        )
+        raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
     user = lock_user(**who)
     if user is None:
         raise errors.NotFound()
@@ -79,7 +77,9 @@ def _check_other_superuser(user: User) -> None:
         return
     if not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
         raise errors.LastAdmin(
-            TranslatableMessage("The last superuser stays: make somebody else one first.")
+            TranslatableMessage(
+                "Signoff needs at least one superuser. Make someone else a superuser first."
+            )
         )
 
 

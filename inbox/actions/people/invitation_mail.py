@@ -13,13 +13,16 @@ from inbox.rules.text.safe_text import escape_invisible
 log = structlog.get_logger(__name__)
 
 #: It holds nothing that anybody has typed.
-_SUBJECT: Final = gettext_noop("You are invited to a team in Signoff")
+_SUBJECT: Final = gettext_noop("Invitation to a team in Signoff")
 _BODY: Final = gettext_noop(
-    "{who} invites you to the team {team} in Signoff, where people decide what AI agents "
-    "may do.\n\n"
-    "Open this to join:\n{link}\n\n"
-    "The link counts once, for {days} days. If you do not know what this is about, there is "
-    "nothing to do."
+    "{who} invited you to the team {team} in Signoff, where people approve what AI "
+    "agents want to do.\n"
+    "\n"
+    "Open this link to join:\n"
+    "{link}\n"
+    "\n"
+    "The link works once and expires in {days} days. If you did not expect this, "
+    "ignore this mail."
 )
 
 

@@ -78,7 +78,7 @@ def _make(
         return Invitation.objects.get(pk=earlier), ""
     waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
     if waiting.filter(email=email).exists():
-        text = TranslatableMessage("This address is invited already: send that invitation again.")
+        text = TranslatableMessage("This address already has an invitation. Send that one again.")
         raise errors.InvalidValue(text, problems={"email": [text]})
     check_room(waiting.count())
     token = secrets.token_urlsafe(32)
@@ -131,9 +131,7 @@ def _check_resends(invitation_id: UUID) -> None:
     if resends is not None and resends.is_over:
         seconds = resends.next_seconds
         raise errors.RateLimited(
-            TranslatableMessage(
-                "This was sent too often. Try again in {seconds} seconds.", seconds=seconds
-            ),
+            TranslatableMessage("Sent too often. Try again in {seconds} seconds.", seconds=seconds),
             retry_after=seconds,
         )
 
@@ -192,7 +190,7 @@ def _check_address(email: str) -> None:
     else:
         is_one = len(email) <= MAX_EMAIL_CHARACTERS
     if not is_one:
-        text = TranslatableMessage("This is no e-mail address.")
+        text = TranslatableMessage("Enter a valid e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})
 
 

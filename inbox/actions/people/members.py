@@ -35,16 +35,15 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
         AddressTaken: there is a team with this slug.
     """
     if not is_installation_admin(actor):
-        raise errors.Forbidden(
-            TranslatableMessage("Only whoever runs this installation makes teams.")
-        )
+        raise errors.Forbidden(TranslatableMessage("Only superusers can create teams."))
     check_team(name=name, slug=slug)
     try:
         return _make_team(slug, name, actor)
     except IntegrityError as error:
         raise errors.AddressTaken(
             TranslatableMessage(
-                "There is another team {name}; choose another address.", name=repr(slug)
+                "A team with the address {name} already exists. Choose another address.",
+                name=repr(slug),
             )
         ) from error
 

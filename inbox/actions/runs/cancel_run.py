@@ -96,4 +96,4 @@ def _is_cancelled(interrupts: Sequence[InterruptWithDecision]) -> bool:
     return all(state.status is InterruptStatus.CANCELLED for _, state, _ in interrupts)
 
 
-_HAS_ENDED = TranslatableMessage("The run has already ended; there is nothing to cancel.")
+_HAS_ENDED = TranslatableMessage("This run has already ended.")

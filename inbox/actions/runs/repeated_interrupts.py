@@ -53,7 +53,7 @@ def plan_repeats(
     if not repeatable:
         raise errors.RetryRejected(
             TranslatableMessage(
-                "The answers to this run cannot be verified, so nobody can try it again."
+                "The answers to this run cannot be verified, so it cannot be retried."
             )
         )
     rows = [item.row for item in repeatable]

@@ -99,7 +99,7 @@ def _require_decide(actor: Actor, thread: Thread) -> None:
     if Permission.DECIDE not in permissions_in(actor, thread.team_id, thread.agent_id):
         raise errors.Forbidden(
             TranslatableMessage(
-                "Trying this run again would run approved calls: that needs a reviewer."
+                "Retrying this run would run approved calls, which requires the decide permission."
             )
         )
 
@@ -116,11 +116,11 @@ def _problem(lineage: Lineage, thread: Thread, now: datetime) -> errors.RunFailu
 def _check_retry(thread: Thread, run: Run) -> None:
     if run.status != RunStatus.FAILED:
         raise errors.RetryRejected(
-            TranslatableMessage("Only a failed run is tried again, and this one has not failed.")
+            TranslatableMessage("Only failed runs can be retried, and this run has not failed.")
         )
     if latest_run(thread) != run:
         raise errors.RetryRejected(
-            TranslatableMessage("This thread has gone on since the run failed.")
+            TranslatableMessage("This thread has continued since the run failed.")
         )
 
 
@@ -130,7 +130,8 @@ def _check_no_once_calls(thread: Thread, run: Run) -> None:
     if call is not None:
         raise errors.RetryRejected(
             TranslatableMessage(
-                "{tool} must not be called twice, and this agent would start anew.", tool=call.name
+                "{tool} must not be called twice, and this agent would start from the beginning.",
+                tool=call.name,
             )
         )
 

@@ -219,7 +219,7 @@ def _check_not_partial(
     for row, _, decision in interrupts:
         if decision and decision.entrance in AGUI and row.interrupt_id not in interrupt_ids:
             raise errors.AlreadyDecided(
-                TranslatableMessage("This run was already resumed, with other answers.")
+                TranslatableMessage("This run was already resumed with other answers.")
             )
 
 
@@ -241,8 +241,8 @@ def _check_idle(thread: Thread) -> None:
     if latest and latest.status == RunStatus.INTERRUPTED:
         raise errors.PendingInterrupts(
             TranslatableMessage(
-                "This thread waits for answers to its interrupts; send them as `resume`, or answer "
-                "them in the inbox."
+                "This thread waits for answers to its interrupts. Send them as "
+                "`resume`, or answer them in the inbox."
             )
         )
     _check_not_busy(latest)
@@ -251,7 +251,9 @@ def _check_idle(thread: Thread) -> None:
 def _check_not_busy(latest: Run | None) -> None:
     if latest and latest.status in ACTIVE_RUN_STATUSES:
         raise errors.ThreadBusy(
-            TranslatableMessage("A run of this thread is still going on; wait for it or cancel it.")
+            TranslatableMessage(
+                "This thread already has an active run. Wait for it to finish, or cancel it."
+            )
         )
 
 

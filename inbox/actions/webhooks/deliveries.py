@@ -234,8 +234,6 @@ def _own(endpoint_id: UUID, actor: Actor) -> WebhookEndpoint:
     require(actor, endpoint.team_id, Permission.ADMIN)
     if endpoint.disabled_at is not None:
         raise errors.WebhookDisabled(
-            TranslatableMessage(
-                "This webhook is switched off, and nothing is sent to it: enable it first."
-            )
+            TranslatableMessage("This webhook is disabled. Enable it first.")
         )
     return endpoint

@@ -60,7 +60,7 @@ def add_webhook(
         return WebhookEndpoint.objects.get(pk=earlier), ""
     if WebhookEndpoint.objects.filter(team=team_id, removed_at=None).count() >= MAX_ENDPOINTS:
         text = TranslatableMessage(
-            "A team has up to {count} webhooks: remove one.", count=MAX_ENDPOINTS
+            "A team can have at most {count} webhooks. Remove one first.", count=MAX_ENDPOINTS
         )
         raise errors.InvalidValue(text, problems={"team": [text]})
     secret = _new_secret()

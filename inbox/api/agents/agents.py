@@ -74,7 +74,7 @@ class AgentSelfDescription(Schema):
 
 class ConnectionTest(Schema):
     found: ProbeResult
-    message: Annotated[str, example("The agent answers.")]
+    message: Annotated[str, example("The agent responded correctly.")]
     """The result, for people."""
     status: int | None
     content_type: TextOrNull

@@ -40,7 +40,7 @@ class Claim(Schema):
 class CommentInput(Schema):
     text: Annotated[
         str,
-        Text(MAX_COMMENT_CHARACTERS, r"\S", "There is nothing in this comment yet."),
+        Text(MAX_COMMENT_CHARACTERS, r"\S", "The comment is empty."),
         example("Kim has asked for it by phone."),
     ]
 

@@ -101,7 +101,7 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
     known = None if team_slug else Agent.objects.filter(slug=slug).first()
     if known is not None and permissions_in(actor, known.team_id, known.pk):
         return known.team_id
-    several = TranslatableMessage("Say which team gets the agent.")
+    several = TranslatableMessage("Choose a team for the agent.")
     return team_to_change(actor, team_slug, if_several=several)
 
 

@@ -91,7 +91,7 @@ def export_scope(actor: Actor, wanted: EntryFilter) -> ExportScope:
 
 
 def _team_for(actor: Actor, slug: str) -> Team:
-    problem = TranslatableMessage("You administer several teams: say whose trail it is to be.")
+    problem = TranslatableMessage("You administer several teams. Choose one.")
     return Team.objects.get(pk=team_to_change(actor, slug, if_several=problem))
 
 

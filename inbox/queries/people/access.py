@@ -160,10 +160,10 @@ def require_current(
     if actor.key_id is not None:
         key = _KEY.first(pk=actor.key_id)
         if key is None or not is_token_valid(key, actor.token_digest, now):
-            raise Unauthenticated(TranslatableMessage("This key has ended."))
+            raise Unauthenticated(TranslatableMessage("This key has expired or was revoked."))
         actor = replace(actor, scopes=key.permissions())
     elif actor.session_key and not live_sessions([actor.session_key]):
-        raise Unauthenticated(TranslatableMessage("You have been signed out: sign in again."))
+        raise Unauthenticated(TranslatableMessage("You have been signed out. Sign in again."))
     try:
         require(actor, team_id, permission, agent_id)
     except NotFound:
@@ -181,5 +181,7 @@ def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:
     """
     require(actor, team_id, permission)
     if actor.user_id is None:
-        raise Forbidden(TranslatableMessage("Only people do this; a machine decides at once."))
+        raise Forbidden(
+            TranslatableMessage("Only people can do this. API clients decide directly.")
+        )
     return actor.user_id

@@ -103,5 +103,5 @@ def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
 
 def team_for_webhook(actor: Actor, slug: str = "") -> UUID:
     """The team that gets a webhook; raises what `team_to_change` raises."""
-    several = TranslatableMessage("Say which team gets the webhook.")
+    several = TranslatableMessage("Choose a team for the webhook.")
     return team_to_change(actor, slug, if_several=several)

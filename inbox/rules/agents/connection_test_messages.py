@@ -14,38 +14,40 @@ def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
         return _of_status(report["status"])
     if found is ProbeResult.WRONG_TYPE:
         return TranslatableMessage(
-            "It answers, with {type} instead of server-sent events: the URL may be that of a page.",
+            "The response is {type} instead of server-sent events. The URL may "
+            "belong to a web page.",
             type=report["content_type"] or "?",
         )
     if found is ProbeResult.ADDRESS_REFUSED:
         return TranslatableMessage(
-            "{host} leads into a private network, where no agent is reached unless "
-            "SIGNOFF_PRIVATE_AGENT_HOSTS names it.",
+            "{host} is in a private network. Add it to SIGNOFF_PRIVATE_AGENT_HOSTS "
+            "to allow agents there.",
             host=report["host"],
         )
     if found is ProbeResult.UNKNOWN_HOST:
-        return TranslatableMessage("No name server knows {host}.", host=report["host"])
+        return TranslatableMessage("The host name {host} does not resolve.", host=report["host"])
     return _PLAIN[found]
 
 
 _PLAIN = {
-    ProbeResult.AGENT: TranslatableMessage("The agent answers."),
+    ProbeResult.AGENT: TranslatableMessage("The agent responded correctly."),
     ProbeResult.UNREACHABLE: TranslatableMessage(
-        "Nobody takes the connection: is the agent running, on that port?"
+        "The connection was refused. Is the agent running on that port?"
     ),
-    ProbeResult.TLS_FAILED: TranslatableMessage(
-        "There is no secure connection: its certificate is refused."
-    ),
+    ProbeResult.TLS_FAILED: TranslatableMessage("The agent's TLS certificate is not trusted."),
     ProbeResult.TIMED_OUT: TranslatableMessage(
-        "There was no answer within {count} seconds.", count=int(PROBE_SECONDS)
+        "The agent did not respond within {count} seconds.", count=int(PROBE_SECONDS)
     ),
     ProbeResult.COMPRESSED: TranslatableMessage(
-        "It compresses its answer, which it was not asked to."
+        "The response is compressed although compression was not requested."
     ),
-    ProbeResult.NO_EVENT: TranslatableMessage("It sends events, and they are none of AG-UI."),
-    ProbeResult.BROKE_OFF: TranslatableMessage("The connection was cut before anything was said."),
+    ProbeResult.NO_EVENT: TranslatableMessage("The response contains events, but no AG-UI events."),
+    ProbeResult.BROKE_OFF: TranslatableMessage(
+        "The connection was closed before any event arrived."
+    ),
     ProbeResult.HEADERS_UNREADABLE: TranslatableMessage(
-        "Its headers cannot be read any more, as the secret key is another one: give them anew."
+        "The stored headers cannot be decrypted because the secret key has changed. "
+        "Enter them again."
     ),
 }
 
@@ -53,22 +55,25 @@ _PLAIN = {
 def _of_status(status: int) -> TranslatableMessage:
     if status in (401, 403):
         return TranslatableMessage(
-            "It lets nobody in with these headers (status {status}): change them.", status=status
+            "The agent rejected these headers (status {status}). Change them.", status=status
         )
     if status in (404, 405):
         return TranslatableMessage(
-            "There is a server, and no agent at this URL (status {status}).", status=status
+            "The server responded, but there is no agent at this URL (status {status}).",
+            status=status,
         )
     if status in (400, 422):
         return TranslatableMessage(
-            "It refuses the input of the test (status {status}), as an agent may that is older "
-            "than AG-UI 1.0.",
+            "The agent rejected the test input (status {status}). Agents older than "
+            "AG-UI 1.0 may do that.",
             status=status,
         )
     if 300 <= status < 400:
         return TranslatableMessage(
-            "It leads to another address (status {status}), where nobody is followed: give that "
-            "one.",
+            "The URL redirects (status {status}), and redirects are not followed. "
+            "Enter the final URL.",
             status=status,
         )
-    return TranslatableMessage("It answers with an error (status {status}).", status=status)
+    return TranslatableMessage(
+        "The agent responded with an error (status {status}).", status=status
+    )

@@ -32,16 +32,14 @@ _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,50}")
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _PORTS = {"http": 80, "https": 443}
 _URLS = {
-    AddressProblem.NO_URL: TranslatableMessage("This is no URL."),
+    AddressProblem.NO_URL: TranslatableMessage("Enter a valid URL."),
     AddressProblem.SCHEME: TranslatableMessage(
-        "The URL has to begin with http:// or https:// and a host."
+        "The URL must start with http:// or https:// and a host."
     ),
     AddressProblem.CREDENTIALS: TranslatableMessage(
-        "Put credentials into headers: a URL is shown and logged."
+        "Put credentials in headers. URLs are displayed and logged."
     ),
-    AddressProblem.CHARACTERS: TranslatableMessage(
-        "The URL has characters that have to be encoded."
-    ),
+    AddressProblem.CHARACTERS: TranslatableMessage("Encode the special characters in the URL."),
 }
 
 
@@ -78,13 +76,11 @@ def plan_headers(
     """
     problems: dict[str, Any] = {}
     if not _SLUG.fullmatch(slug):
-        text = TranslatableMessage(
-            "A name has up to 50 letters, digits, - and _, and nothing else."
-        )
+        text = TranslatableMessage("A name can have up to 50 characters: letters, digits, - and _.")
         problems["name"] = [text]
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
         text = TranslatableMessage(
-            "A description has up to {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
+            "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
     if (wrong := _wrong_url(url)) is not None:
@@ -102,7 +98,7 @@ def plan_headers(
 
 
 _UNREADABLE = TranslatableMessage(
-    "What is kept cannot be read any more: the secret key is another one."
+    "The stored headers cannot be decrypted: the secret key has changed."
 )
 
 
@@ -119,8 +115,8 @@ def _with_values(
         wrong = _wrong_name(name, planned)
         if wrong is None and given is None and has_moved:
             wrong = TranslatableMessage(
-                "What is kept of {name} does not go to the new place: give its value again, or "
-                "leave the header out.",
+                "The stored value of {name} is not sent to the new address. Enter "
+                "the value again, or remove the header.",
                 name=name,
             )
         if wrong is None and value is None:
@@ -128,26 +124,30 @@ def _with_values(
             wrong = (
                 _UNREADABLE
                 if is_lost
-                else TranslatableMessage("Give the header {name} a value.", name=name)
+                else TranslatableMessage("Enter a value for the header {name}.", name=name)
             )
         if wrong is None and (
             len(value or "") > MAX_VALUE_CHARACTERS or not re.match(VALUE, value or "")
         ):
-            wrong = TranslatableMessage("The value of the header {name} cannot be sent.", name=name)
+            wrong = TranslatableMessage(
+                "The header {name} has a value that cannot be sent.", name=name
+            )
         if wrong is not None:
             problems[name] = wrong
         elif value is not None:
             planned[name] = value
     if len(wanted) > MAX_HEADERS:
         problems[""] = TranslatableMessage(
-            "At most {count} headers can be kept.", count=MAX_HEADERS
+            "At most {count} headers are allowed.", count=MAX_HEADERS
         )
     return planned, problems
 
 
 def _wrong_url(url: str) -> TranslatableMessage | None:
     if len(url) > MAX_URL_CHARACTERS:
-        return TranslatableMessage("A URL has up to {count} characters.", count=MAX_URL_CHARACTERS)
+        return TranslatableMessage(
+            "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS
+        )
     try:
         check_url(url)
     except AddressRefused as refused:
@@ -157,11 +157,11 @@ def _wrong_url(url: str) -> TranslatableMessage | None:
 
 def _wrong_name(name: str, others: Mapping[str, str]) -> TranslatableMessage | None:
     if not _NAME.fullmatch(name):
-        return TranslatableMessage("{name} is no name of a header.", name=repr(name[:40]))
+        return TranslatableMessage("{name} is not a valid header name.", name=repr(name[:40]))
     if name.lower() in _OURS:
-        return TranslatableMessage("The header {name} is not for you to set.", name=name)
+        return TranslatableMessage("The header {name} is reserved.", name=name)
     if name.lower() in {other.lower() for other in others}:
-        return TranslatableMessage("The header {name} is there twice.", name=name)
+        return TranslatableMessage("The header {name} is given twice.", name=name)
     return None
 
 

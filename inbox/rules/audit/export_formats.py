@@ -27,8 +27,8 @@ def check_number(count: int) -> None:
     if count > MAX_ENTRIES:
         raise InvalidValue(
             TranslatableMessage(
-                "These are {count} entries, and an export has up to {most}: "
-                "ask for fewer days, or for one agent.",
+                "The export would have {count} entries; the limit is {most}. Choose "
+                "fewer days or one agent.",
                 count=count,
                 most=MAX_ENTRIES,
             )

@@ -61,7 +61,7 @@ def mismatches(shown: Shown, entries: Sequence[Written]) -> list[TranslatableMes
     What is erased says nothing.
     """
     found = [
-        TranslatableMessage("Entry {seq} is not as it was written.", seq=entry.seq)
+        TranslatableMessage("Entry {seq} was modified after it was written.", seq=entry.seq)
         for entry in entries
         if not is_as_written(entry)
     ]
@@ -81,15 +81,15 @@ def mismatches(shown: Shown, entries: Sequence[Written]) -> list[TranslatableMes
 def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
     return {
         "proposed": TranslatableMessage(
-            "Entry {seq} says that something else was proposed.", seq=seq
+            "Entry {seq} records different proposed arguments.", seq=seq
         ),
         "approved": TranslatableMessage(
-            "Entry {seq} says that something else was approved.", seq=seq
+            "Entry {seq} records different approved arguments.", seq=seq
         ),
         "executed": TranslatableMessage(
-            "Entry {seq} says that something else was executed.", seq=seq
+            "Entry {seq} records different executed arguments.", seq=seq
         ),
-        "result": TranslatableMessage("Entry {seq} says that the result was another one.", seq=seq),
+        "result": TranslatableMessage("Entry {seq} records a different result.", seq=seq),
     }[name]
 
 

@@ -130,12 +130,23 @@ def _is_changed(candidate: BulkCandidate) -> bool:
 
 #: In the order in which they are reported.
 _OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], ...] = (
-    (_asks_for_more, TranslatableMessage("This asks for more than yes or no.")),
-    (_deceives, TranslatableMessage("Some characters of this deceive: look at it by itself.")),
-    (_is_masked, TranslatableMessage("Some of this is masked: look at it by itself.")),
-    (_is_long, TranslatableMessage("Not everything fits here: open it to read all of it.")),
+    (
+        _asks_for_more,
+        TranslatableMessage("This request needs more than approval. Review it on its own page."),
+    ),
+    (
+        _deceives,
+        TranslatableMessage("The request has suspicious characters. Review it on its own page."),
+    ),
+    (
+        _is_masked,
+        TranslatableMessage("Some values are masked. Review this request on its own page."),
+    ),
+    (_is_long, TranslatableMessage("Shortened here. Open the request to read all of it.")),
     (
         _is_changed,
-        TranslatableMessage("Another answer has changed these arguments: look at it by itself."),
+        TranslatableMessage(
+            "Another answer changed these arguments. Review this request on its own page."
+        ),
     ),
 )

@@ -41,7 +41,7 @@ def check_not_claimed(*, holder: Holder | None, actor: Actor, now: datetime) -> 
         return
     if holder.user_id != actor.user_id:
         raise errors.Claimed(
-            TranslatableMessage("{who} is working on this.", who=holder.name),
+            TranslatableMessage("{who} is reviewing this.", who=holder.name),
             by=holder.name,
             until=holder.until.isoformat(),
         )
@@ -58,7 +58,7 @@ def withdrawable_until(
     """
     if is_resumed:
         raise errors.AlreadyResumed(
-            TranslatableMessage("The run goes on with this answer: it cannot be taken back.")
+            TranslatableMessage("The run has resumed with this answer, so it cannot be withdrawn.")
         )
     return min((at for at in (resume_at, expires_at) if at), default=None)
 
@@ -81,25 +81,27 @@ def check_withdrawal(
         return
     if until == expires_at:
         raise errors.InterruptExpired(
-            TranslatableMessage("This has expired: the answer to it stays as it is.")
+            TranslatableMessage("This request has expired; its answer can no longer change.")
         )
-    raise errors.AlreadyResumed(TranslatableMessage("The time to take this answer back is over."))
+    raise errors.AlreadyResumed(TranslatableMessage("The answer can no longer be withdrawn."))
 
 
 def check_comment(text: str) -> None:
     """Raise InvalidValue unless the text can be kept as a comment."""
     if not text.strip():
-        raise errors.InvalidValue(TranslatableMessage("There is nothing in this comment yet."))
+        raise errors.InvalidValue(TranslatableMessage("The comment is empty."))
     if len(text) > MAX_COMMENT_CHARACTERS:
         raise errors.InvalidValue(
             TranslatableMessage(
-                "A comment has up to {most} characters; this one has {count}.",
+                "A comment can have at most {most} characters; this one has {count}.",
                 most=MAX_COMMENT_CHARACTERS,
                 count=len(text),
             )
         )
     if "\0" in text:
-        raise errors.InvalidValue(TranslatableMessage("A comment cannot hold the character NUL."))
+        raise errors.InvalidValue(
+            TranslatableMessage("A comment cannot contain the character NUL.")
+        )
 
 
 def check_request_expiry(hours: int) -> None:
@@ -107,7 +109,7 @@ def check_request_expiry(hours: int) -> None:
     if not 0 <= hours <= MAX_EXPIRY_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(
-                "Requests may expire after 1 to {longest} hours; 0 means that they do not expire.",
+                "Requests can expire after 1 to {longest} hours. 0 means no expiry.",
                 longest=MAX_EXPIRY_HOURS,
             )
         )

@@ -14,11 +14,9 @@ EDITED = "editedArgs"
 _OWN_NAMES = ("approved", EDITED, "reason")
 
 NOT_OFFERED = TranslatableMessage(
-    "The arguments cannot be changed: the response schema does not name `editedArgs`."
+    "The arguments cannot be edited: the response schema has no `editedArgs`."
 )
-_WRONG_FORM = TranslatableMessage(
-    "Send changed arguments as a whole in `editedArgs`, and nowhere else."
-)
+_WRONG_FORM = TranslatableMessage("Send changed arguments complete, in `editedArgs` only.")
 
 
 def offers_edits(schema: Mapping[str, Any] | None) -> bool:

@@ -78,11 +78,11 @@ def check_view(*, sent: str, shown: str, is_required: bool) -> None:
     if not sent:
         if is_required:
             raise errors.ViewDigestRequired(
-                TranslatableMessage("Send the view digest of the interrupt with the answer.")
+                TranslatableMessage("Send the interrupt's view digest with the answer.")
             )
     elif sent != shown:
         raise errors.ViewChanged(
-            TranslatableMessage("What was asked has changed since the page was loaded.")
+            TranslatableMessage("The request changed after the page was loaded.")
         )
 
 
@@ -90,5 +90,7 @@ def check_outside_of_inbox(*, inbox_only: bool) -> None:
     """Raise InboxOnly if the team takes answers from its inbox only."""
     if inbox_only:
         raise errors.InboxOnly(
-            TranslatableMessage("This team decides in the inbox only: open the request there.")
+            TranslatableMessage(
+                "This team requires decisions in the inbox. Open the request there."
+            )
         )

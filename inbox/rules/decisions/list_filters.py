@@ -142,7 +142,7 @@ def check_view_name(name: str) -> None:
     ):
         raise InvalidValue(
             TranslatableMessage(
-                "The name of a view has 1 to {most} characters, all of them visible.",
+                "The name of a view must have 1 to {most} visible characters.",
                 most=MAX_VIEW_NAME_CHARACTERS,
             )
         )

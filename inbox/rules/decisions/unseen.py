@@ -27,7 +27,7 @@ def check_masked_values_seen(unseen_sets: Collection[str], *, unseen: bool) -> N
     if unseen_sets and not unseen:
         raise MaskedNotSeen(
             TranslatableMessage(
-                "Some of this is masked. Reveal it, or approve it explicitly without seeing."
+                "Some values are masked. Reveal them, or approve explicitly without seeing them."
             ),
             masked=sorted(unseen_sets),
         )

@@ -18,10 +18,10 @@ class Permission(StrEnum):
 
 #: What whoever lacks a permission is told.
 MISSING_PERMISSION = {
-    Permission.READ: TranslatableMessage("This needs the permission to read."),
-    Permission.RUN: TranslatableMessage("This needs the permission to run."),
-    Permission.DECIDE: TranslatableMessage("This needs the permission to decide."),
-    Permission.ADMIN: TranslatableMessage("This needs the permission to admin."),
+    Permission.READ: TranslatableMessage("This requires the read permission."),
+    Permission.RUN: TranslatableMessage("This requires the run permission."),
+    Permission.DECIDE: TranslatableMessage("This requires the decide permission."),
+    Permission.ADMIN: TranslatableMessage("This requires the admin permission."),
 }
 
 

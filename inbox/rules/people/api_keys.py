@@ -43,7 +43,7 @@ def check_not_agent_key(actor: Actor) -> None:
         Forbidden.
     """
     if actor.agent_id is not None:
-        raise errors.Forbidden(TranslatableMessage("The key of an agent never decides."))
+        raise errors.Forbidden(TranslatableMessage("An agent's key cannot decide."))
 
 
 def check_key(
@@ -65,18 +65,19 @@ def check_key(
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
         problems["name"] = [
             TranslatableMessage(
-                "A name has 1 to {most} characters, all of them visible.", most=MAX_NAME_CHARACTERS
+                "A name must have 1 to {most} characters, all of them visible.",
+                most=MAX_NAME_CHARACTERS,
             )
         ]
     if not scopes:
-        problems["scopes"] = [TranslatableMessage("Choose what the key may do.")]
+        problems["scopes"] = [TranslatableMessage("Choose at least one scope for the key.")]
     elif of_agent and not set(scopes) <= AGENT_KEY_PERMISSIONS:
         problems["scopes"] = [
-            TranslatableMessage("The key of an agent may read and run, and nothing else.")
+            TranslatableMessage("An agent's key can have the scopes read and run only.")
         ]
     if days is not None and not 1 <= days <= MAX_DAYS:
         problems["expires_in_days"] = [
-            TranslatableMessage("A key works for 1 to {most} days, or for ever.", most=MAX_DAYS)
+            TranslatableMessage("A key can expire after 1 to {most} days, or never.", most=MAX_DAYS)
         ]
     if problems:
         raise errors.InvalidValue(next(iter(problems.values()))[0], problems=problems)
@@ -89,7 +90,8 @@ def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Per
     if beyond:
         raise errors.MoreThanOwn(
             TranslatableMessage(
-                "Nobody gives a key more than they may do: {beyond}.", beyond=", ".join(beyond)
+                "A key cannot have more scopes than the person who creates it: {beyond}.",
+                beyond=", ".join(beyond),
             ),
             beyond=beyond,
         )
@@ -101,7 +103,7 @@ def check_expiry_within_maker(
     """Raise MoreThanOwn if a key made by another key would outlive it."""
     if maker_ends_at is not None and (expires_at is None or expires_at > maker_ends_at):
         raise errors.MoreThanOwn(
-            TranslatableMessage("A key gives none that works longer than itself."),
+            TranslatableMessage("A key cannot create a key that expires after it."),
             beyond=["expires_in_days"],
         )
 
@@ -110,7 +112,7 @@ def check_overlap(hours: int) -> None:
     """Raise InvalidValue unless the token before may go on for so many hours."""
     if not 0 <= hours <= MAX_OVERLAP_HOURS:
         text = TranslatableMessage(
-            "The token before works on for 0 to {most} hours.", most=MAX_OVERLAP_HOURS
+            "The old token can expire after 0 to {most} hours.", most=MAX_OVERLAP_HOURS
         )
         raise errors.InvalidValue(text, problems={"overlap_hours": [text]})
 

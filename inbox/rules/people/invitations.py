@@ -31,10 +31,8 @@ class InvitationState(StrEnum):
 
 
 _ENDED = {
-    InvitationState.EXPIRED: TranslatableMessage(
-        "This invitation has expired: ask for another one."
-    ),
-    InvitationState.ACCEPTED: TranslatableMessage("This invitation was used already."),
+    InvitationState.EXPIRED: TranslatableMessage("This invitation has expired. Ask for a new one."),
+    InvitationState.ACCEPTED: TranslatableMessage("This invitation has already been used."),
     InvitationState.WITHDRAWN: TranslatableMessage("This invitation was withdrawn."),
 }
 
@@ -69,6 +67,7 @@ def check_room(open_count: int) -> None:
     """Raise InvalidValue if a team has as many invitations as it may have."""
     if open_count >= MAX_OPEN_INVITATIONS:
         text = TranslatableMessage(
-            "A team has up to {count} open invitations: withdraw one.", count=MAX_OPEN_INVITATIONS
+            "A team can have at most {count} open invitations. Withdraw one first.",
+            count=MAX_OPEN_INVITATIONS,
         )
         raise errors.InvalidValue(text, problems={"email": [text]})

@@ -18,7 +18,7 @@ def check_execution_hours(hours: int) -> None:
     if not 1 <= hours <= MAX_EXECUTION_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(
-                "Approvals lapse after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
+                "Approvals can expire after 1 to {most} hours.", most=MAX_EXECUTION_HOURS
             )
         )
 

@@ -21,13 +21,15 @@ def check_team(*, name: str | None, slug: str | None = None) -> None:
     ):
         problems["name"] = [
             TranslatableMessage(
-                "A name has 1 to {most} characters, all of them visible.", most=MAX_NAME_CHARACTERS
+                "A name must have 1 to {most} characters, all of them visible.",
+                most=MAX_NAME_CHARACTERS,
             )
         ]
     if slug is not None and not (len(slug) <= MAX_SLUG_CHARACTERS and re.match(SLUG, slug)):
         problems["slug"] = [
             TranslatableMessage(
-                "An address is made of small letters, digits, - and _: {most} at most.",
+                "An address can have at most {most} characters: lowercase letters, "
+                "digits, - and _.",
                 most=MAX_SLUG_CHARACTERS,
             )
         ]
@@ -46,6 +48,6 @@ def check_admin_stays(*, before: Role, after: Role | None, other_admins: int) ->
     if before is Role.ADMIN and after is not Role.ADMIN and not other_admins:
         raise errors.LastAdmin(
             TranslatableMessage(
-                "The last administrator of a team stays: make somebody else one first."
+                "A team needs at least one admin. Make someone else an admin first."
             )
         )

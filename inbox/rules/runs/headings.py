@@ -36,23 +36,23 @@ def check_headings(written: Mapping[str, str]) -> None:
     """
     if len(written) > MAX_HEADINGS:
         raise InvalidValue(
-            TranslatableMessage("A team has {most} headings at most.", most=MAX_HEADINGS),
+            TranslatableMessage("A team can have at most {most} headings.", most=MAX_HEADINGS),
         )
     for name, text in written.items():
         if not _is_line(name, MAX_NAME_CHARACTERS) or "=" in name:
             problem = TranslatableMessage(
-                "A heading is for a tool or a kind: 1 to {most} visible characters, without =.",
+                "A heading belongs to a tool or a kind: 1 to {most} visible characters, without =.",
                 most=MAX_NAME_CHARACTERS,
             )
         elif not _is_line(text, MAX_TEXT_CHARACTERS):
             problem = TranslatableMessage(
-                "The heading of {name} has 1 to {most} visible characters, in one line.",
+                "The heading of {name} must have 1 to {most} visible characters in one line.",
                 name=name,
                 most=MAX_TEXT_CHARACTERS,
             )
         elif re.search(r"[{}]", _PLACE.sub("", text)):
             problem = TranslatableMessage(
-                "The braces in the heading of {name} do not name an argument, as in {example}.",
+                "The heading of {name} has braces that do not name an argument, as {example} does.",
                 name=name,
                 example="{amount}",
             )

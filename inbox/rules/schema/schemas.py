@@ -38,7 +38,9 @@ MAX_DEPTH = 24
 MAX_PROBLEMS = 20
 #: Characters that the errors of one value may copy in the worst case.
 MAX_COPIED = 32 * 1024 * 1024
-TOO_LARGE_TO_SAY = TranslatableMessage("It does not fit the schema, and is too large to say where.")
+TOO_LARGE_TO_SAY = TranslatableMessage(
+    "The value does not match the schema, and is too large to locate the error."
+)
 #: What an approval looks like where the agent did not say: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
@@ -220,7 +222,7 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
         pointer, text = problems[0]
         what = f"{pointer or 'the answer'}: {text}"
         raise InvalidPayload(
-            TranslatableMessage("The answer does not fit what was asked: {what}", what=what),
+            TranslatableMessage("The answer does not match the response schema: {what}", what=what),
             problems=[{"pointer": where, "message": what} for where, what in problems],
         )
 

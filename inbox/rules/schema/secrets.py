@@ -193,7 +193,7 @@ def check_no_masks(value: Any, allowed: Iterable[str] = ()) -> None:
     if masks and not masks <= frozenset(allowed):
         raise InvalidPayload(
             TranslatableMessage(
-                "A mask stands where a value should. Write the value, or leave it as it was."
+                "The value contains a mask. Enter the real value, or leave it unchanged."
             )
         )
 

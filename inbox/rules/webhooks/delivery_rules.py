@@ -70,13 +70,13 @@ class DeliveryProblem(StrEnum):
 _PROBLEMS = {
     DeliveryProblem.TIMEOUT: TranslatableMessage("The receiver did not answer in time."),
     DeliveryProblem.UNREACHABLE: TranslatableMessage("The receiver cannot be reached."),
-    DeliveryProblem.PRIVATE: TranslatableMessage("The URL leads into a private network."),
-    DeliveryProblem.CLEAR: TranslatableMessage("Nothing is sent in clear beyond our own network."),
+    DeliveryProblem.PRIVATE: TranslatableMessage("The URL points to a private network."),
+    DeliveryProblem.CLEAR: TranslatableMessage("Use https:// outside of your own network."),
     DeliveryProblem.UNREADABLE: TranslatableMessage(
-        "The secret cannot be read any more: make a new one."
+        "The secret cannot be decrypted. Create a new one."
     ),
     DeliveryProblem.BROKEN: TranslatableMessage(
-        "It could not be sent; the log of the worker has the error."
+        "The message could not be sent. The worker's log has the error."
     ),
 }
 
@@ -157,11 +157,13 @@ def check_endpoint(
         problems["url"] = [wrong]
     known = [kind.value for kind in EventType]
     if not event_types or not set(event_types) <= set(known):
-        text = TranslatableMessage("Choose events from these: {known}.", known=", ".join(known))
+        text = TranslatableMessage(
+            "Choose at least one of these events: {known}.", known=", ".join(known)
+        )
         problems["events"] = [text]
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
         text = TranslatableMessage(
-            "A description has up to {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
+            "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
     if problems:
@@ -170,20 +172,20 @@ def check_endpoint(
 
 
 _URLS = {
-    AddressProblem.NO_URL: TranslatableMessage("This is no URL."),
+    AddressProblem.NO_URL: TranslatableMessage("Enter a valid URL."),
     AddressProblem.CREDENTIALS: TranslatableMessage(
-        "A URL is shown and logged: it cannot hold a password."
+        "Remove the password: URLs are displayed and logged."
     ),
-    AddressProblem.CHARACTERS: TranslatableMessage(
-        "The URL has characters that have to be encoded."
-    ),
+    AddressProblem.CHARACTERS: TranslatableMessage("Encode the special characters in the URL."),
 }
-_HTTPS = TranslatableMessage("The URL has to begin with https:// and a host.")
+_HTTPS = TranslatableMessage("The URL must start with https:// and a host.")
 
 
 def _wrong_url(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
     if len(url) > MAX_URL_CHARACTERS:
-        return TranslatableMessage("A URL has up to {count} characters.", count=MAX_URL_CHARACTERS)
+        return TranslatableMessage(
+            "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS
+        )
     try:
         check_url(url)
     except AddressRefused as refused:

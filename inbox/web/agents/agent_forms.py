@@ -58,7 +58,7 @@ class Typed:
         names = [row.name for row in wanted]
         for name in names:
             if names.count(name) > 1:
-                text = TranslatableMessage("The header {name} is there twice.", name=name)
+                text = TranslatableMessage("The header {name} is given twice.", name=name)
                 raise errors.InvalidInput(text, problems={"headers": {name: [text]}})
         return {row.name: row.value for row in wanted}
 

@@ -23,12 +23,12 @@ from inbox.web.base.translate import say
 
 _DIALECTS = {
     "canonical": "AG-UI 1.0",
-    "draft": gettext_noop("AG-UI, draft of 2025"),
+    "draft": gettext_noop("AG-UI, 2025 draft"),
     "langgraph": "LangGraph",
     "mastra": "Mastra",
     "google": "Google ADK",
     "microsoft": "Microsoft Agent Framework",
-    "results": gettext_noop("AG-UI 1.0, with calls that wait for a result"),
+    "results": gettext_noop("AG-UI 1.0, with tool calls that wait for a result"),
 }
 
 
@@ -122,7 +122,11 @@ def _tested(place: AgentLocation) -> Tested | None:
         return None
     is_fine = report["found"] == "agent"
     if not place.may_change:
-        sentence = gettext("The agent answers.") if is_fine else gettext("It cannot be reached.")
+        sentence = (
+            gettext("The agent responded correctly.")
+            if is_fine
+            else gettext("The agent cannot be reached.")
+        )
         return Tested(is_fine, place.tested_at, sentence, "", [], [])
     told = report["told"] or {}
     return Tested(
@@ -140,12 +144,12 @@ def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str
     kind = f"({told['type']})" if told.get("type") else ""
     said = list(dict.fromkeys(report["events"]))[:_EVENTS]
     facts = [
-        (gettext("Protocol version"), report["protocol_version"] or gettext("It does not say.")),
+        (gettext("Protocol version"), report["protocol_version"] or gettext("Not reported.")),
         (gettext("Dialect"), _dialect(report["dialect"])),
-        (gettext("Calls itself"), escape_invisible(f"{who} {kind}".strip())),
-        (gettext("Said"), ", ".join(said)),
+        (gettext("Reported name"), escape_invisible(f"{who} {kind}".strip())),
+        (gettext("Response"), ", ".join(said)),
         (gettext("Test input"), _reaction(report)),
-        (gettext("Took"), gettext("{count} ms").format(count=report["milliseconds"])),
+        (gettext("Duration"), gettext("{count} ms").format(count=report["milliseconds"])),
     ]
     return [(name, text) for name, text in facts if text]
 
@@ -153,17 +157,17 @@ def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str
 def _reaction(report: Mapping[str, Any]) -> str:
     """What it made of an input that it can do nothing with."""
     if report["refused"]:
-        return gettext("It was refused, which is right: the agent never asked that.")
+        return gettext("Passed: the agent rejected an unknown answer.")
     if report["error"]:
-        return gettext("It failed: {error}").format(error=escape_invisible(report["error"]))
+        return gettext("Failed: {error}").format(error=escape_invisible(report["error"]))
     if report["began_to_work"]:
-        return gettext("The agent began to work on nothing, and was hung up on.")
-    return gettext("The agent finished at once.") if "RUN_FINISHED" in report["events"] else ""
+        return gettext("The agent started working on an empty input and was disconnected.")
+    return gettext("The agent finished immediately.") if "RUN_FINISHED" in report["events"] else ""
 
 
 def _dialect(name: str) -> str:
     if not name:
-        return gettext("It shows when the agent asks first; all of them are understood.")
+        return gettext("Known after the agent's first request. All dialects are supported.")
     return gettext(_DIALECTS[name])
 
 

@@ -22,7 +22,7 @@ from inbox.web.base.translate import say
 def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     wanted, ignored = EntryFilter.from_query(request.POST.dict())
     if ignored:
-        problem = gettext("Some of what this was narrowed to was not understood.")
+        problem = gettext("The export has unknown filters.")
         return _refuse(request, actor, wanted, problem)
     try:
         made = origin.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))

@@ -79,7 +79,7 @@ def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
         "by": [(ident, escape_invisible(name)) for ident, name in deciders],
         "decision": [
             *((verdict.value, gettext(VERDICTS[verdict][0])) for verdict in ToolCallOutcome),
-            (UNDECIDED, gettext("Undecided, or not asked about")),
+            (UNDECIDED, gettext("No decision")),
         ],
         "agent": [(slug, slug) for slug in agents],
         "team": [(slug, escape_invisible(name)) for slug, name in teams],

@@ -29,11 +29,11 @@ VERDICTS = {
 }
 STATES = {
     ToolCallState.PROPOSED: gettext_noop("Not started"),
-    ToolCallState.STARTED: gettext_noop("Going on"),
+    ToolCallState.STARTED: gettext_noop("Running"),
     ToolCallState.SETTLED: gettext_noop("Done"),
     ToolCallState.IN_DOUBT: gettext_noop("In doubt"),
     ToolCallState.NOT_RUN: gettext_noop("Not run"),
-    ToolCallState.LAPSED: gettext_noop("Approval lapsed"),
+    ToolCallState.LAPSED: gettext_noop("Approval expired"),
 }
 #: How a person or a machine had signed in, as the trail names it; others stand as they are.
 _METHODS = {

@@ -122,7 +122,7 @@ def _sets(
         Arguments(
             gettext("Approved"),
             secrets.text(row.approved_args) if is_approved else "",
-            "" if is_approved else gettext("Nobody has approved this."),
+            "" if is_approved else gettext("Not approved."),
             digest(row.approved_args) if is_approved else "",
             shown_changes(proposed, approved, secrets) if is_approved else (),
             reveals.get("approved"),
@@ -137,14 +137,20 @@ def _executed(
     """What the tool was given, by the entry of the last start: the row of the call has no own."""
     title = gettext("Executed")
     if start is None:
-        return Arguments(title, "", gettext("The trail tells of no start."), "", ())
+        return Arguments(title, "", gettext("The audit trail has no entry for the start."), "", ())
     known, args = start["digest"], start["args"]
     if not isinstance(args, str):
-        note = gettext("Only the digest is kept.") if known else gettext("Erased from the trail.")
+        note = (
+            gettext("Only the digest is stored.")
+            if known
+            else gettext("Erased from the audit trail.")
+        )
         return Arguments(title, "", note, known, ())
     try:
         value = json.loads(args)
     except ValueError:
-        return Arguments(title, secrets.text(args), gettext("This is no JSON."), known, (), reveal)
+        return Arguments(
+            title, secrets.text(args), gettext("The value is not valid JSON."), known, (), reveal
+        )
     changes = shown_changes(approved, value, secrets)
     return Arguments(title, secrets.text(args), "", known, changes, reveal)

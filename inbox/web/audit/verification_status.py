@@ -48,28 +48,28 @@ def badge_for(actor: Actor) -> Badge:
 
 def _unverified(found: VerificationRun | None) -> Badge:
     says = (
-        gettext("The trail has not been verified yet.")
+        gettext("The audit trail has not been verified yet.")
         if found is None
-        else gettext("The trail has not been verified for an hour or longer.")
+        else gettext("The audit trail has not been verified for an hour or more.")
     )
-    note = gettext("That is done every few minutes where Signoff runs, by a process with its key.")
+    note = gettext("A process with the signing key does this every few minutes where Signoff runs.")
     return Badge("warn", says, found.at if found else None, "", None, [note], [])
 
 
 def _verdict(found: VerificationRun) -> str:
     if found.verdict == "intact":
-        return gettext("The trail is intact.")
+        return gettext("The audit trail is intact.")
     if found.verdict == "tampered":
-        return gettext("The trail has been tampered with.")
-    return gettext("Whether the trail is intact cannot be told.")
+        return gettext("The audit trail has been tampered with.")
+    return gettext("The integrity of the audit trail is unknown.")
 
 
 def _basis(found: VerificationRun) -> str:
     if not found.size:
-        return gettext("There is no checkpoint that it could rest on.")
+        return gettext("There is no checkpoint to verify against.")
     return gettext(
-        "{reached} entries were verified against the checkpoint of {size}, with the root {root}…, "
-        "signed by {key}:"
+        "{reached} entries verified against the checkpoint of {size} with root "
+        "{root}…, signed by {key}:"
     ).format(
         reached=found.reached,
         size=found.size,
@@ -83,26 +83,25 @@ def _notes(found: VerificationRun) -> list[str]:
     if found.verdict == "tampered":
         notes.append(
             gettext(
-                "Change nothing. Keep copies of the database and of the file of checkpoints, and "
-                "run manage.py audit_verify beside them; docs/audit.md says what it tells."
+                "Do not change anything. Copy the database and the checkpoint file, "
+                "then run manage.py audit_verify on the copies. docs/audit.md "
+                "explains its messages."
             )
         )
     if found.size and not found.is_outside:
-        notes.append(gettext("No checkpoint outside of the database vouches for this."))
+        notes.append(gettext("No external checkpoint yet."))
     return notes
 
 
 def _shown(place: VerificationProblem) -> tuple[str, str]:
     if not place.where:
-        return gettext("In what belongs to others."), ""
+        return gettext("In data of other teams."), ""
     if place.seq is None:
         problem = say_problem(place.problem) if place.problem else gettext("it cannot be read")
         return capfirst(f"{say_place(place.where)}: {problem}"), ""
     problem = say_problem(place.problem)
     if place.thread_id is None:
-        return gettext("Entry {seq} of a team: {problem}").format(
-            seq=place.seq, problem=problem
-        ), ""
-    says = gettext("Entry {seq} of a thread: {problem}").format(seq=place.seq, problem=problem)
+        return gettext("Team entry {seq}: {problem}").format(seq=place.seq, problem=problem), ""
+    says = gettext("Thread entry {seq}: {problem}").format(seq=place.seq, problem=problem)
     history = reverse("audit_history", args=[place.thread_id])
     return says, f"{history}?after={max(0, place.seq - 1)}"

@@ -7,28 +7,27 @@ def words() -> dict[str, str]:
     """The texts by name; `{…}` stands for what the script fills in."""
     return {
         "live": gettext("Live"),
-        "online": gettext("Live, {count} people here"),
+        "online": gettext("Live, {count} online"),
         "reconnecting": gettext("Reconnecting"),
         "signedOut": gettext("Signed out"),
         "copied": gettext("Copied"),
         "now": gettext("now"),
         "justNow": gettext("just now"),
         "left": gettext("{time} left"),
-        "oneHere": gettext("{names} is looking at this"),
-        "manyHere": gettext("{names} are looking at this"),
+        "oneHere": gettext("{names} is viewing this"),
+        "manyHere": gettext("{names} are viewing this"),
         "decided": gettext("{who} has just decided this."),
-        "chooseButton": gettext("Choose a button: a note alone decides nothing."),
-        "newRequest": gettext("A new request waits for you"),
-        "noConnection": gettext("There is no connection to the server. Your text is still here."),
+        "chooseButton": gettext("Choose a button. A note alone does not decide."),
+        "newRequest": gettext("New request"),
+        "noConnection": gettext("No connection to the server. Your text is kept."),
         "mustSignIn": gettext(
-            "You are signed out. Sign in in another tab, then send this again: your text is still "
-            "here."
+            "You are signed out. Sign in in another tab, then send this again. Your text is kept."
         ),
         "notAllowed": gettext(
-            "You are not allowed to decide this, or the page is too old. Your text is still here."
+            "You don't have permission to decide, or this page has expired. Your text is kept."
         ),
-        "notThere": gettext("This is not there any more, or not yours to see."),
+        "notThere": gettext("This no longer exists, or you don't have access."),
         "broken": gettext(
-            "The server had a problem. See whether this was decided before you try again."
+            "The server had a problem. Check whether the request was decided before you try again."
         ),
     }

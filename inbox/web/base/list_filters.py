@@ -18,7 +18,7 @@ STATES = {
     ListState.DECIDED: gettext_noop("Decided"),
     ListState.CANCELLED: gettext_noop("Cancelled"),
     ListState.EXPIRED: gettext_noop("Expired"),
-    ListState.ALL: gettext_noop("Everything"),
+    ListState.ALL: gettext_noop("All requests"),
 }
 SORTS = {
     Sort.DUE: gettext_noop("Soonest to expire"),
@@ -122,7 +122,7 @@ class Asked:
             "tool": wanted.tool,
             "reason": wanted.reason,
             "team": wanted.team,
-            "mine": gettext("mine") if wanted.mine else "",
+            "mine": gettext("claimed or decided by me") if wanted.mine else "",
             "expiring": gettext("in the next ten minutes") if wanted.expiring else "",
             "text": wanted.text,
         }

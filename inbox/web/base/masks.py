@@ -10,7 +10,7 @@ from inbox.rules.schema.secrets import Path
 from inbox.rules.text.safe_text import escape_invisible
 
 TITLES = {
-    "request": gettext_noop("What the agent says beside"),
+    "request": gettext_noop("Context from the agent"),
     "arguments": gettext_noop("Arguments"),
     "answer": gettext_noop("Answer sent to the agent"),
     "proposed": gettext_noop("Proposed"),

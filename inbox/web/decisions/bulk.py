@@ -116,11 +116,11 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
 
 def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
     if answer is None:
-        return gettext("Choose one of the buttons: nothing was decided.")
+        return gettext("Choose one of the buttons. Nothing was decided.")
     if not ticked:
-        return gettext("Nothing is ticked, so nothing was decided.")
+        return gettext("Nothing is selected, so nothing was decided.")
     if len(note) > _NOTE_CHARACTERS:
-        return gettext("A note has up to {count} characters: nothing was decided.").format(
+        return gettext("A note can have at most {count} characters. Nothing was decided.").format(
             count=_NOTE_CHARACTERS
         )
     return ""

@@ -94,14 +94,14 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
     claim = claim_on(row, now)
     reasons = (
         (verdict is not None, f"{verdict.short}." if verdict else ""),
-        (not row.may_decide, gettext("You look on in this team: its reviewers and admins decide.")),
+        (not row.may_decide, gettext("View only. Reviewers and admins of this team can decide.")),
         (
             row.expires_at is not None and row.expires_at <= now,
-            gettext("The time for an answer is over."),
+            gettext("The request has expired."),
         ),
         (
             claim is not None and claim.user_id != me,
-            gettext("{who} has claimed this.").format(who=claim.user.display_name) if claim else "",
+            gettext("Claimed by {who}.").format(who=claim.user.display_name) if claim else "",
         ),
     )
     why = next((words for applies, words in reasons if applies), "")

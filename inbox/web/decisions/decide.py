@@ -93,7 +93,9 @@ def _refuse(
 def _refused(card: Card, refusal: errors.RequestRejected) -> Refused:
     # Who was too late has nothing left to correct, whatever else was wrong with the answer.
     if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
-        return Refused(410, gettext("This has expired."), gettext("Your answer was not sent."))
+        return Refused(
+            410, gettext("This request has expired."), gettext("Your answer was not sent.")
+        )
     if card.row.status != InterruptStatus.OPEN:
         return Refused(409, "", gettext("Your answer was not sent."))
     if isinstance(refusal, errors.Claimed):
@@ -101,16 +103,17 @@ def _refused(card: Card, refusal: errors.RequestRejected) -> Refused:
             409,
             say(refusal.message),
             gettext(
-                "Your answer was not sent, and is still in the form. Take the request over, or "
-                "wait until it is free."
+                "Your answer was not sent and is still in the form. Take over the "
+                "request, or wait until it is released."
             ),
         )
     if isinstance(refusal, errors.ViewChanged):
         return Refused(
             409,
-            gettext("What is asked has changed since you opened this page."),
+            gettext("The request changed after you opened this page."),
             gettext(
-                "Your answer was not sent. Look at it again: what you wrote is still in the form."
+                "Your answer was not sent and is still in the form. Please review "
+                "the request again."
             ),
         )
     return Refused(

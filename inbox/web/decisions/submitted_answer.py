@@ -43,13 +43,15 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
         case ("answer", False) if not sheet.asks_yes_no:
             _check_looked_at(sheet, posted)
             return EntryStatus.RESOLVED, _answer(sheet, posted)
-    raise InvalidPayload(gettext("Choose one of the buttons: this is no answer to what was asked."))
+    raise InvalidPayload(
+        gettext("Choose one of the buttons. This request does not accept that answer.")
+    )
 
 
 def _answer(sheet: Sheet, posted: Posted) -> Any:
     """Return the value that was asked for; nothing is made up for one that is not there."""
     if sheet.answer is None:
-        raise InvalidPayload(gettext("This page does not fit the request. Reload it."))
+        raise InvalidPayload(gettext("This page is out of date. Reload it."))
     reading = sheet.answer.read(posted.data)
     if reading.problems:
         raise AnswerWrong(reading.problems)
@@ -61,7 +63,7 @@ def _answer(sheet: Sheet, posted: Posted) -> Any:
 
 
 def _nothing_said(form: Form) -> Problem:
-    text = gettext("There is no answer yet: nothing is sent in your place.")
+    text = gettext("Enter an answer.")
     return Problem(f"f-{form.name}", "", form.root.label, text)
 
 
@@ -85,12 +87,12 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
                     NOTE_ID,
                     "/reason",
                     gettext("Note"),
-                    gettext("Write a note: the agent asks why."),
+                    gettext("Enter a note. The agent requires one."),
                 )
             ]
         )
     if note.strip() and answer["approved"] and sheet.notes_rejections_only:
-        text = gettext("A note goes with a rejection only. Remove it to approve.")
+        text = gettext("Notes are sent with a rejection only. Remove the note to approve.")
         raise AnswerWrong([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
     said = {"reason": note} if note.strip() else {}
     asked = more if isinstance(more, Mapping) else {}
@@ -118,7 +120,7 @@ def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
             field_id,
             "",
             gettext("A long value"),
-            gettext("Open it and read it before you approve."),
+            gettext("Read the whole text before you approve."),
         )
         for field_id in sheet.folded
         if field_id not in posted.opened
@@ -129,7 +131,7 @@ def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
                 SEEN_ID,
                 "",
                 gettext("Hidden characters"),
-                gettext("Look at them and say so before you approve."),
+                gettext("Check them and confirm before you approve."),
             )
         )
     if problems:

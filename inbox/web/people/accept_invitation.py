@@ -34,9 +34,7 @@ class NewAccount(forms.Form):
         validators=[UnicodeUsernameValidator()],
         error_messages={"required": _("Choose a user name.")},
     )
-    name = forms.CharField(
-        max_length=150, error_messages={"required": _("Say what you are called.")}
-    )
+    name = forms.CharField(max_length=150, error_messages={"required": _("Enter your name.")})
     password = forms.CharField(
         max_length=4096, strip=False, error_messages={"required": _("Choose a password.")}
     )
@@ -44,7 +42,7 @@ class NewAccount(forms.Form):
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
         if "@" in name:  # somebody else's address would be a name to sign in with
-            raise forms.ValidationError(gettext("A user name has no @."))
+            raise forms.ValidationError(gettext("A user name cannot contain @."))
         return name
 
     def clean_password(self) -> str:

@@ -45,18 +45,20 @@ _MISMATCH: Final = _("Enter a correct username and password.")
 #: What pages say after something was done, by django-allauth's name of it; it says no more.
 _SAID: Final = {
     "account/messages/password_changed.txt": gettext_noop(
-        "Your password was changed. Everywhere else you are signed out."
+        "Your password was changed. Your other sessions were ended."
     ),
     "account/messages/email_confirmation_sent.txt": gettext_noop(
-        "A mail is on its way to {email}. Open the link in it."
+        "We sent a mail to {email}. Open the link in it."
     ),
     "account/messages/email_confirmed.txt": gettext_noop("{email} is confirmed."),
     "account/messages/email_deleted.txt": gettext_noop("{email} was removed."),
     "account/messages/cannot_delete_primary_email.txt": gettext_noop(
-        "{email} is your first address: make another one the first before."
+        "{email} is your primary address. Make another address primary first."
     ),
-    "account/messages/primary_email_set.txt": gettext_noop("Mails go to another address now."),
-    "account/messages/unverified_primary_email.txt": gettext_noop("Confirm that address first."),
+    "account/messages/primary_email_set.txt": gettext_noop(
+        "Account mails now go to another address."
+    ),
+    "account/messages/unverified_primary_email.txt": gettext_noop("Confirm the address first."),
     "mfa/messages/totp_activated.txt": gettext_noop("The authenticator app was added."),
     "mfa/messages/totp_deactivated.txt": gettext_noop("The authenticator app was removed."),
     "mfa/messages/webauthn_added.txt": gettext_noop("The passkey was added."),
@@ -64,7 +66,7 @@ _SAID: Final = {
 }
 #: As long as AXES_COOLOFF_TIME.
 _LOCK_SECONDS: Final = 15 * 60
-_INACTIVE: Final = gettext_noop("This account is switched off.")
+_INACTIVE: Final = gettext_noop("This account is deactivated.")
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -72,14 +74,14 @@ class AccountAdapter(DefaultAccountAdapter):
         **DefaultAccountAdapter.error_messages,
         "username_password_mismatch": _MISMATCH,
         "email_password_mismatch": _MISMATCH,
-        "incorrect_password": _("This is not your password."),
-        "enter_current_password": _("This is not your password."),
-        "incorrect_code": _("This is no code that counts now."),
-        "too_many_login_attempts": _("There were too many attempts. Try again in five minutes."),
-        "rate_limited": _("There were too many attempts. Try again in five minutes."),
-        "duplicate_email": _("This address is yours already."),
-        "max_email_addresses": _("There are %d addresses at most."),
-        "invalid_password_reset": _("This link was used, or is too old."),
+        "incorrect_password": _("That password is wrong."),
+        "enter_current_password": _("That password is wrong."),
+        "incorrect_code": _("That code is wrong or has expired."),
+        "too_many_login_attempts": _("Too many attempts. Try again in five minutes."),
+        "rate_limited": _("Too many attempts. Try again in five minutes."),
+        "duplicate_email": _("You have already added this address."),
+        "max_email_addresses": _("You can have at most %d addresses."),
+        "invalid_password_reset": _("This link has been used or has expired."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -41,19 +41,19 @@ LIVES = {
     "30": gettext_noop("30 days"),
     "90": gettext_noop("90 days"),
     "365": gettext_noop("1 year"),
-    "": gettext_noop("No end: it works until somebody revokes it"),
+    "": gettext_noop("No expiry, until revoked"),
 }
 OVERLAPS = {
-    "0": gettext_noop("Not at all: it ends now, as it has to if it has leaked"),
+    "0": gettext_noop("Immediately (if the token has leaked)"),
     "1": gettext_noop("1 hour"),
     "24": gettext_noop("24 hours"),
     "168": gettext_noop("7 days"),
 }
 KEEP = "keep"
 _STATES = {
-    KeyState.WORKING: (gettext_noop("Works"), "ok", "circle-check"),
+    KeyState.WORKING: (gettext_noop("Active"), "ok", "circle-check"),
     KeyState.UNUSED: (gettext_noop("Never used"), "warn", "circle-dashed"),
-    KeyState.ENDING: (gettext_noop("Ends soon"), "warn", "timer"),
+    KeyState.ENDING: (gettext_noop("Expires soon"), "warn", "timer"),
     KeyState.EXPIRED: (gettext_noop("Expired"), "bad", "timer-off"),
     KeyState.REVOKED: (gettext_noop("Revoked"), "line", "circle-x"),
 }
@@ -172,7 +172,7 @@ def _show_key(
         "token": token,
         "notice": notice,
         "overlaps": _choices(OVERLAPS, str(DEFAULT_OVERLAP_HOURS)),
-        "lives": [(KEEP, gettext("As it is now"), True), *_choices(LIVES, None)],
+        "lives": [(KEEP, gettext("Unchanged"), True), *_choices(LIVES, None)],
         **frame_of(actor, team_access(actor, row.team.slug), "keys"),
     }
     return show(request, actor, "team_key.html", context, section="teams", status=status)

@@ -23,11 +23,11 @@ from inbox.web.people.teams import ROLES, frame_of
 
 _EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
 _MAILS = {
-    MailState.NONE: (gettext_noop("Link was shown"), "line", "link"),
+    MailState.NONE: (gettext_noop("Link displayed"), "line", "link"),
     # The process that sends it tells at once; whatever stays like this was lost with it.
-    MailState.SENDING: (gettext_noop("Perhaps not sent"), "warn", "circle-dashed"),
+    MailState.SENDING: (gettext_noop("May not have been sent"), "warn", "circle-dashed"),
     MailState.SENT: (gettext_noop("Sent"), "ok", "mail"),
-    MailState.FAILED: (gettext_noop("Could not be sent"), "bad", "circle-alert"),
+    MailState.FAILED: (gettext_noop("Sending failed"), "bad", "circle-alert"),
 }
 
 

@@ -12,38 +12,48 @@ log = structlog.get_logger(__name__)
 #: By django-allauth's name of the mail: its subject, and what it says.
 _MAILS: Final = {
     "account/email/password_reset_key": (
-        gettext_noop("Your password for Signoff"),
+        gettext_noop("Reset your Signoff password"),
         gettext_noop(
-            "Somebody, probably you, has asked for another password for {username}.\n\n"
-            "Open this to choose one:\n{password_reset_url}\n\n"
-            "If it was not you, there is nothing to do."
+            "Someone, probably you, asked to reset the password for {username}.\n"
+            "\n"
+            "Open this link to choose a new password:\n"
+            "{password_reset_url}\n"
+            "\n"
+            "If this was not you, ignore this mail."
         ),
     ),
     "account/email/email_confirmation": (
         gettext_noop("Confirm your e-mail address for Signoff"),
         gettext_noop(
-            "{user.username} gave this e-mail address.\n\n"
-            "Open this to confirm that it is yours:\n{activate_url}\n\n"
-            "If it was not you, there is nothing to do."
+            "{user.username} added this e-mail address to their account.\n"
+            "\n"
+            "Open this link to confirm that it is yours:\n"
+            "{activate_url}\n"
+            "\n"
+            "If this was not you, ignore this mail."
         ),
     ),
 }
 #: News of what was done to an account.
 _NEWS: Final = {
     "account/email/password_changed": gettext_noop("Your password was changed."),
-    "account/email/password_reset": gettext_noop("Your password was changed by a link in a mail."),
-    "account/email/email_changed": gettext_noop("Your e-mail address is another one now."),
+    "account/email/password_reset": gettext_noop(
+        "Your password was reset with a link from a mail."
+    ),
+    "account/email/email_changed": gettext_noop("Your e-mail address was changed."),
     "account/email/email_deleted": gettext_noop("An e-mail address was removed."),
     "mfa/email/totp_activated": gettext_noop("An authenticator app was added."),
     "mfa/email/totp_deactivated": gettext_noop("The authenticator app was removed."),
-    "mfa/email/recovery_codes_generated": gettext_noop("New recovery codes were made."),
+    "mfa/email/recovery_codes_generated": gettext_noop("New recovery codes were generated."),
     "mfa/email/webauthn_added": gettext_noop("A passkey was added."),
     "mfa/email/webauthn_removed": gettext_noop("A passkey was removed."),
 }
 _NEWS_SUBJECT: Final = gettext_noop("Your account at Signoff was changed")
 _NEWS_END: Final = gettext_noop(
-    "Address: {ip}\nDevice: {user_agent}\n\n"
-    "If it was not you, tell whoever administers your team at once."
+    "Address: {ip}\n"
+    "Device: {user_agent}\n"
+    "\n"
+    "If this was not you, tell your team's admin immediately."
 )
 
 

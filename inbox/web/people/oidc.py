@@ -26,9 +26,9 @@ from inbox.rules.people.access import Role
 log = structlog.get_logger(__name__)
 
 _UNKNOWN: Final = gettext_noop(
-    "Nobody here is known by this account. Ask whoever administers your team for an invitation."
+    "No account is linked to this sign-in. Ask your team's admin for an invitation."
 )
-_FAILED: Final = gettext_noop("Signing in there did not work. Try again.")
+_FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
 #: What a provider that answers with nonsense, or not at all, ends in.
 _NONSENSE: Final = (
     *(RequestException, OAuth2Error, jwt.PyJWTError),

@@ -15,10 +15,7 @@ from django.utils.translation import gettext, gettext_noop
 
 #: As long as AXES_COOLOFF_TIME.
 _LOCK_SECONDS: Final = 15 * 60
-_LOCKED: Final = gettext_noop(
-    "There were too many attempts to sign in with this name. Wait a quarter of an hour, then try "
-    "again."
-)
+_LOCKED: Final = gettext_noop("Too many sign-in attempts with this name. Try again in 15 minutes.")
 
 
 class Refusing:
@@ -37,9 +34,7 @@ class SignInForm(LoginForm):
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-_WAITS: Final = gettext_noop(
-    "There were too many attempts to sign in. Try again in {seconds} seconds."
-)
+_WAITS: Final = gettext_noop("Too many sign-in attempts. Try again in {seconds} seconds.")
 
 
 def _tell_of_limit(request: Any, form: forms.Form, field: str | None = None) -> int:

@@ -41,22 +41,22 @@ ROLES = {
 PERMISSIONS = {
     Permission.READ: (
         gettext_noop("Read"),
-        gettext_noop("See threads, runs and requests, and who has decided what."),
+        gettext_noop("View threads, runs, requests and decisions."),
     ),
     Permission.RUN: (
         gettext_noop("Run"),
-        gettext_noop("Start runs, write to agents, cancel runs and try failed ones again."),
+        gettext_noop("Start runs, send messages to agents, cancel runs and retry failed ones."),
     ),
     Permission.DECIDE: (
         gettext_noop("Decide"),
         gettext_noop(
-            "Approve, edit, answer and reject what agents ask; people also take requests, comment "
-            "on them and share views."
+            "Approve, edit, answer and reject requests. People can also claim "
+            "requests, comment and share views."
         ),
     ),
     Permission.ADMIN: (
         gettext_noop("Administer"),
-        gettext_noop("Change the team: its members, keys, agents and webhooks."),
+        gettext_noop("Manage the team: members, keys, agents and webhooks."),
     ),
 }
 
@@ -187,9 +187,7 @@ def _headings(text: str) -> dict[str, str]:
         name, equals, heading = line.partition("=")
         if not equals or name.strip() in headings:
             raise errors.InvalidValue(
-                TranslatableMessage(
-                    "Write one heading for each tool in a line: {line}", line=line[:60]
-                )
+                TranslatableMessage("Enter one heading per line: {line}", line=line[:60])
             )
         headings[name.strip()] = heading.strip()
     return headings

@@ -15,7 +15,7 @@ from inbox.rules.text.safe_text import escape_invisible
 #: What somebody did, as others read it and as they read it themselves.
 _SAYS = {
     "run.started": (gettext_noop("{who} started the run"), gettext_noop("You started the run")),
-    "run.interrupted": (gettext_noop("{who} asked for a decision"), ""),
+    "run.interrupted": (gettext_noop("{who} paused for decisions"), ""),
     "run.succeeded": (gettext_noop("{who} finished"), ""),
     "run.failed": (gettext_noop("{who} failed"), ""),
     "run.cancelled": (
@@ -28,68 +28,68 @@ _SAYS = {
         gettext_noop("{who} cancelled this"),
         gettext_noop("You cancelled this"),
     ),
-    "interrupt.expired": (gettext_noop("{who} closed this: nobody answered in time"), ""),
-    "interrupt.claimed": (gettext_noop("{who} took this"), gettext_noop("You took this")),
+    "interrupt.expired": (gettext_noop("{who} closed this request as expired"), ""),
+    "interrupt.claimed": (gettext_noop("{who} claimed this"), gettext_noop("You claimed this")),
     "interrupt.taken_over": (
         gettext_noop("{who} took this over"),
         gettext_noop("You took this over"),
     ),
     "interrupt.released": (
-        gettext_noop("{who} gave this back"),
-        gettext_noop("You gave this back"),
+        gettext_noop("{who} released this"),
+        gettext_noop("You released this"),
     ),
     "interrupt.commented": (gettext_noop("{who} commented"), gettext_noop("You commented")),
     "decision.withdrawn": (
-        gettext_noop("{who} took the answer back"),
-        gettext_noop("You took the answer back"),
+        gettext_noop("{who} withdrew the answer"),
+        gettext_noop("You withdrew the answer"),
     ),
     "run.retried": (
-        gettext_noop("{who} tried the failed run again"),
-        gettext_noop("You tried the failed run again"),
+        gettext_noop("{who} retried the failed run"),
+        gettext_noop("You retried the failed run"),
     ),
     "resume.rejected": (
-        gettext_noop("{who} sent an answer that was refused"),
-        gettext_noop("You sent an answer that was refused"),
+        gettext_noop("{who} sent an answer that was rejected"),
+        gettext_noop("You sent an answer that was rejected"),
     ),
 }
 _SAYS |= {
-    "interrupt.opened": (gettext_noop("{who} asked"), ""),
-    "interrupt.viewed": (gettext_noop("{who} has seen this"), gettext_noop("You have seen this")),
+    "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
+    "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (
-        gettext_noop("{who} sent an answer that was not taken"),
-        gettext_noop("You sent an answer that was not taken"),
+        gettext_noop("{who} sent an answer that was not accepted"),
+        gettext_noop("You sent an answer that was not accepted"),
     ),
-    "resume.queued": (gettext_noop("{who} completed the answers: the run goes on"), ""),
+    "resume.queued": (gettext_noop("{who} gave the last answer; the run resumed"), ""),
     "tool.started": (gettext_noop("{who} started the tool"), ""),
-    "tool.settled": (gettext_noop("{who} told the result"), ""),
-    "tool.refused": (gettext_noop("{who} wanted to start the tool, and was refused"), ""),
+    "tool.settled": (gettext_noop("{who} returned the result"), ""),
+    "tool.refused": (gettext_noop("{who} tried to start the tool (refused)"), ""),
     "audit.erased": (
         gettext_noop("{who} erased names and texts"),
         gettext_noop("You erased names and texts"),
     ),
     "audit.exported": (gettext_noop("{who} exported this"), gettext_noop("You exported this")),
     "audit.revealed": (
-        gettext_noop("{who} revealed what is masked"),
-        gettext_noop("You revealed what is masked"),
+        gettext_noop("{who} revealed masked values"),
+        gettext_noop("You revealed masked values"),
     ),
 }
 #: What was refused, by what was tried; an answer, if the entry does not say.
 _REFUSED = {
     "withdraw": (
-        gettext_noop("{who} wanted to take an answer back, and was refused"),
-        gettext_noop("You wanted to take an answer back, and were refused"),
+        gettext_noop("{who} tried to withdraw an answer (refused)"),
+        gettext_noop("You tried to withdraw an answer (refused)"),
     ),
     "claim": (
-        gettext_noop("{who} wanted to take this, and was refused"),
-        gettext_noop("You wanted to take this, and were refused"),
+        gettext_noop("{who} tried to claim this (refused)"),
+        gettext_noop("You tried to claim this (refused)"),
     ),
     "retry": (
-        gettext_noop("{who} wanted to try the run again, and was refused"),
-        gettext_noop("You wanted to try the run again, and were refused"),
+        gettext_noop("{who} tried to retry the run (refused)"),
+        gettext_noop("You tried to retry the run (refused)"),
     ),
     "cancel": (
-        gettext_noop("{who} wanted to cancel the run, and was refused"),
-        gettext_noop("You wanted to cancel the run, and were refused"),
+        gettext_noop("{who} tried to cancel the run (refused)"),
+        gettext_noop("You tried to cancel the run (refused)"),
     ),
 }
 _APPROVED = (gettext_noop("{who} approved"), gettext_noop("You approved"))
@@ -98,8 +98,8 @@ _APPROVED_WITH_CHANGES = (
     gettext_noop("You approved with changes"),
 )
 _APPROVED_UNSEEN = (
-    gettext_noop("{who} approved without seeing what was masked"),
-    gettext_noop("You approved without seeing what was masked"),
+    gettext_noop("{who} approved without seeing the masked values"),
+    gettext_noop("You approved without seeing the masked values"),
 )
 _REJECTED = (gettext_noop("{who} rejected"), gettext_noop("You rejected"))
 _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
@@ -125,7 +125,7 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     answer = payload if isinstance(payload, dict) else {}
     is_person = entry.actor_kind == ActorKind.HUMAN
     is_me = is_person and me is not None and entry.actor_id == str(me)
-    name = told["actor"] or gettext("Somebody whose name was erased")
+    name = told["actor"] or gettext("Erased user")
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = answer.get("reason")

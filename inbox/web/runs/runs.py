@@ -31,8 +31,8 @@ MESSAGE_CHARACTERS = 100_000
 #: What the list can be narrowed to.
 _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
     "": (gettext_noop("All"), ()),
-    "active": (gettext_noop("Going on"), ACTIVE_RUN_STATUSES),
-    "interrupted": (gettext_noop("Waiting"), (RunStatus.INTERRUPTED,)),
+    "active": (gettext_noop("Running"), ACTIVE_RUN_STATUSES),
+    "interrupted": (gettext_noop("Waiting for decisions"), (RunStatus.INTERRUPTED,)),
     "failed": (gettext_noop("Failed"), (RunStatus.FAILED,)),
 }
 
@@ -197,13 +197,15 @@ def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
 def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, tuple[Problem, ...]]:
     """What the run is started with, and what is wrong with it."""
     if len(message) > MESSAGE_CHARACTERS:
-        text = gettext("A message has up to {count} characters.").format(count=MESSAGE_CHARACTERS)
+        text = gettext("A message can have at most {count} characters.").format(
+            count=MESSAGE_CHARACTERS
+        )
         return ABSENT, (Problem("f-message", "", gettext("Message"), text),)
     if form is None:
         if message.strip():
             return ABSENT, ()
         return ABSENT, (
-            Problem("f-message", "", gettext("Message"), gettext("Write what the agent is to do.")),
+            Problem("f-message", "", gettext("Message"), gettext("Enter a message for the agent.")),
         )
     reading = form.read(request.POST)
     return reading.value, tuple(reading.problems)

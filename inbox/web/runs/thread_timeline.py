@@ -32,12 +32,12 @@ _CALL_STATES = {
     ToolCallState.SETTLED: (gettext_noop("Done"), "circle-check", "ok"),
     ToolCallState.IN_DOUBT: (gettext_noop("In doubt"), "circle-help", "warn"),
     ToolCallState.NOT_RUN: (gettext_noop("Not run"), "circle-slash", "quiet"),
-    ToolCallState.LAPSED: (gettext_noop("Approval lapsed"), "alarm-clock-off", "warn"),
+    ToolCallState.LAPSED: (gettext_noop("Approval expired"), "alarm-clock-off", "warn"),
 }
 RUN_STATES = {
     RunStatus.QUEUED: (gettext_noop("Queued"), "hourglass", "quiet"),
     RunStatus.RUNNING: (gettext_noop("Running"), "loader", "me"),
-    RunStatus.INTERRUPTED: (gettext_noop("Asked for a decision"), "circle-pause", "warn"),
+    RunStatus.INTERRUPTED: (gettext_noop("Waiting for a decision"), "circle-pause", "warn"),
     RunStatus.SUCCEEDED: (gettext_noop("Finished"), "circle-check", "ok"),
     RunStatus.FAILED: (gettext_noop("Failed"), "circle-x", "bad"),
     RunStatus.CANCELLED: (gettext_noop("Cancelled"), "circle-slash", "quiet"),
@@ -234,7 +234,7 @@ def _ask(row: Any, me: int | None) -> Ask:
     return Ask(
         url=reverse("interrupt", args=[row.pk]),
         title=escape_invisible(row.title),
-        word=verdict.short if verdict else gettext("Waits for a decision"),
+        word=verdict.short if verdict else gettext("Waiting for a decision"),
         icon=verdict.icon if verdict else "circle-dashed",
         tone=verdict.tone if verdict else "warn",
         is_open=row.status == InterruptStatus.OPEN,

@@ -28,17 +28,17 @@ from inbox.web.base.translate import say
 #: So many messages of the log stand on a page.
 PAGE = 25
 EVENTS = {
-    EventType.RUN_INTERRUPTED: gettext_noop("a run has paused with questions"),
-    EventType.RUN_FINISHED: gettext_noop("a run has ended"),
-    EventType.INTERRUPT_OPENED: gettext_noop("people are asked"),
-    EventType.INTERRUPT_DECIDED: gettext_noop("somebody has answered"),
+    EventType.RUN_INTERRUPTED: gettext_noop("a run was interrupted"),
+    EventType.RUN_FINISHED: gettext_noop("a run ended"),
+    EventType.INTERRUPT_OPENED: gettext_noop("a decision was requested"),
+    EventType.INTERRUPT_DECIDED: gettext_noop("a request was answered"),
     EventType.INTERRUPT_EXPIRING: gettext_noop("a request expires soon"),
-    EventType.INTERRUPT_EXPIRED: gettext_noop("nobody has answered in time"),
+    EventType.INTERRUPT_EXPIRED: gettext_noop("a request expired"),
 }
 _WHY_OFF = {
-    DisabledReason.BY_HAND: gettext_noop("Somebody has switched it off."),
-    DisabledReason.GONE: gettext_noop("The receiver says that it wants nothing more (410)."),
-    DisabledReason.FAILING: gettext_noop("Nothing has arrived there for more than a day."),
+    DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),
+    DisabledReason.GONE: gettext_noop("The receiver asked not to receive more messages (410)."),
+    DisabledReason.FAILING: gettext_noop("No delivery has succeeded for more than a day."),
 }
 
 
@@ -171,13 +171,13 @@ def _before(request: HttpRequest) -> UUID | None:
 
 def _sent(row: Any) -> Sent:
     words, tone, icon = {
-        DeliveryStatus.PENDING: (gettext("On its way"), "line", "circle-dashed"),
+        DeliveryStatus.PENDING: (gettext("Pending"), "line", "circle-dashed"),
         DeliveryStatus.DELIVERED: (gettext("Delivered"), "ok", "circle-check"),
-        DeliveryStatus.FAILED: (gettext("Given up"), "bad", "circle-x"),
+        DeliveryStatus.FAILED: (gettext("Failed"), "bad", "circle-x"),
     }[DeliveryStatus(row.status)]
     attempts = list(row.attempts.all())
     if row.status == DeliveryStatus.PENDING and attempts:
-        words, tone, icon = gettext("Tried in vain"), "warn", "circle-dashed"
+        words, tone, icon = gettext("Retrying"), "warn", "circle-dashed"
     return Sent(
         id=row.message_id,
         type=row.type,

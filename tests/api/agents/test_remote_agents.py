@@ -36,7 +36,7 @@ def test_an_agent_is_added_changed_and_tested(admin, elsewhere):
     assert seen["remote"]["url"] == f"{elsewhere.url}?tenant=7"
     assert seen["remote"]["headers"] == ["Authorization"]
     assert tested.json()["found"] == "agent"
-    assert tested.json()["message"] == "The agent answers."
+    assert tested.json()["message"] == "The agent responded correctly."
     assert (tested.json()["protocol_version"], tested.json()["dialect"]) == ("1.0", "canonical")
     assert {**seen["remote"]["test"], "at": None} == {**tested.json(), "at": None}
     assert elsewhere.headers[0]["Authorization"] == SECRET

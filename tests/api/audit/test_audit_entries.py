@@ -374,7 +374,7 @@ def test_an_export_that_would_be_too_large_says_what_to_ask_for(log, kept, admin
 
     problem = export(admin, status=422)
 
-    assert "an export has up to 3: ask for fewer days" in problem["detail"]
+    assert "the limit is 3. Choose fewer days" in problem["detail"]
     assert not AuditEntry.objects.filter(action="audit.exported").exists()
 
 

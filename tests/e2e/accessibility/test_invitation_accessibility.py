@@ -38,19 +38,19 @@ def test_somebody_is_invited_makes_an_account_and_is_in_the_team(site):
         page.fill("#id_username", "n@ra")
         page.fill("#id_name", "Nora New")
         page.fill("#id_password", "12345")
-        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("button", name="Create the account").click()
         expect(page.locator("#id_username-err")).to_be_visible()
         assert find_faults(page) == []
 
         page.fill("#id_username", "nora")
         page.fill("#id_password", "a long pass phrase")
-        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("button", name="Create the account").click()
         expect(page.locator(".me-name")).to_have_text("Nora New")
         page.goto(f"{site.url}/teams/demo/")
         expect(page.locator(".people")).to_contain_text("Nora New")
     with site.browse(reduced_motion="reduce") as page:
         page.goto(link)
-        expect(page.get_by_text("This invitation was used already.")).to_be_visible()
+        expect(page.get_by_text("This invitation has already been used.")).to_be_visible()
         assert find_faults(page) == []
 
 
@@ -58,7 +58,7 @@ def test_whoever_is_in_the_team_is_told_so(site):
     with site.open_as("admin", reduced_motion="reduce") as page:
         page.goto(invite(site, page, "x@example.com"))
         page.get_by_role("button", name="Join as").click()
-        expect(page.get_by_text("You belong to this team already.")).to_be_visible()
+        expect(page.get_by_text("You are already a member of this team.")).to_be_visible()
         assert find_faults(page) == []
 
 

@@ -281,7 +281,7 @@ def test_an_answer_to_a_question_of_before_answers_no_later_one(langgraph):
 
     assert refused[-1]["code"] == "INTERRUPT_ALREADY_RESOLVED"
     assert asked_by(refused) == [deploy]
-    # The same once more is a replay: nothing is left of what that run asked.
+    # Repeat the new password is a replay: nothing is left of what that run asked.
     assert again[-1]["type"] == "RUN_FINISHED"
     assert asked_by(langgraph.reload(thread_id)) == [deploy]
 

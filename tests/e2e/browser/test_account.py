@@ -41,7 +41,7 @@ def sign_in(site: Site, page: Page, username: str) -> None:
 def confirm_password(site: Site, page: Page, username: str) -> None:
     """Prove who it is, before the account is changed."""
     page.fill("#id_password", site.password(username))
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
 
 
 def keep_passkeys(page: Page) -> Any:
@@ -80,7 +80,7 @@ def test_an_authenticator_app_is_asked_for_beside_the_password(site):
         expect(page.get_by_role("heading", name="Second factor")).to_be_visible()
         page.fill("#id_code", "000000")
         page.get_by_role("button", name="Sign in", exact=True).click()
-        expect(page.get_by_text("no code that counts now")).to_be_visible()
+        expect(page.get_by_text("That code is wrong")).to_be_visible()
         page.fill("#id_code", code_of(secret, steps_ahead=1))
         page.get_by_role("button", name="Sign in", exact=True).click()
         expect(page.locator("#live")).to_be_attached()
@@ -135,7 +135,7 @@ def test_ending_a_session_closes_its_pages(site):
 
         laptop.goto(f"{site.url}/account/")
         expect(laptop.get_by_text("Safari on iPhone")).to_be_visible()
-        laptop.get_by_role("button", name="End all others").click()
+        laptop.get_by_role("button", name="End all other sessions").click()
         expect(laptop.get_by_text("Safari on iPhone")).to_have_count(0)
 
         expect(phone.locator("#live")).to_have_text("Signed out")
@@ -151,7 +151,7 @@ def test_a_signed_out_page_waits_for_a_sign_in_in_another_tab(site):
             sign_in(site, page, "marco")
             site.wait_until_live(page)
         laptop.goto(f"{site.url}/account/")
-        laptop.get_by_role("button", name="End all others").click()
+        laptop.get_by_role("button", name="End all other sessions").click()
         expect(phone.locator("#live")).to_have_text("Signed out")
         attempts = []
         phone.on("websocket", lambda socket: attempts.append(socket.url))
@@ -176,7 +176,7 @@ def test_changing_the_password_signs_out_everywhere_else(site):
         laptop.fill("#id_password1", "correct horse battery")
         laptop.fill("#id_password2", "correct horse battery")
         laptop.get_by_role("button", name="Change the password").click()
-        expect(laptop.get_by_text("Everywhere else you are signed out.")).to_be_visible()
+        expect(laptop.get_by_text("All your other sessions are ended.")).to_be_visible()
 
         phone.reload()
         phone.fill("#id_username", "admin")

@@ -155,7 +155,7 @@ def test_the_badge_says_what_was_found(site, call):
 
         def badge():
             page.goto(f"{site.url}/audit/")
-            return "The trail is intact." in page.locator("#badge").inner_text()
+            return "The audit trail is intact." in page.locator("#badge").inner_text()
 
         wait_for(badge, seconds=60)
         expect(page.locator("#badge")).to_contain_text("against the checkpoint of")

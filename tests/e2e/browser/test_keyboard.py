@@ -216,7 +216,7 @@ def test_a_note_decides_nothing_by_itself(site, mine, key):
 
         press(page, key)
 
-        expect(page.locator("#problem")).to_contain_text("a note alone decides nothing")
+        expect(page.locator("#problem")).to_contain_text("A note alone does not decide")
         expect(page.locator("#decide-buttons")).to_be_focused()
         assert decided(site, asked) is None
         page.locator("button[value=reject]").click()

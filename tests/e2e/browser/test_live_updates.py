@@ -310,7 +310,7 @@ def test_what_another_claims_while_i_write_can_be_taken_over_with_all_that_i_wro
         priya.fill("#f-reason", "my note")
 
         marco.click("#claim button")
-        expect(priya.locator("#bar")).to_contain_text("Marco Ruiz works on this")
+        expect(priya.locator("#bar")).to_contain_text("Marco Ruiz is reviewing this")
         expect(priya.locator("#f-args-subject")).to_be_editable()
         priya.click("#bar button")
         expect(priya.locator("#claim")).to_contain_text("Claimed by you")

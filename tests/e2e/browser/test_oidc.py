@@ -106,7 +106,7 @@ def test_nobody_else_gets_in(site, provider, claims):
     with site.browse() as page:
         come_from(site, page, provider, claims)
 
-        expect(page.get_by_text("Nobody here is known by this account.")).to_be_visible()
+        expect(page.get_by_text("No account is linked to this sign-in.")).to_be_visible()
         page.goto(f"{site.url}/account/")
         expect(page.locator("#id_username")).to_be_visible()
 
@@ -146,7 +146,7 @@ def test_what_the_provider_did_not_sign_for_us_lets_nobody_in(site, provider, wr
 
     with site.browse() as page:
         come_from(site, page, provider, claims)
-        expect(page.get_by_text("Signing in there did not work.")).to_be_visible()
+        expect(page.get_by_text("Signing in with the provider failed.")).to_be_visible()
         page.goto(f"{site.url}/account/")
         expect(page.locator("#id_username")).to_be_visible()
 

@@ -304,7 +304,7 @@ def test_the_note_of_a_refund_goes_with_a_rejection_only(refund, page, heard):
     page.locator("#f-reason").fill("Paid already")
     page.locator("#decide-buttons button[value=approve]").click()
     expect(page.locator("#banner [role=alert]")).to_contain_text(
-        "A note goes with a rejection only"
+        "Notes are sent with a rejection only"
     )
 
     press(page, "reject")

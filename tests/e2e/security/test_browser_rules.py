@@ -188,7 +188,7 @@ def test_a_name_that_nobody_has_is_locked_like_one_that_somebody_has(world):
 
     assert answers["bob"].status_code == answers["eve"].status_code == 429
     assert words(answers["bob"]) == words(answers["eve"])
-    assert "too many attempts" in words(answers["eve"])
+    assert "Too many sign-in attempts" in words(answers["eve"])
 
 
 def test_an_account_that_is_inactive_reads_like_a_wrong_password(world):

@@ -95,7 +95,7 @@ def test_no_header_goes_to_another_place_by_itself(put, kept, url):
         put(url, headers=kept)
 
     ((sentence,),) = problems(refused)["headers"].values()
-    assert "does not go to the new place" in sentence
+    assert "is not sent to the new address" in sentence
     assert SECRET not in str(refused.value.detail)
     assert Endpoint.objects.get().url == "https://a.example.com/agui"
 

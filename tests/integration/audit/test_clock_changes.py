@@ -40,7 +40,7 @@ def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
     assert report["verdict"] == "unknown"
     assert not report["findings"]
     assert report["doubts"] == [
-        {"where": "log", "problem": "its last checkpoint lies in the future: the clock went back"}
+        {"where": "log", "problem": "its last checkpoint is in the future: the clock was set back"}
     ]
 
 
@@ -70,4 +70,4 @@ def test_an_old_entry_that_was_never_sealed_is_still_tampering(log, kept, world,
     report = verify(kept)
 
     assert report["verdict"] == "tampered"
-    assert report["findings"][0]["problem"] == "it is older than the log, and not in it"
+    assert report["findings"][0]["problem"] == "it is older than the log but missing from it"

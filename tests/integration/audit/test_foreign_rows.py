@@ -165,7 +165,7 @@ def test_a_sealing_that_has_stopped_is_a_doubt_after_an_hour(log, kept, world, l
 
     report = verify(kept)
     assert (report["verdict"], report["findings"]) == ("unknown", [])
-    assert "sealed?" in report["doubts"][0]["problem"]
+    assert "signing process running?" in report["doubts"][0]["problem"]
 
 
 def test_what_is_older_than_the_log_and_not_in_it_is_tampering(log, kept, world, later):
@@ -176,5 +176,5 @@ def test_what_is_older_than_the_log_and_not_in_it_is_tampering(log, kept, world,
     assert origin.seal(thoroughly=False) > 0
 
     assert [one["problem"] for one in verify(kept)["findings"]] == [
-        "it is older than the log, and not in it"
+        "it is older than the log but missing from it"
     ]

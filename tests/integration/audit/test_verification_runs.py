@@ -45,10 +45,10 @@ def test_an_intact_trail_is_said_to_be_with_what_vouches_for_it(log, kept, reads
     sealed = AuditEntry.objects.count()
     root, name = AuditCheck.objects.get().point["root"][:12], kept.key.partition("+")[0]
     for said in badges(reads_alice, pages):
-        assert "The trail is intact." in said
-        assert f"{sealed} entries were verified against the checkpoint of {sealed}" in said
-        assert f"with the root {root}…, signed by {name}" in said
-        assert "No checkpoint outside" not in said
+        assert "The audit trail is intact." in said
+        assert f"{sealed} entries verified against the checkpoint of {sealed}" in said
+        assert f"with root {root}…, signed by {name}" in said
+        assert "No external checkpoint" not in said
 
 
 def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, unprotected):
@@ -62,8 +62,8 @@ def test_a_forged_row_is_said_loudly_and_where_it_is(log, reads_alice, pages, un
         assert 'banner-bad" id="badge" role="alert"' in html
         assert link in html
     for said in badges(reads_alice, pages):
-        assert "The trail has been tampered with." in said
-        assert f"Entry {entry.seq} of a thread: its columns are not what its body says" in said
+        assert "The audit trail has been tampered with." in said
+        assert f"Thread entry {entry.seq}: its columns differ from its body" in said
         assert "run manage.py audit_verify" in said
 
 
@@ -79,8 +79,8 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
     reads_alice.client.cookies["django_language"] = "de"
 
     for said in badges(reads_alice, pages):
-        assert f"Eintrag {entry.seq} eines Threads: seine Spalten sind nicht, was" in said
-        assert "Blöcke: sie sind nicht die des Logs" in said
+        assert f"Eintrag {entry.seq} eines Threads: seine Spalten weichen von" in said
+        assert "Blöcke: sie weichen vom Log ab" in said
 
 
 def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unprotected):
@@ -90,7 +90,7 @@ def test_an_entry_of_a_team_is_named_without_an_id(log, world, reads_alice, unpr
     background_verification.check_if_due()
 
     page = reads_alice.get("/audit/")
-    assert f"Entry {entry.seq} of a team: its columns are not" in words(page)
+    assert f"Team entry {entry.seq}: its columns differ" in words(page)
     assert str(world.team.pk) not in page.content.decode()
 
 
@@ -116,8 +116,8 @@ def test_other_teams_learn_that_and_not_where(log, reads_carol, unprotected):
 
     page = reads_carol.get("/audit/")
 
-    assert "The trail has been tampered with. " in words(page)
-    assert "In what belongs to others." in words(page)
+    assert "The audit trail has been tampered with. " in words(page)
+    assert "In data of other teams." in words(page)
     assert str(log[1].thread_id) not in page.content.decode()
 
 
@@ -126,7 +126,7 @@ def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice)
 
     background_verification.check_if_due()
 
-    assert "No checkpoint outside of the database vouches" in words(reads_alice.get("/audit/"))
+    assert "No external checkpoint yet" in words(reads_alice.get("/audit/"))
 
 
 def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour(

@@ -233,7 +233,7 @@ def without(ways: list[Way], *left_out: Way) -> list[Way]:
 
 
 def code_in_the_trail(scene: Scene) -> str:
-    """What the trail says of the last attempt; "" for a stranger's, which leaves no entry."""
+    """Audit trail of the last attempt; "" for a stranger's, which leaves no entry."""
     entries = AuditEntry.objects.filter(thread=scene.interrupt.thread_id).order_by("-seq")
     last = entries.select_related("payload").first()
     if last is None or last.action not in ("interrupt.refused", "resume.rejected", "run.refused"):

@@ -337,7 +337,7 @@ def test_deciding_itself_takes_no_answer_from_an_agent(world, monkeypatch):
     forged = replace(actor_of_key(token), agent_id=world.agent.pk)
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
 
-    with pytest.raises(Forbidden, match="never decides"):
+    with pytest.raises(Forbidden, match="cannot decide"):
         approve(interrupt, forged)
     assert not Decision.objects.exists()
 

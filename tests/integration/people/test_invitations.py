@@ -80,9 +80,9 @@ def test_a_mail_has_the_link_and_nobody_else(world, ana, by_mail):
 
     (message,) = mail.outbox
     assert (link, row.mail, message.to) == ("", "sent", ["nora@example.com"])
-    assert message.subject == "You are invited to a team in Signoff"
+    assert message.subject == "Invitation to a team in Signoff"
     assert f"{SITE}join/" in message.body
-    assert "Ana invites you to the team Tests" in message.body
+    assert "Ana invited you to the team Tests" in message.body
     assert open_invitation(mailed_token()) == row
 
 

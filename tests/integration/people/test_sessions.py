@@ -89,7 +89,7 @@ def test_a_session_whose_password_was_changed_is_known_no_more(world, browser):
     actor = actor_of_user(world.bob, browser.session)
     check_credentials_valid(actor)
 
-    world.bob.set_password("another password")
+    world.bob.set_password("reset the password")
     world.bob.save()
 
     with pytest.raises(Unauthenticated):

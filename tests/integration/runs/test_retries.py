@@ -374,7 +374,7 @@ def test_a_thread_that_went_on_does_not_go_back(world, alice):
     assert broken.status == "failed"
     start(world, "hello", thread_id=broken.thread.external_id)
 
-    with pytest.raises(errors.RetryRejected, match="has gone on"):
+    with pytest.raises(errors.RetryRejected, match="has continued"):
         engine.retry_run(broken.pk, alice)
 
 

@@ -511,7 +511,7 @@ def test_a_secret_of_another_installation_is_a_failure_that_says_what_to_do(
     settings.SECRET_KEY = "another one"
     sweeper.sweep()
 
-    assert problems() == ["The secret cannot be read any more: make a new one."]
+    assert problems() == ["The secret cannot be decrypted. Create a new one."]
     assert receiver.received == []
 
 
@@ -522,7 +522,7 @@ def test_our_own_network_is_not_reached(world, receiver, endpoint, settings, mon
     settings.PRIVATE_WEBHOOK_HOSTS = frozenset()
     start(world, "rehearse:echo")
     sweeper.sweep()
-    assert problems() == ["Nothing is sent in clear beyond our own network."]
+    assert problems() == ["Use https:// outside of your own network."]
 
     type(endpoint).objects.update(url="https://hooks.example.com/x")
 
@@ -532,7 +532,7 @@ def test_our_own_network_is_not_reached(world, receiver, endpoint, settings, mon
     monkeypatch.setattr(webhook_sender, "resolve", rebound)
     start(world, "rehearse:echo")
     sweeper.sweep()
-    assert problems()[-1] == "The URL leads into a private network."
+    assert problems()[-1] == "The URL points to a private network."
     assert receiver.received == []
 
 

@@ -82,12 +82,12 @@ def test_each_place_is_said_in_the_readers_language(where):
 
 def test_what_is_behind_a_colon_is_said_in_it_too():
     with translation.override("de"):
-        said = say_problem("nothing can be sealed: the last checkpoint cannot be read")
+        said = say_problem("entries cannot be signed: the last checkpoint cannot be read")
 
-    assert said == "es kann nichts versiegelt werden: der letzte Prüfpunkt ist nicht lesbar"
+    assert said == "Einträge lassen sich nicht signieren: der letzte Prüfpunkt ist nicht lesbar"
 
 
-@pytest.mark.parametrize("text", ["", "odd", "log {0}", "log 1 to x", "7 of these are there\n"])
+@pytest.mark.parametrize("text", ["", "odd", "log {0}", "log 1 to x", "7 of these exist\n"])
 def test_what_is_none_of_these_stays_as_it_is(text):
     with translation.override("de"):
         assert (say_place(text), say_problem(text)) == (text, text)

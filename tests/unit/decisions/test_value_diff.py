@@ -48,11 +48,11 @@ def test_each_place_that_differs_is_one_change(before: Any, after: Any, expected
 
 
 def test_a_changed_text_says_which_words_went_and_came() -> None:
-    pieces = word_pieces("Your refund is on its way", "Your refund for order #88121")
+    pieces = word_pieces("Your refund We sent a mail", "Your refund for order #88121")
 
     assert [(piece.tag, piece.text) for piece in pieces] == [
         ("", "Your refund "),
-        ("del", "is on its way"),
+        ("del", "We sent a mail"),
         ("ins", "for order #88121"),
     ]
 

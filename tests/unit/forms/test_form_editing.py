@@ -91,7 +91,7 @@ def test_an_unanswered_form_invents_nothing_and_asks_for_what_is_needed():
     assert reading.value is ABSENT
     assert [(problem.pointer, problem.message) for problem in reading.problems] == [
         ("/recipient/name", "Enter Name."),
-        ("/lines", "“Lines” has nothing in it yet. Say so, or add something."),
+        ("/lines", "“Lines” is empty. Confirm that, or add an item."),
     ]
 
 

@@ -198,7 +198,7 @@ def test_a_large_answer_to_many_branches_is_refused_without_a_copy_for_each():
     with pytest.raises(InvalidPayload) as refused:
         check_answer(schema=schema, reason="input_required", payload="x" * 2_000_000)
 
-    assert "too large to say where" in refused.value.detail["problems"][0]["message"]
+    assert "too large to locate" in refused.value.detail["problems"][0]["message"]
     assert [fault.path for fault in find_violations(schema=schema, value="x" * 2_000_000)] == [()]
 
 

@@ -80,7 +80,7 @@ def test_everybody_of_the_team_sees_its_agents(refunds, reads_alice, reads_carol
     page = words(reads_alice.get("/agents/"))
 
     assert "refunds" in page
-    assert "Runs elsewhere" in page
+    assert "Remote" in page
     assert "Not tested" in page
     assert "Add a remote agent" not in page
     assert "refunds" not in words(reads_carol.get("/agents/"))
@@ -111,7 +111,7 @@ def test_no_page_holds_the_value_of_a_header(refunds, reads_ana):
 
 
 def test_a_team_without_agents_is_told_what_to_do(reads_carol, reads_alice, world):
-    assert "Add one that runs elsewhere by its URL." in words(reads_carol.get("/agents/"))
+    assert "Add a remote agent by its URL." in words(reads_carol.get("/agents/"))
 
 
 # -- adding ---------------------------------------------------------------------------------------
@@ -150,9 +150,9 @@ def test_what_is_wrong_stands_beside_its_field(reads_ana):
 
     assert page.status_code == 422
     assert "letters, digits" in err(page, "f-name")
-    assert "begin with http" in err(page, "f-url")
-    assert "not for you to set" in err(page, "f-value-0")
-    assert "no name of a header" in err(page, "f-header-1")
+    assert "start with http" in err(page, "f-url")
+    assert "is reserved" in err(page, "f-value-0")
+    assert "not a valid header name" in err(page, "f-header-1")
     assert not Endpoint.objects.exists()
 
 
@@ -161,7 +161,7 @@ def test_a_name_that_is_taken_is_told_at_the_name(refunds, reads_ana):
         page = reads_ana.client.post("/new-agent/add", {"name": name, "url": URL + "/2"})
 
         assert page.status_code == 422
-        assert "choose another name" in err(page, "f-name")
+        assert "Choose another name" in err(page, "f-name")
     assert Endpoint.objects.get().url == URL
 
 
@@ -170,7 +170,7 @@ def test_a_header_that_is_there_twice_is_refused(reads_ana):
 
     page = reads_ana.client.post("/new-agent/add", {"name": "refunds", "url": URL, **typed})
 
-    assert "there twice" in err(page, "f-value-1")
+    assert "given twice" in err(page, "f-value-1")
 
 
 def test_who_administers_several_teams_chooses_one(world, ana, reads_ana):
@@ -183,7 +183,7 @@ def test_who_administers_several_teams_chooses_one(world, ana, reads_ana):
     page = reads_ana.client.post("/new-agent/add", form)
     went = reads_ana.client.post("/new-agent/add", {**form, "team": "others"})
 
-    assert "Say which team" in err(page, "f-team")
+    assert "Choose a team" in err(page, "f-team")
     assert went.status_code == 303
     assert Endpoint.objects.get().agent.team == others
 
@@ -218,7 +218,7 @@ def test_at_another_place_kept_headers_are_asked_for_again(refunds, reads_ana):
     )
 
     assert page.status_code == 422
-    assert "give its value again" in err(page, "f-value-0")
+    assert "Enter the value again" in err(page, "f-value-0")
     assert again.status_code == 303
     assert headers() == {"Authorization": "Bearer 2"}
 
@@ -228,7 +228,7 @@ def test_what_somebody_else_changed_meanwhile_is_not_overwritten(world, refunds,
     nonsense = save(reads_ana, seen_at="yesterday", url=f"{URL}/late")
 
     assert (page.status_code, nonsense.status_code) == (409, 409)
-    assert "Somebody has changed this agent meanwhile" in words(page)
+    assert "This agent was changed in the meantime" in words(page)
     assert Endpoint.objects.get().url == URL
 
 
@@ -254,20 +254,20 @@ def test_a_test_says_what_it_found(world, elsewhere, reads_ana, reads_alice):
 
     assert (went.status_code, went["Location"]) == (303, "/agents/refunds/")
     said = words(page)
-    assert "The agent answers." in said
+    assert "The agent responded correctly." in said
     assert "Protocol version 1.0 Dialect AG-UI 1.0" in said
     assert "humanInTheLoop.interrupts" in said
     assert "<b>Refunds⟨U+202E⟩</b>" in html.unescape(page.content.decode())
     assert "<b>Refunds" not in page.content.decode()
-    assert "The agent answers." in words(hers)
+    assert "The agent responded correctly." in words(hers)
     assert "humanInTheLoop" not in words(hers)
 
 
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("http://10.0.0.1/", "10.0.0.1 leads into a private network"),
-        ("http://127.0.0.1:1/", "127.0.0.1 leads into a private network"),
+        ("http://10.0.0.1/", "10.0.0.1 is in a private network"),
+        ("http://127.0.0.1:1/", "127.0.0.1 is in a private network"),
     ],
 )
 def test_a_test_says_why_nobody_was_reached(world, reads_ana, url, sentence):

@@ -112,13 +112,13 @@ def test_a_withdrawn_answer_is_no_verdict(reads_ana, world, bob):
 
     call = ToolCall.objects.get(run=run)
     assert (call.verdict, call.decided_by) == ("", "")
-    assert words(reads_ana.get(path(call))).count("agrees with the digests in the trail") == 1
+    assert words(reads_ana.get(path(call))).count("Matches the audit trail.") == 1
 
 
 def test_nonsense_in_the_address_is_said_and_ignored(reads_ana, edited):
     page = reads_ana.get("/audit/?decision=perhaps&since=yesterday&until=9999-12-31&after=x")
 
-    assert "is ignored: Decision, From." in words(page)
+    assert "were ignored: Decision, From." in words(page)
     assert listed(reads_ana, "?decision=perhaps&after=x&until=9999-12-31") == ids(edited)
 
 
@@ -146,7 +146,7 @@ def test_a_search_that_no_index_answers_goes_on_from_page_to_page(
     first = reads_ana.get("/audit/?q=changed").content.decode()
 
     assert listed(reads_ana, "?q=changed") == []
-    assert "further back nobody has looked yet" in first
+    assert "Only the latest calls were searched" in first
     assert listed(reads_ana, f"?q=changed&after={denied.pk}") == ids(edited)
 
 
@@ -163,12 +163,12 @@ def test_a_page_goes_on_behind_its_last_row(reads_ana, edited, denied, waiting, 
 def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, edited):
     said = words(reads_ana.get(path(edited)))
 
-    assert "What was changed before it was approved" in said
-    assert "What was executed otherwise than approved" not in said
-    assert "Bob took this" in said
+    assert "Changes made by the reviewer" in said
+    assert "Executed differently from what was approved" not in said
+    assert "Bob claimed this" in said
     assert "Bob approved with changes" in said
     assert "rehearsal started the tool" in said
-    assert "What is shown here agrees with the digests in the trail." in said
+    assert "Matches the audit trail." in said
     last = AuditEntry.objects.filter(tool_call=edited).latest("seq")
     assert last.hash in reads_ana.get(path(edited)).content.decode()
 
@@ -176,10 +176,10 @@ def test_a_call_shows_its_three_sets_of_arguments_and_who_did_what(reads_ana, ed
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"args": "{}"}, "something else was proposed"),
-        ({"edited_args": '{"subject":"Forged"}'}, "something else was approved"),
-        ({"edited_args": '{"subject":"Forged"}'}, "something else was executed"),
-        ({"result": "forged"}, "the result was another one"),
+        ({"args": "{}"}, "different proposed arguments"),
+        ({"edited_args": '{"subject":"Forged"}'}, "different approved arguments"),
+        ({"edited_args": '{"subject":"Forged"}'}, "different executed arguments"),
+        ({"result": "forged"}, "a different result"),
     ],
 )
 def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, said):
@@ -188,7 +188,7 @@ def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, s
     page = words(reads_ana.get(path(edited)))
 
     assert said in page
-    assert "agrees with the digests" not in page
+    assert "Matches the audit trail." not in page
 
 
 def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, edited, monkeypatch):
@@ -197,8 +197,8 @@ def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, ed
 
     page = words(reads_ana.get(path(edited)))
 
-    assert "the result was another one" in page
-    assert "There is more in the history of the thread." in page
+    assert "a different result" in page
+    assert "The thread's history has more entries." in page
 
 
 def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
@@ -206,8 +206,8 @@ def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
 
     page = words(reads_ana.get(path(edited)))
 
-    assert re.search(r"agrees with the last \d entries about it. There are earlier ones", page)
-    assert "agrees with the digests in the trail" not in page
+    assert re.search(r"Matches the last \d audit entries of this call. Earlier entries", page)
+    assert "Matches the audit trail." not in page
 
 
 def test_comments_do_not_push_evidence_out_of_the_comparison(
@@ -222,8 +222,8 @@ def test_comments_do_not_push_evidence_out_of_the_comparison(
 
     page = words(reads_ana.get(path(edited)))
 
-    assert "the result was another one" in page
-    assert "There are earlier ones" not in page
+    assert "a different result" in page
+    assert "Earlier entries" not in page
 
 
 @pytest.mark.parametrize("body", ["{", "[]", '{"actor": 1}', '{"actor": {}, "state": 5}'])
@@ -236,7 +236,7 @@ def test_an_entry_that_somebody_changed_is_said_to_be(reads_ana, edited, body):
     for page in (path(edited), f"/audit/threads/{edited.thread_id}/"):
         found = reads_ana.get(page)
         assert found.status_code == 200
-        assert "Not as it was written" in words(found)
+        assert "Modified after it was written" in words(found)
 
 
 def test_the_history_of_a_thread_says_everything_and_what_was_erased(reads_ana, edited):
@@ -249,7 +249,7 @@ def test_the_history_of_a_thread_says_everything_and_what_was_erased(reads_ana, 
 
     assert "Changed by Bob" not in reads_ana.get(history).content.decode()
     assert "Names and texts erased" in words(reads_ana.get(history))
-    assert "as far as it has not been erased" in words(reads_ana.get(path(edited)))
+    assert "except for what was erased" in words(reads_ana.get(path(edited)))
 
 
 def test_threads_and_calls_lead_to_the_history(reads_ana, edited):

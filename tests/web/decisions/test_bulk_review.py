@@ -121,7 +121,7 @@ def test_the_list_links_to_what_is_alike_once(alike, ask, reads_bob):
 
     page = reads_bob.get("/?q=e-mail").content.decode()
 
-    assert page.count("Similar ones wait") == 1
+    assert page.count("Similar requests pending") == 1
     assert f'href="/similar/{alike[0].pk}/?list=q%3De-mail"' in page
 
 
@@ -150,7 +150,7 @@ def test_a_page_has_fifty_at_the_most_and_says_that_there_are_more(world, reads_
     for path in (f"/similar/{rows[0].pk}/", selected(*rows)):
         page = reads_bob.get(path)
         assert len(boxes(page)) == MAX_BULK_INTERRUPTS
-        assert "what is not shown is not decided" in words(page)
+        assert "The others stay pending" in words(page)
 
 
 def test_what_is_not_mine_to_see_is_not_on_the_page(alike, reads_carol, reads_bob):
@@ -181,7 +181,11 @@ SCHEMA = {
         (LONG, {}, "Not everything fits here"),
         (MANY, {}, "Not everything fits here"),
         ({}, {"message": "word " * 300}, "Not everything fits here"),
-        ({}, {"response_schema": SCHEMA}, "This asks for more than yes or no."),
+        (
+            {},
+            {"response_schema": SCHEMA},
+            "This request needs more than approval. Review it on its own page.",
+        ),
     ],
 )
 def test_what_needs_a_look_of_its_own_cannot_be_ticked(propose, reads_bob, args, about, reason):
@@ -214,8 +218,8 @@ def test_what_no_longer_waits_or_is_anothers_cannot_be_ticked(
     for reason in (
         "Dora has claimed this.",
         "Dora approved.",
-        "This asks for more than yes or no.",
-        "The time for an answer is over.",
+        "This request needs more than approval. Review it on its own page.",
+        "The request has expired.",
     ):
         assert reason in words(page)
 
@@ -239,7 +243,7 @@ def test_only_what_is_ticked_is_decided(alike, reads_bob):
 
     assert "1 of 1 decided" in words(done)
     assert [reread(row).status for row in alike] == ["open", "resolved", "open"]
-    assert "Review those that are left" in words(done)
+    assert "Review the remaining requests" in words(done)
 
 
 @pytest.mark.parametrize(("action", "approved"), [("approve", True), ("reject", False)])
@@ -280,7 +284,7 @@ def test_a_box_without_the_digest_of_what_was_shown_decides_nothing(alike, reads
 @pytest.mark.parametrize(
     ("sent", "says"),
     [
-        ({"item": []}, "Nothing is ticked"),
+        ({"item": []}, "Nothing is selected"),
         ({"action": "destroy"}, "Choose one of the buttons"),
         ({"reason": "x" * 2_001}, "A note has up to 2000 characters"),
     ],

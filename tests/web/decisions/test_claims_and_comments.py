@@ -66,7 +66,7 @@ def test_what_another_has_claimed_can_be_taken_over(first, post, dora, reads_bob
     taken = post(first, "claim", take_over="1")
 
     assert refused.status_code == 409
-    assert "Dora is working on this." in words(refused)
+    assert "Dora is reviewing this." in words(refused)
     assert taken.status_code == 303
     assert "Claimed by you" in reads_bob.open(first)
 
@@ -77,8 +77,8 @@ def test_an_answer_to_what_another_has_claimed_is_kept_and_explained(ask, dora, 
     response = reads_bob.send(interrupt, "approve", {"args/to": "mine@example.com"})
 
     assert response.status_code == 409
-    assert "Dora is working on this." in words(response)
-    assert "Take the request over" in words(response)
+    assert "Dora is reviewing this." in words(response)
+    assert "Take over the request" in words(response)
     form = decision_form(response.content.decode())
     assert form.control("args/to").value == "mine@example.com"
     assert reread(interrupt).status == "open"
@@ -103,19 +103,19 @@ def test_renewing_has_nothing_to_show_until_somebody_took_it_over(first, post, d
 
     assert (renewed.status_code, renewed.content) == (204, b"")
     assert refused.status_code == 409
-    assert "Dora is working on this." in words(refused)
+    assert "Dora is reviewing this." in words(refused)
 
 
 def test_an_answer_is_taken_back_from_its_page(first, bob, post, reads_bob):
     approve(first, bob)
-    assert "Take my answer back" in reads_bob.open(first)
+    assert "Withdraw my answer" in reads_bob.open(first)
 
     response = post(first, "withdraw")
 
     assert response.status_code == 303
     assert reread(first).status == "open"
-    assert "Take my answer back" not in reads_bob.open(first)
-    assert "took the answer back" in words(reads_bob.get(response.url))
+    assert "Withdraw my answer" not in reads_bob.open(first)
+    assert "withdrew the answer" in words(reads_bob.get(response.url))
 
 
 def test_what_the_agent_has_got_is_not_taken_back_and_the_page_says_why(ask, bob, post):
@@ -125,7 +125,7 @@ def test_what_the_agent_has_got_is_not_taken_back_and_the_page_says_why(ask, bob
     response = post(interrupt, "withdraw")
 
     assert response.status_code == 409
-    assert "it cannot be taken back" in words(response)
+    assert "it cannot be withdrawn" in words(response)
     assert sent(interrupt) == APPROVE
 
 
@@ -146,7 +146,7 @@ def test_a_comment_that_is_not_taken_is_kept_and_explained(first, post, live):
     response = post(first, "comment", text=long, live=live)
 
     assert response.status_code == 422
-    assert "up to 4000 characters" in words(response)
+    assert "at most 4000 characters" in words(response)
     assert long in response.content.decode()
 
 
@@ -176,7 +176,7 @@ def test_claiming_what_is_decided_says_so(ask, dora, post):
     response = post(interrupt, "claim")
 
     assert response.status_code == 409
-    assert "Dora was faster" in words(response)
+    assert "Dora already decided this" in words(response)
 
 
 def test_a_viewer_sees_who_has_it_and_has_no_buttons(first, dora, reads_alice):
@@ -218,7 +218,7 @@ def test_what_cannot_be_tried_again_says_why_on_the_page_of_the_thread(world, re
     response = press(reads_alice, run, "retry")
 
     assert response.status_code == 409
-    assert "Only a failed run is tried again" in words(response)
+    assert "Only failed runs can be retried" in words(response)
 
 
 def test_a_run_is_cancelled_from_the_page_of_its_thread(broken, reads_alice):
@@ -230,7 +230,7 @@ def test_a_run_is_cancelled_from_the_page_of_its_thread(broken, reads_alice):
     assert response.status_code == 303
     assert reread(broken.retried_by).status == "cancelled"
     assert again.status_code == 409
-    assert "there is nothing to cancel" in words(again)
+    assert "already ended" in words(again)
 
 
 @pytest.mark.parametrize(

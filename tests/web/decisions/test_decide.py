@@ -54,7 +54,7 @@ def test_arguments_can_be_edited_only_where_the_schema_names_edits(propose, read
     response = reads_bob.send(interrupt, "approve")
 
     assert refused.status_code == 422
-    assert "The arguments cannot be changed" in words(refused)
+    assert "The arguments cannot be edited" in words(refused)
     assert response.status_code == 303
     assert sent(interrupt) == {"approved": True}
 
@@ -405,7 +405,7 @@ def test_more_changes_than_can_be_listed_are_said_to_be_more(ask, reads_bob):
     response = reads_bob.send(interrupt, "approve", as_json={"args": many}, draft="look")
 
     assert "Approve with changes" in words(response)
-    assert "There are more changes than are listed here" in words(response)
+    assert "The list is shortened" in words(response)
 
 
 def test_a_long_constant_of_an_answer_is_opened_before_it_is_sent(world, as_agent, reads_bob):
@@ -434,7 +434,7 @@ def test_a_form_of_which_nothing_is_required_is_no_answer_while_it_is_blank(
     reads_bob.send(asked, "answer", as_json={"answer": "{}"})
 
     assert response.status_code == 422
-    assert "There is no answer yet" in words(response)
+    assert "Enter an answer." in words(response)
     assert sent(asked) == {}
 
 

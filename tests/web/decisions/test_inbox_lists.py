@@ -62,7 +62,7 @@ def test_a_link_to_nowhere_shows_the_list_from_its_start(ask, reads_bob):
 def test_an_empty_list_says_how_to_get_a_first_item(world, reads_bob):
     page = words(reads_bob.get("/"))
 
-    assert "Nothing waits for you" in page
+    assert "You're all caught up" in page
     assert "curl http://testserver/api/runs" in page
     assert '"agent": "rehearsal"' in page
 
@@ -87,7 +87,7 @@ def test_the_pending_list_ends_with_what_was_decided_last(ask, bob, reads_bob):
     page = reads_bob.get("/").content.decode()
 
     assert listed(reads_bob.get("/")) == []
-    assert f"/interrupts/{interrupt.pk}/" in page.partition("Decided last")[2]
+    assert f"/interrupts/{interrupt.pk}/" in page.partition("Recently decided")[2]
 
 
 def test_a_live_request_gets_the_same_rows_without_the_frame(ask, reads_bob):
@@ -119,13 +119,15 @@ def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
 
     first = reads_bob.get("/?sort=new&q=invoice")
 
-    assert "Nothing found so far: the list goes on. Search on" in words(first)
+    assert "No matches so far. There are more requests to search. Continue searching" in words(
+        first
+    )
     assert "No results" not in words(first)
     second = reads_bob.get(
         html.unescape(re.search(r'href="([^"]*after=[^"]*)"', first.content.decode()).group(1))
     )
     assert len(listed(second)) == 1
-    assert "Search on" not in words(second)
+    assert "Continue searching" not in words(second)
 
 
 def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkeypatch):

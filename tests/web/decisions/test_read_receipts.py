@@ -99,10 +99,10 @@ def test_the_history_of_the_thread_says_who_has_seen_it(asked, reads_bob, reads_
     tell(reads_bob, asked)
     history = f"/audit/threads/{asked.thread_id}/"
 
-    assert "Bob has seen this" in words(reads_alice.get(history))
-    assert "You have seen this" in words(reads_bob.get(history))
-    assert "Bob has seen this" in words(reads_alice.get(f"/audit/calls/{asked.tool_call_id}/"))
-    assert "agrees with the digests" in words(
+    assert "Bob viewed this" in words(reads_alice.get(history))
+    assert "You viewed this" in words(reads_bob.get(history))
+    assert "Bob viewed this" in words(reads_alice.get(f"/audit/calls/{asked.tool_call_id}/"))
+    assert "Matches the audit trail." in words(
         reads_alice.get(f"/audit/calls/{asked.tool_call_id}/")
     )
 
@@ -132,4 +132,4 @@ def test_a_browser_tells_when_somebody_looks_and_not_when_it_reads_ahead(tmp_pat
 
         assert seen() == ["Marco Ruiz"]
         page.goto(f"{site.url}/audit/threads/{asked['thread']}/")
-        expect(page.locator("#entries")).to_contain_text(re.compile("You have seen this"))
+        expect(page.locator("#entries")).to_contain_text(re.compile("You viewed this"))

@@ -87,7 +87,7 @@ def test_a_view_that_has_changed_is_shown_again_with_my_edits(ask, reads_bob):
     response = reads_bob.send(interrupt, "approve", MINE, view_digest="0" * 64)
 
     assert response.status_code == 409
-    assert "What is asked has changed" in words(response)
+    assert "The request changed" in words(response)
     _assert_kept(response)
     assert input_value(response.content.decode(), "view_digest") == interrupt.view_digest
     assert reread(interrupt).status == "open"
@@ -140,7 +140,7 @@ def test_arguments_that_another_answer_has_changed_are_shown_before_they_are_app
     response = reads_bob.post(second, seen, "approve")
 
     assert response.status_code == 409
-    assert "What is asked has changed" in words(response)
+    assert "The request changed" in words(response)
     assert "bribe" in words(response)
     assert reread(second).status == "open"
 

@@ -173,7 +173,7 @@ def test_a_saved_view_is_in_the_rail_and_marked_where_it_is_shown(
     assert saved["Location"] == "/?tool=send_email"
     assert re.search(r'href="/\?tool=send_email" aria-current="page" title="E-mails"', page)
     assert page.count('aria-current="page"') == 1
-    assert "This is your view “E-mails”." in words(reads_bob.get(saved["Location"]))
+    assert "Your view “E-mails”." in words(reads_bob.get(saved["Location"]))
     assert "Bob shares this view as “E-mails”." in words(reads_alice.get(saved["Location"]))
     assert 'aria-current="page" title="E-mails"' not in reads_bob.get("/").content.decode()
 
@@ -202,7 +202,7 @@ def test_a_name_that_is_refused_comes_back_to_be_corrected(reads_bob):
     back = reads_bob.client.post("/views/save", sent)
 
     assert back.status_code == 422
-    assert "1 to 60 characters" in words(back)
+    assert "1 to 60 visible characters" in words(back)
     assert 'name="list" value="state=open&amp;tool=pay"' in back.content.decode()
 
 

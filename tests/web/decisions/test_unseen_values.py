@@ -58,7 +58,7 @@ def test_approval_of_masked_values_needs_a_reveal(masked, reads_bob):
     page = reads_bob.send(masked, "approve")
 
     assert page.status_code == 422
-    assert "Approve without seeing what is masked" in words(page)
+    assert "Approve without seeing the masked values" in words(page)
     assert reread(masked).status == "open"
 
 
@@ -94,11 +94,11 @@ def test_approval_without_seeing_is_in_the_decision_and_the_trail(masked, reads_
     assert Decision.objects.get(interrupt=masked).unseen is True
     ((_, told),) = audited("interrupt.resolved")
     assert told["unseen"] is True
-    assert "Approved without seeing what was masked" in words(
+    assert "Approved without seeing the masked values" in words(
         reads_bob.get(f"/decided/{masked.pk}/")
     )
     trail = words(reads_bob.get(f"/audit/threads/{masked.thread_id}/"))
-    assert "approved without seeing what was masked" in trail
+    assert "approved without seeing the masked values" in trail
 
 
 def test_tick_without_masks_is_not_recorded(ask_with, reads_bob):

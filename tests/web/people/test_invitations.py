@@ -62,7 +62,7 @@ def test_an_invitation_is_mailed_in_the_language_of_the_page_and_listed(reads_an
     sent = reads_ana.client.post(f"{TAB}add", FORM, headers={"Accept-Language": "de"})
 
     assert (sent.status_code, sent.url) == (303, TAB)
-    assert mail.outbox[0].subject == "Sie sind in ein Team in Signoff eingeladen"
+    assert mail.outbox[0].subject == "Einladung in ein Team in Signoff"
     assert "http://testserver/join/" in mail.outbox[0].body
     assert "nora@example.com Sent" in words(reads_ana.get(TAB))
 
@@ -84,13 +84,13 @@ def test_a_mail_that_could_not_be_sent_is_shown_as_such_and_sent_again(
         "tests.integration.people.test_invitations.Broken",
     )
     reads_ana.client.post(f"{TAB}add", FORM)
-    assert "Could not be sent" in words(reads_ana.get(TAB))
+    assert "Sending failed" in words(reads_ana.get(TAB))
 
     settings.EMAIL_BACKEND = working
     path = f"/invitations/{Invitation.objects.get().pk}/resend"
     assert reads_ana.client.post(path).status_code == 303
 
-    assert "Could not be sent" not in words(reads_ana.get(TAB))
+    assert "Sending failed" not in words(reads_ana.get(TAB))
     assert len(mail.outbox) == 1
 
 
@@ -102,7 +102,7 @@ def test_an_invitation_is_withdrawn(reads_ana, link):
 
     assert (withdrawn.status_code, again.status_code) == (303, 409)
     assert "This invitation was withdrawn." in words(again)
-    assert "Nobody is invited." in words(reads_ana.get(TAB))
+    assert "No open invitations." in words(reads_ana.get(TAB))
 
 
 @pytest.mark.parametrize("email", ["", "nora", "nora@example.com", "a@b.com\nBcc: c@d.com"])
@@ -127,7 +127,7 @@ def test_opening_a_link_changes_nothing_however_often(world, link):
         Client().head(link)
 
     assert page.status_code == 200
-    assert "system:seed invites you to this team, as: Reviewer." in words(page)
+    assert "system:seed invited you to join this team as Reviewer." in words(page)
     assert "no-store" in page.headers["Cache-Control"]
     assert list(Invitation.objects.values()) == before
     assert not User.objects.filter(username="nora").exists()
@@ -199,7 +199,7 @@ def test_who_is_in_the_team_already_is_told_so(reads_bob, link):
     refused = reads_bob.client.post("/join/team", {"token": token_of(link)})
 
     assert refused.status_code == 409
-    assert "You belong to this team already." in words(refused)
+    assert "You are already a member of this team." in words(refused)
 
 
 def test_an_address_that_somebody_has_confirmed_is_for_them_to_sign_in_with(world, by_mail):
@@ -210,7 +210,7 @@ def test_an_address_that_somebody_has_confirmed_is_for_them_to_sign_in_with(worl
     refused = accept(Client(), path)
 
     assert refused.status_code == 422
-    assert "You have an account with this address: sign in to it." in words(refused)
+    assert "You already have an account with this address. Sign in to it." in words(refused)
 
 
 def ended(world, how, later):

@@ -73,7 +73,7 @@ def test_too_many_guesses_lock_the_name_for_a_while(world):
         response = client.post("/login/", {"username": "bob", "password": "guess"})
 
     assert response.status_code == 429
-    assert "too many attempts" in words(response)
+    assert "Too many sign-in attempts" in words(response)
     locked = client.post("/login/", {"username": "bob", "password": "bob-password"})
     assert locked.status_code == 429
 
@@ -110,7 +110,7 @@ def test_a_viewer_reads_everything_and_is_told_why_there_are_no_buttons(ask, rea
     page = reads_alice.get(f"/interrupts/{interrupt.pk}/")
 
     assert "dana@example.com" in words(page)
-    assert "its reviewers and admins decide" in words(page)
+    assert "Reviewers and admins of this team can decide" in words(page)
     assert 'name="action"' not in page.content.decode()
     assert "<textarea" not in page.content.decode()
 
@@ -122,7 +122,7 @@ def test_a_viewer_cannot_decide(ask, reads_alice):
     response = reads_alice.client.post(f"/interrupts/{interrupt.pk}/decide", body)
 
     assert response.status_code == 403
-    assert "permission to decide" in words(response)
+    assert "the decide permission" in words(response)
     assert reread(interrupt).status == "open"
 
 
@@ -135,7 +135,7 @@ def test_deciding_takes_a_csrf_token(ask, world):
     response = client.post(f"/interrupts/{interrupt.pk}/decide", body)
 
     assert response.status_code == 403
-    assert "The page was too old" in words(response)
+    assert "The page has expired" in words(response)
     assert reread(interrupt).status == "open"
 
 

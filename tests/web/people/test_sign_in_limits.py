@@ -35,7 +35,7 @@ def test_an_address_that_tries_many_names_gets_no_further_attempt(world, low):
 
     assert [answer.status_code for answer in answers] == [422] * 6 + [429]
     assert int(answers[-1].headers["Retry-After"]) > 0
-    assert "too many attempts to sign in" in answers[-1].content.decode()
+    assert "Too many sign-in attempts" in answers[-1].content.decode()
     assert attempt("person-8", "192.0.2.2").status_code == 422
 
 

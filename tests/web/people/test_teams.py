@@ -49,7 +49,7 @@ def test_members_see_their_team_and_change_nothing(reads_bob, reads_carol):
 def test_who_belongs_to_no_team_is_told_so(reads_bob, world):
     Membership.objects.all().delete()
 
-    assert "You belong to no team yet." in words(reads_bob.get("/teams/"))
+    assert "You're not in a team yet." in words(reads_bob.get("/teams/"))
 
 
 def test_an_administrator_changes_roles_and_removes_people(reads_ana, world):
@@ -67,7 +67,7 @@ def test_the_last_administrator_is_told_why_they_stay(reads_ana, ana, what):
     refused = reads_ana.client.post(f"/teams/tests/members/{ana.pk}/{what}", {"role": "viewer"})
 
     assert refused.status_code == 409
-    assert "The last administrator of a team stays" in words(refused)
+    assert "A team needs at least one admin" in words(refused)
 
 
 def test_who_leaves_is_led_out(reads_bob, world):
@@ -110,7 +110,7 @@ def test_the_form_suggests_ninety_days_and_calls_for_ever_by_its_name(reads_ana)
     page = reads_ana.get("/teams/tests/keys/new/").content.decode()
 
     assert '<option value="90" selected>' in page
-    assert "No end: it works until somebody revokes it" in page
+    assert "No expiry, until revoked" in page
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_an_agent_gets_a_key_of_its_own(reads_ana):
     made = reads_ana.client.post("/teams/tests/keys/add", {**KEY, "agent": "rehearsal"})
 
     assert actor_of_key(token_in(made)).agent_id is not None
-    assert "It sees and runs this agent only, and never decides." in words(made)
+    assert "The key can read and run this agent only. It cannot decide." in words(made)
 
 
 def test_a_new_token_is_shown_once_and_the_one_before_is_named(reads_ana, key):
@@ -149,7 +149,7 @@ def test_a_new_token_is_shown_once_and_the_one_before_is_named(reads_ana, key):
     token = token_in(rotated)
     page = reads_ana.get(f"/keys/{key.pk}/")
     assert actor_of_key(token).key_id == key.pk
-    assert "Token before" in words(page)
+    assert "Old token" in words(page)
     assert token not in page.content.decode()
 
 
@@ -166,7 +166,7 @@ def test_a_key_is_revoked_and_says_so(reads_ana, key):
 def test_what_ends_soon_or_was_never_used_is_pointed_out(reads_ana, key):
     text = words(reads_ana.get("/teams/tests/keys/"))
 
-    assert "Ends soon" in text  # in three days
+    assert "Expires soon" in text  # in three days
     assert "Never used" in text  # the key of the world
 
 

@@ -161,7 +161,7 @@ def test_a_thread_takes_another_message(world, reads_alice):
 
 @pytest.mark.parametrize(
     ("text", "said", "status"),
-    [("rehearse:echo", "waits for answers", 409), (" ", "Write what the agent is to do", 422)],
+    [("rehearse:echo", "waits for answers", 409), (" ", "Enter a message for the agent", 422)],
 )
 def test_a_message_that_is_not_taken_is_kept_and_explained(world, reads_alice, text, said, status):
     (asked,) = open_interrupts(start(world, "rehearse:tool_call"))

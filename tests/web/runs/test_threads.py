@@ -42,7 +42,7 @@ def test_a_thread_shows_what_was_said_called_and_asked(ask, reads_bob):
     assert "rehearse:tool_call" in words(page)
     assert "I would like to send an e-mail." in words(page)
     assert '"to": "dana@example.com"' in words(page)
-    assert "Asked for a decision" in words(page)
+    assert "Waiting for a decision" in words(page)
     assert f'href="/interrupts/{interrupt.pk}/"' in page.content.decode()
 
 
@@ -71,8 +71,8 @@ def test_pages_say_that_an_approval_lapsed(ask, bob, later, reads_bob):
     thread = words(reads_bob.get(f"/threads/{interrupt.thread_id}/"))
     request = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
 
-    assert "send_email Approval lapsed" in thread
-    assert "The approval lapsed before the tool was called" in request
+    assert "send_email Approval expired" in thread
+    assert "The approval expired before the tool was called" in request
 
 
 def test_request_says_that_its_run_failed_before_the_call(ask, bob, reads_bob):
@@ -82,7 +82,7 @@ def test_request_says_that_its_run_failed_before_the_call(ask, bob, reads_bob):
 
     page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
 
-    assert "The tool was not called: the run ended before that." in page
+    assert "The run ended before the tool was called." in page
 
 
 def test_request_of_a_remote_agent_does_not_say_that_nothing_was_called(ask, bob, reads_bob):
@@ -93,7 +93,7 @@ def test_request_of_a_remote_agent_does_not_say_that_nothing_was_called(ask, bob
 
     page = words(reads_bob.get(f"/interrupts/{interrupt.pk}/"))
 
-    assert "The agent may have called the tool: check before you retry." in page
+    assert "The agent may have called the tool. Check before you retry." in page
 
 
 def test_expired_request_has_no_list_of_changes(ask, later, reads_bob):

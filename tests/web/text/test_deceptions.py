@@ -105,7 +105,7 @@ def test_page_has_a_notice_of_a_deception_in_any_field(ask, reads_bob, field, te
 
     page = reads_bob.get(f"/interrupts/{interrupt.pk}/").content.decode()
 
-    assert "Characters that deceive" in page
+    assert "Suspicious characters" in page
 
 
 def test_page_without_deceptions_has_no_notice(ask, reads_bob):
@@ -113,7 +113,7 @@ def test_page_without_deceptions_has_no_notice(ask, reads_bob):
 
     page = reads_bob.get(f"/interrupts/{interrupt.pk}/").content.decode()
 
-    assert "Characters that deceive" not in page
+    assert "Suspicious characters" not in page
 
 
 def test_notice_does_not_tell_what_is_masked(ask, reads_bob):

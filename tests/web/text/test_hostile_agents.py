@@ -119,7 +119,7 @@ def test_hidden_characters_are_spelled_out_and_pointed_at(hostile, reads_bob):
     assert "\u202e" not in shown
     assert "\u200b" not in shown
     assert "⟨U+202E⟩" in page
-    assert "Characters that deceive" in page
+    assert "Suspicious characters" in page
     assert "U+202E RIGHT-TO-LEFT OVERRIDE" in page
 
 

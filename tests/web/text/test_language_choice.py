@@ -88,7 +88,7 @@ def test_machines_are_answered_in_english_whatever_they_accept(world):
     body = {"status": "resolved", "view_digest": asked.shown_digest}
     refused = browser.post(f"/api/interrupts/{asked.pk}/decide", body, "application/json")
 
-    assert refused.json()["detail"] == "This needs the permission to decide."
+    assert refused.json()["detail"] == "This requires the decide permission."
     assert "Accept-Language" not in refused.get("Vary", "")
     assert nobody.json()["detail"].endswith("or sign in.")
     assert wrong.json()["detail"] == 'Method "PUT" not allowed.'
