@@ -392,6 +392,8 @@ SPECTACULAR_SETTINGS = {
         "inbox.api.base.openapi.add_shapes_of_webhooks",
         "inbox.api.base.openapi.add_examples",
     ],
+    # The models of PATCH declare what may be left out.
+    "COMPONENT_SPLIT_PATCH": False,
     "APPEND_COMPONENTS": {
         "securitySchemes": {
             "key": {"type": "http", "scheme": "bearer", "description": "An API key of a team."},

@@ -30,7 +30,15 @@ Email = Annotated[
     str,
     line(MAX_EMAIL_CHARACTERS),
     # The action decides what an address is: no two readers of a format agree.
-    WithJsonSchema({"type": "string", "format": "email", "maxLength": MAX_EMAIL_CHARACTERS}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "format": "email",
+            "minLength": 1,
+            "maxLength": MAX_EMAIL_CHARACTERS,
+            "pattern": r"\S",
+        }
+    ),
     example("kim@example.com"),
 ]
 
