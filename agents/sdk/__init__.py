@@ -1,1 +1,1 @@
-"""The agent SDK: tools with declared effects, and scripts that go on after a pause."""
+"""The agent SDK: tools with declared effects, workflows, scripted and model-driven agents."""

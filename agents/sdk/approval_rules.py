@@ -1,4 +1,4 @@
-"""When a tool has its calls approved, and the texts that people are asked with."""
+"""Approval rules of tools: when a call needs approval, and the text of the request."""
 
 import inspect
 import re
@@ -15,16 +15,16 @@ from agents.sdk.signature import context_parameter
 #: a function of the arguments says so, or when the arguments fit a JSON Schema.
 Approval = bool | str | Callable[..., "bool | str | None"] | Mapping[str, Any]
 
-#: What follows the name in a place such as "{guest[name]}".
+#: Starts the part after the name in a placeholder such as "{guest[name]}".
 _AFTER_NAME = re.compile(r"[.\[]")
 
 
 def check_approval(name: str, approval: Approval, arguments: type[BaseModel]) -> None:
     """
-    Make sure that the approval can be asked for, before an agent wants it.
+    Raise unless the approval rule is usable with these arguments.
 
     Raises:
-        ValueError, TypeError, jsonschema.SchemaError: what is wrong with it.
+        ValueError, TypeError, jsonschema.SchemaError.
     """
     if isinstance(approval, str):
         check_template(name, approval, arguments)
@@ -35,25 +35,25 @@ def check_approval(name: str, approval: Approval, arguments: type[BaseModel]) ->
 
 
 def check_template(name: str, text: str, arguments: type[BaseModel]) -> None:
-    """Raise ValueError unless every place in the text is an argument."""
+    """Raise ValueError unless every placeholder in the text is an argument."""
     if arguments.model_config.get("extra") == "allow":
         return
-    for _, place, _, _ in Formatter().parse(text):
-        root = None if place is None else _AFTER_NAME.split(place)[0]
+    for _, placeholder, _, _ in Formatter().parse(text):
+        root = None if placeholder is None else _AFTER_NAME.split(placeholder)[0]
         if root is not None and root not in arguments.model_fields:
-            known = ", ".join(arguments.model_fields) or "none"
-            raise ValueError(f"{name}: '{text}' has a place for '{root}'; arguments are: {known}.")
+            names = ", ".join(arguments.model_fields) or "none"
+            raise ValueError(f"{name}: '{text}' has a placeholder '{root}'; use one of: {names}.")
 
 
 def _check_function(name: str, approval: Callable[..., Any], arguments: type[BaseModel]) -> None:
     if inspect.iscoroutinefunction(approval):
-        raise TypeError(f"{name}: an approval function decides at once, it cannot be async.")
-    given = [*arguments.model_fields]
+        raise TypeError(f"{name}: an approval function cannot be async; use a plain function.")
+    names = [*arguments.model_fields]
     if (context := context_parameter(approval)) is not None:
-        given.append(context)
+        names.append(context)
     try:
-        inspect.signature(approval).bind(**dict.fromkeys(given))
+        inspect.signature(approval).bind(**dict.fromkeys(names))
     except TypeError as error:
         raise TypeError(
-            f"{name}: the approval function is called with {', '.join(given)}: {error}"
+            f"{name}: the approval function is called with {', '.join(names)}: {error}"
         ) from error

@@ -1,4 +1,4 @@
-"""What agents of this SDK can do, as AG-UI says it."""
+"""AG-UI capabilities of the agents of this SDK."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from agents.sdk.tools import InterruptTool, Tool
 def agent_capabilities(
     name: str, description: str, tools: Sequence[Tool | InterruptTool]
 ) -> AgentCapabilities:
-    """The capabilities of an agent with these tools."""
+    """Return the capabilities of an agent with these tools."""
     return AgentCapabilities(
         identity=agui.IdentityCapabilities(name=name, description=description),
         transport=agui.TransportCapabilities(streaming=True),
@@ -27,7 +27,7 @@ def agent_capabilities(
 
 
 def agui_tool(tool: Tool | InterruptTool) -> agui.Tool:
-    """A tool as AG-UI and models are told of it."""
+    """Return a tool in AG-UI's form."""
     return agui.Tool(
         name=tool.name,
         description=tool.description,

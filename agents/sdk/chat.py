@@ -1,4 +1,4 @@
-"""Chat completions on the wire: conversations as they are sent, and answers as they come in."""
+"""The chat completions wire format: requests from AG-UI messages, and streamed answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,107 +8,106 @@ from ag_ui.core import Message
 
 from agents.agui.strict_json import dumps
 
-#: What a model is told of a call whose run ended before it had a result.
-_NO_RESULT = dumps({"ok": False, "error": "It is not known what came of this call."})
+#: The result for a call whose run ended before it had one.
+_NO_RESULT = dumps({"ok": False, "error": "The outcome of this call is not known."})
 _HIGH_SURROGATES = ("\ud800", "\udbff")
 
 
 class ModelFailed(RuntimeError):
-    """The model gave no answer."""
+    """The model did not answer."""
 
 
 class StreamedAnswer:
-    """An answer that comes in piece by piece, whatever its server makes of the protocol."""
+    """A streamed answer, tolerant of servers that deviate from the protocol."""
 
     def __init__(self) -> None:
         self._names: dict[Any, str] = {}
         self._arguments: dict[Any, str] = {}
-        self._last: dict[Any, tuple[int, Any]] = {}  #: number and id of the last call at a place
-        self._half = ""  #: of a character
+        self._last: dict[Any, tuple[int, Any]] = {}  #: position -> number and id of its last call
+        self._high_surrogate = ""  #: first half of a character
         self._finish = ""
-        self._is_over = False
+        self._is_done = False
 
     def add(self, event: Any) -> str:
         """
-        Take an event of the stream, None for its end, and return the text that came with it.
+        Add an event of the stream, None for its end; return the text in it.
 
         Raises:
-            ModelFailed: it is no event of a chat completion.
+            ModelFailed: it is not an event of a chat completion.
         """
         if event is None:
-            self._is_over = True
+            self._is_done = True
             return ""
         choice = _first_choice(event)
         self._finish = choice.get("finish_reason") or self._finish
         delta = _object(choice.get("delta") or {})
-        for place, piece in enumerate(_list(delta.get("tool_calls") or [])):
-            self._add_call(place, _object(piece))
-        return self._whole_characters(delta.get("content"))
+        for position, fragment in enumerate(_list(delta.get("tool_calls") or [])):
+            self._add_call(position, _object(fragment))
+        return self._complete_characters(delta.get("content"))
 
     @property
     def is_complete(self) -> bool:
-        """Whether the server came to an end, and did not just fall silent."""
-        return self._is_over or bool(self._finish)
+        """True if the server ended the answer, instead of dropping the connection."""
+        return self._is_done or bool(self._finish)
 
     @property
     def remaining_text(self) -> str:
-        """What is left of the text."""
-        return _valid(self._half)
+        """The text that was held back, if the stream ended within a character."""
+        return _valid(self._high_surrogate)
 
     @property
     def tool_calls(self) -> list[tuple[str, str]]:
         """
-        The calls that the model wants, each with its arguments.
+        The name and arguments of each tool call of the model.
 
         Raises:
-            ModelFailed: the answer was too long for its limit, and may lack half a call.
+            ModelFailed: the answer was cut at the token limit, and a call may be incomplete.
         """
         if self._names and self._finish == "length":
-            raise ModelFailed("The answer reached its limit of tokens within a tool call.")
-        return [
-            (_valid(name), self._arguments[place] or "{}") for place, name in self._names.items()
-        ]
+            raise ModelFailed("The answer reached the token limit within a tool call.")
+        return [(_valid(name), self._arguments[key] or "{}") for key, name in self._names.items()]
 
-    def _add_call(self, place: int, piece: Mapping[str, Any]) -> None:
-        function = _object(piece.get("function") or {})
+    def _add_call(self, position: int, fragment: Mapping[str, Any]) -> None:
+        function = _object(fragment.get("function") or {})
         name, arguments = str(function.get("name") or ""), function.get("arguments") or ""
         if not isinstance(arguments, str):
             arguments = dumps(arguments)  # some servers send the object itself
-        index = piece.get("index")
-        key = self._call_at(place if index is None else str(index), name, piece.get("id"))
+        index = fragment.get("index")
+        key = self._call_key(position if index is None else str(index), name, fragment.get("id"))
         self._names[key] = self._names.get(key, "") + name
         self._arguments[key] = self._arguments.get(key, "") + arguments
 
-    def _call_at(self, place: Any, name: str, given: Any) -> Any:
+    def _call_key(self, position: Any, name: str, call_id: Any) -> Any:
         """
-        Where a piece belongs: the last call at its place, or one more behind it.
+        Return the key of a fragment's call: the last one at its position, or a new one.
 
-        Servers that do not count give each call an id with its name; others a new id to each piece.
+        Servers without an index send each call's id with its name; others send a new id with each
+        fragment.
         """
-        number, known = self._last.get(place, (0, given))
-        if name and given and known and known != given:
+        number, last_id = self._last.get(position, (0, call_id))
+        if name and call_id and last_id and last_id != call_id:
             number += 1
-        if name or place not in self._last:
-            self._last[place] = number, given
-        return place, number
+        if name or position not in self._last:
+            self._last[position] = number, call_id
+        return position, number
 
-    def _whole_characters(self, text: Any) -> str:
+    def _complete_characters(self, text: Any) -> str:
         if not isinstance(text, str) or not text:
             return ""
-        text, self._half = self._half + text, ""
+        text, self._high_surrogate = self._high_surrogate + text, ""
         if _HIGH_SURROGATES[0] <= text[-1] <= _HIGH_SURROGATES[1]:
-            text, self._half = text[:-1], text[-1]
+            text, self._high_surrogate = text[:-1], text[-1]
         return _valid(text)
 
 
 def _valid(text: str) -> str:
-    """Text that can be stored and sent: halves of characters together, or replaced."""
-    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return whole.replace("\0", "\ufffd")
+    """Return storable text: surrogate pairs joined, lone surrogates and NUL replaced."""
+    joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return joined.replace("\0", "\ufffd")
 
 
 def _first_choice(event: Any) -> Mapping[str, Any]:
-    """The first choice of an event, empty if it has none (a report of usage)."""
+    """Return the first choice of an event, empty if it has none (a usage report)."""
     if "error" in _object(event):
         raise ModelFailed("The server reported an error.")
     choices = _list(event.get("choices") or [])
@@ -117,24 +116,28 @@ def _first_choice(event: Any) -> Mapping[str, Any]:
 
 def _object(value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise ModelFailed("The answer is no chat completion.")
+        raise ModelFailed("The answer is not a chat completion.")
     return value
 
 
 def _list(value: Any) -> Sequence[Any]:
     if not isinstance(value, list):
-        raise ModelFailed("The answer is no chat completion.")
+        raise ModelFailed("The answer is not a chat completion.")
     return value
 
 
 def chat_messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
     """
-    A conversation as the chat API takes it: behind its calls come their results, and nothing else.
+    Yield a conversation in the chat API's form: results directly after their calls.
 
-    What tools said at work is told after that, and a call that never had a result gets one that
-    says so: a server would refuse the conversation for ever.
+    Messages that tools emitted come after them, and a call without a result gets one that says
+    so; servers reject other conversations.
     """
-    results = {one.tool_call_id: one for one in messages if isinstance(one, agui.ToolMessage)}
+    results = {
+        message.tool_call_id: message
+        for message in messages
+        if isinstance(message, agui.ToolMessage)
+    }
     for message in messages:
         if isinstance(message, agui.ToolMessage):
             continue
@@ -147,7 +150,7 @@ def chat_messages(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
 
 
 def _message(message: Message) -> Iterator[dict[str, Any]]:
-    """An AG-UI message as the chat API takes it; what only people read is left out."""
+    """Yield an AG-UI message in the chat API's form; activities and reasoning are left out."""
     match message:
         case agui.UserMessage() | agui.SystemMessage() | agui.DeveloperMessage():
             role = "user" if message.role == "user" else "system"
@@ -175,7 +178,7 @@ def _text(content: Any) -> str:
 
 
 def chat_tool(tool: agui.Tool) -> dict[str, Any]:
-    """A tool as the chat API is told of it."""
+    """Return a tool in the chat API's form."""
     return {
         "type": "function",
         "function": {

@@ -1,4 +1,4 @@
-"""The events of what is said: a whole message, and how far a piece of work is."""
+"""Builders of events: a complete message, and progress."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def text_events(message_id: str, text: str, *, subagent: str | None = None) -> l
 
 
 def progress_event(message_id: str, label: str, done: int | None, total: int | None) -> BaseEvent:
-    """Build the one line that tells how far the work is; the next one takes its place."""
+    """Build a progress activity; the next one with its id replaces it."""
     content: dict[str, Any] = {"label": label, "done": done, "total": total}
     return agui.ActivitySnapshotEvent(
         message_id=message_id,

@@ -1,4 +1,4 @@
-"""Calling the function of a tool, whatever it raises."""
+"""Calls of tool functions, which contain every exception."""
 
 import asyncio
 import inspect
@@ -10,28 +10,28 @@ from agents.sdk.signature import context_parameter
 
 
 class ToolExited(RuntimeError):
-    """The function raised what is meant for whoever drives it, such as SystemExit."""
+    """The function raised an exception that would stop its worker, such as SystemExit."""
 
 
 def call_function(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
-    """Call a function with its arguments, and with the call if it wants it."""
+    """Call a function with its arguments, and with the context if it takes one."""
     context = context_parameter(function)
     return function(**args) if context is None else function(**{context: call}, **args)
 
 
 async def call_tool_function(function: Callable[..., Any], call: ToolContext, args: Args) -> Any:
     """
-    Call a function, in a thread if it is a blocking one.
+    Call a function, in a thread unless it is a coroutine function.
 
     Raises:
-        ToolExited: it raised what would end more than its own call.
+        ToolExited: it raised an exception that would stop the worker.
     """
     try:
         if inspect.iscoroutinefunction(function):
             return await call_function(function, call, args)
         return await asyncio.to_thread(_call_in_thread, function, call, args)
-    except SystemExit as error:  # would take the worker along
-        raise ToolExited("The function wanted the process to exit.") from error
+    except SystemExit as error:  # would stop the worker
+        raise ToolExited("The function called for the process to exit.") from error
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is None or task.cancelling():
@@ -43,5 +43,5 @@ def _call_in_thread(function: Callable[..., Any], call: ToolContext, args: Args)
     try:
         return call_function(function, call, args)
     except (StopIteration, GeneratorExit, KeyboardInterrupt) as error:
-        # A future never ends with the first, and others end the loop that waits for it.
+        # StopIteration never completes a future; the others stop the event loop.
         raise ToolExited(f"The function raised {type(error).__name__}.") from error

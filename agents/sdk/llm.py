@@ -1,4 +1,4 @@
-"""Agents driven by a language model: it says, wants tools called, and hears what came of it."""
+"""Agents driven by a language model with tools."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,12 +20,12 @@ from agents.sdk.tools import InterruptTool, InvalidArguments, Tool, tools_by_nam
 
 
 class TooManyTurns(RuntimeError):
-    """The model went on and on."""
+    """The model did not finish within `max_turns`."""
 
 
 @dataclass(frozen=True)
 class _ModelCall:
-    """A tool call that the model wants; `problem` says why it could not be made before."""
+    """A tool call of the model; `problem` says why an earlier attempt rejected it."""
 
     request: ToolCallRequest
     problem: str = ""
@@ -36,10 +36,10 @@ class LlmAgent:
     """
     A model with tools.
 
-    It is asked, says something, wants tools called; all calls of one answer start together, those
-    that need a person wait, and when everything has a result the model is asked again. What a model
-    says cannot be had a second time: driven again, a run goes on behind the last answer that was
-    committed. One that was broken off stays as it is, and the model is asked anew.
+    All calls of one answer start together, those that need approval wait, and when every call has
+    a result the model is asked again. A model's answer cannot be reproduced: a run that is driven
+    again continues after the last committed answer. An incomplete answer stays in the thread,
+    and the model is asked again.
     """
 
     name: str
@@ -51,7 +51,7 @@ class LlmAgent:
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
     input_schema: Mapping[str, Any] | None = None
-    require_approval: bool = False  #: whether a person approves each call of each tool
+    require_approval: bool = False  #: every call of every tool needs approval
 
     def __post_init__(self) -> None:
         tools_by_name(self.tools)
@@ -59,63 +59,64 @@ class LlmAgent:
             object.__setattr__(self, "tools", [_require_approval(tool) for tool in self.tools])
 
     def capabilities(self) -> AgentCapabilities:
-        """Say what every such agent can do, and which tools this one has."""
         return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Do what was decided, then ask the model until it wants nothing more, or a person."""
+        """Execute the decisions, then ask the model until it needs no tool, or an interrupt."""
         context = StepContext(run_input, ctx, self.clock)
-        heard = Conversation(run_input.messages)
-        recall = ModelReplay(ctx.committed_events)
-        async for event in self._converse(context, heard, recall):
-            if not recall.is_committed(event):
-                heard.apply(event)
+        conversation = Conversation(run_input.messages)
+        replay = ModelReplay(ctx.committed_events)
+        async for event in self._converse(context, conversation, replay):
+            if not replay.is_committed(event):
+                conversation.apply(event)
             yield event
         yield context.run_finished()
 
     async def _converse(
-        self, context: StepContext, heard: Conversation, recall: ModelReplay
+        self, context: StepContext, conversation: Conversation, replay: ModelReplay
     ) -> AsyncIterator[BaseEvent]:
-        known = tools_by_name(self.tools)
-        async for event in execute_answered_calls(context, known):
+        tools = tools_by_name(self.tools)
+        async for event in execute_answered_calls(context, tools):
             yield event
-        for _ in range(self.max_turns + recall.complete_answer_count):
+        for _ in range(self.max_turns + replay.complete_answer_count):
             if context.interrupts:
                 return
-            wanted: list[_ModelCall] = []
-            async for event in self._answer(context, heard, recall, wanted):
+            calls: list[_ModelCall] = []
+            async for event in self._answer(context, conversation, replay, calls):
                 yield event
-            if not wanted:
+            if not calls:
                 return
-            async for event in _execute_calls(context, known, wanted):
+            async for event in _execute_calls(context, tools, calls):
                 yield event
         if not context.interrupts:
-            raise TooManyTurns(f"{self.name} wanted more than {self.max_turns} turns.")
+            raise TooManyTurns(
+                f"{self.name} needs more than {self.max_turns} turns; raise max_turns."
+            )
 
     async def _answer(
         self,
         context: StepContext,
-        heard: Conversation,
-        recall: ModelReplay,
-        wanted: list[_ModelCall],
+        conversation: Conversation,
+        replay: ModelReplay,
+        calls: list[_ModelCall],
     ) -> AsyncIterator[BaseEvent]:
-        """What the model says as it comes, what it wants into `wanted`; recalled if it can be."""
+        """Yield the model's text and append its calls to `calls`; replayed where committed."""
         message_id = context.open_message()
-        while (said := recall.answer(message_id)) is not None:
-            for event in _message_events(said):
+        while (message := replay.answer(message_id)) is not None:
+            for event in _message_events(message):
                 yield event
-            if recall.is_complete(message_id):
-                wanted += [_replayed_call(call, recall) for call in said.tool_calls or ()]
+            if replay.is_complete(message_id):
+                calls += [_replayed_call(call, replay) for call in message.tool_calls or ()]
                 return
             message_id = context.open_message()
         answers = self.model.answer(
             instructions=self.instructions,
-            messages=heard.messages,
+            messages=conversation.messages,
             tools=[agui_tool(tool) for tool in self.tools],
         )
         is_open = False
         async for part in answers:
-            wanted += [_ModelCall(request) for request in part.tool_calls]
+            calls += [_ModelCall(request) for request in part.tool_calls]
             for event in _text_events(part, message_id, is_open=is_open):
                 yield event
             is_open = is_open or bool(part.text)
@@ -127,63 +128,63 @@ def _require_approval(tool: Tool | InterruptTool) -> Tool | InterruptTool:
     return replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
 
 
-def _replayed_call(call: agui.ToolCall, recall: ModelReplay) -> _ModelCall:
+def _replayed_call(call: agui.ToolCall, replay: ModelReplay) -> _ModelCall:
     request = ToolCallRequest(call.function.name, call.function.arguments)
     if not StepContext.is_invalid_call(call.id):
         return _ModelCall(request)
-    return _ModelCall(request, str(strict_json.loads(recall.result(call.id))["error"]))
+    return _ModelCall(request, str(strict_json.loads(replay.result(call.id))["error"]))
 
 
-def _message_events(said: agui.AssistantMessage) -> list[BaseEvent]:
-    """The text of a message that was said before, and its end, which a broken-off one lacks."""
-    text = said.content if isinstance(said.content, str) else None
+def _message_events(message: agui.AssistantMessage) -> list[BaseEvent]:
+    """Return the events of a committed message, with the END that an incomplete one lacks."""
+    text = message.content if isinstance(message.content, str) else None
     if text is None:
         return []
-    start = agui.TextMessageStartEvent(message_id=said.id, role="assistant")
-    content = [agui.TextMessageContentEvent(message_id=said.id, delta=text)] if text else []
-    return [start, *content, agui.TextMessageEndEvent(message_id=said.id)]
+    start = agui.TextMessageStartEvent(message_id=message.id, role="assistant")
+    content = [agui.TextMessageContentEvent(message_id=message.id, delta=text)] if text else []
+    return [start, *content, agui.TextMessageEndEvent(message_id=message.id)]
 
 
 def _text_events(part: AnswerPart, message_id: str, *, is_open: bool) -> list[BaseEvent]:
     if not part.text:
         return []
-    said: list[BaseEvent] = []
+    events: list[BaseEvent] = []
     if not is_open:
-        said.append(agui.TextMessageStartEvent(message_id=message_id, role="assistant"))
-    return [*said, agui.TextMessageContentEvent(message_id=message_id, delta=part.text)]
+        events.append(agui.TextMessageStartEvent(message_id=message_id, role="assistant"))
+    return [*events, agui.TextMessageContentEvent(message_id=message_id, delta=part.text)]
 
 
 async def _execute_calls(
-    context: StepContext, known: Mapping[str, Tool | InterruptTool], wanted: Sequence[_ModelCall]
+    context: StepContext, tools: Mapping[str, Tool | InterruptTool], calls: Sequence[_ModelCall]
 ) -> AsyncIterator[BaseEvent]:
-    """Propose the calls of an answer and make them; what cannot be made has an error as result."""
-    wrong: list[tuple[str, str]] = []
-    for one in wanted:
+    """Propose the calls of an answer and execute them; an invalid call gets an error as result."""
+    problems: list[tuple[str, str]] = []
+    for call in calls:
         try:
-            events = _propose(context, known, one)
+            events = _propose(context, tools, call)
         except (InvalidArguments, strict_json.JsonRejected) as error:
-            call_id, events = context.propose_invalid_call(one.request.name)
-            wrong.append((call_id, str(error)[:500]))
+            call_id, events = context.propose_invalid_call(call.request.name)
+            problems.append((call_id, str(error)[:500]))
         for event in events:
             yield event
-    for call_id, problem in wrong:
+    for call_id, problem in problems:
         yield context.tool_result(call_id, dumps({"ok": False, "error": problem}))
     async for event in execute_proposed_calls(context):
         yield event
 
 
 def _propose(
-    context: StepContext, known: Mapping[str, Tool | InterruptTool], one: _ModelCall
+    context: StepContext, tools: Mapping[str, Tool | InterruptTool], call: _ModelCall
 ) -> list[BaseEvent]:
-    if one.problem:
-        raise InvalidArguments(one.problem)
-    return context.propose(_find_tool(known, one.request.name), _parse_arguments(one.request))
+    if call.problem:
+        raise InvalidArguments(call.problem)
+    return context.propose(_find_tool(tools, call.request.name), _parse_arguments(call.request))
 
 
-def _find_tool(known: Mapping[str, Tool | InterruptTool], name: str) -> Tool | InterruptTool:
-    if name not in known:
-        raise InvalidArguments(f"There is no tool '{name[:60]}'; there are: {', '.join(known)}.")
-    return known[name]
+def _find_tool(tools: Mapping[str, Tool | InterruptTool], name: str) -> Tool | InterruptTool:
+    if name not in tools:
+        raise InvalidArguments(f"There is no tool '{name[:60]}'; use one of: {', '.join(tools)}.")
+    return tools[name]
 
 
 def _parse_arguments(request: ToolCallRequest) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Language models: the small protocol that an agent speaks to one by, and two that speak it."""
+"""Language models: the protocol, a scripted model, and chat completions over HTTP."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -12,14 +12,13 @@ from ag_ui.core import Message
 from agents.sdk.chat import ModelFailed, StreamedAnswer, chat_messages, chat_tool
 from agents.sdk.step import Clock
 
-#: More than this is no answer of a model.
 MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _RETRY_STATUSES = {408, 409, 429, 500, 502, 503, 504, 529}
 
 
 @dataclass(frozen=True)
 class ToolCallRequest:
-    """A tool call that the model wants; `arguments` is what it wrote, which may be no JSON."""
+    """A tool call of a model; `arguments` is its text, which may not be valid JSON."""
 
     name: str
     arguments: str
@@ -27,20 +26,20 @@ class ToolCallRequest:
 
 @dataclass(frozen=True)
 class AnswerPart:
-    """A piece of an answer: some text, or the calls that end it."""
+    """A part of an answer: some text, or the calls at its end."""
 
     text: str = ""
     tool_calls: Sequence[ToolCallRequest] = ()
 
 
 class Model(Protocol):
-    """Something that continues a conversation."""
+    """A language model."""
 
     def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
     ) -> AsyncIterator[AnswerPart]:
         """
-        Yield the next assistant message piece by piece.
+        Yield the next assistant message in parts.
 
         Raises:
             ModelFailed.
@@ -48,13 +47,13 @@ class Model(Protocol):
         ...
 
 
-#: One answer of a scripted model: what it says, or the calls that it wants with their arguments.
+#: One answer of a scripted model: a text, or tool calls with their arguments.
 ScriptLine = str | Sequence[tuple[str, Mapping[str, Any]]]
 
 
 @dataclass
 class ScriptedModel:
-    """A model that says what it was told to, for tests and for the demo."""
+    """A model with fixed answers, for tests and the demo."""
 
     lines: Sequence[ScriptLine] | Callable[[Sequence[Message]], ScriptLine]
     _next: int = 0
@@ -62,7 +61,6 @@ class ScriptedModel:
     async def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
     ) -> AsyncIterator[AnswerPart]:
-        """Yield the next line of the script, whatever was said."""
         line = self._line(messages)
         if isinstance(line, str):
             yield AnswerPart(text=line)
@@ -75,7 +73,7 @@ class ScriptedModel:
         if callable(self.lines):
             return self.lines(messages)
         if self._next == len(self.lines):
-            raise ModelFailed("The script is at its end.")
+            raise ModelFailed("The script has no further line.")
         self._next += 1
         return self.lines[self._next - 1]
 
@@ -83,9 +81,9 @@ class ScriptedModel:
 @dataclass
 class ChatCompletions:
     """
-    A model behind an OpenAI-compatible `/chat/completions`, of any provider or a local server.
+    A model behind an OpenAI-compatible `/chat/completions` endpoint.
 
-    Tried again, a few times, where nothing was said yet and the server was busy or away.
+    Retried up to `tries` times while nothing was received and the server is unavailable.
     """
 
     base_url: str  #: such as "http://localhost:11434/v1"
@@ -100,7 +98,6 @@ class ChatCompletions:
     async def answer(
         self, *, instructions: str, messages: Sequence[Message], tools: Sequence[agui.Tool]
     ) -> AsyncIterator[AnswerPart]:
-        """Yield what the server streams."""
         body = {
             **self.options,
             "model": self.model,
@@ -113,13 +110,13 @@ class ChatCompletions:
         if tools:
             body["tools"] = [chat_tool(tool) for tool in tools]
         for number in range(self.tries):
-            has_begun = False
+            has_started = False
             try:
                 async for part in self._stream(body):
-                    has_begun = True
+                    has_started = True
                     yield part
             except (httpx.TransportError, _ServerUnavailable) as error:
-                if has_begun or number + 1 == self.tries:
+                if has_started or number + 1 == self.tries:
                     raise ModelFailed(f"{self.model}: {type(error).__name__} {error}") from error
                 await self.clock.sleep(2**number)
             else:
@@ -142,8 +139,8 @@ class ChatCompletions:
                 if text := answer.add(event):
                     yield AnswerPart(text=text)
             if not answer.is_complete:
-                # Not to be taken for the end: a call may lack half of its arguments.
-                raise _ServerUnavailable("broke off its answer")
+                # Do not treat this as the end: a call may lack half of its arguments.
+                raise _ServerUnavailable("ended its answer early")
             if text := answer.remaining_text:
                 yield AnswerPart(text=text)
             if answer.tool_calls:
@@ -155,11 +152,11 @@ class ChatCompletions:
 
 
 class _ServerUnavailable(Exception):
-    """The server may answer later."""
+    """The server is temporarily unavailable."""
 
 
 async def _events(response: httpx.Response) -> AsyncIterator[Any]:
-    """The JSON of every event of the stream, None for its end."""
+    """Yield the JSON of every event of the stream, None for its end."""
     async for line in _lines(response):
         if not line.startswith("data:"):
             continue
@@ -167,11 +164,11 @@ async def _events(response: httpx.Response) -> AsyncIterator[Any]:
         try:
             yield None if data == "[DONE]" else json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise ModelFailed("The answer is no event stream.") from error
+            raise ModelFailed("The answer is not an event stream.") from error
 
 
 async def _lines(response: httpx.Response) -> AsyncIterator[str]:
-    """The lines of an answer, which has an end even if its server knows of none."""
+    """Yield the lines of an answer of at most MAX_ANSWER_BYTES."""
     size, rest = 0, ""
     async for text in response.aiter_text():
         size += len(text)

@@ -1,4 +1,4 @@
-"""The JSON Schemas that the SDK asks people with."""
+"""Response schemas of approvals."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -7,37 +7,34 @@ from typing import Any
 from agents.agui import interrupts
 from agents.sdk.tools import Tool
 
-#: What a form needs of a property; titles repeat the name, and defaults would be filled in unasked.
-_LEFT_OUT = ("title", "default")
+#: Titles repeat the name, and forms would fill in defaults.
+_OMITTED_KEYS = ("title", "default")
 
 
 @cache
 def approval_schema(tool: Tool) -> dict[str, Any]:
     """
-    Build the schema that the approval of a tool's call is asked with.
-
-    The same object each time: it is read, never changed.
+    Return the response schema of a tool's approvals; do not change it, it is cached.
     """
     return approval_schema_for(tool.input_model.model_json_schema())
 
 
 def approval_schema_for(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """
-    Build the schema of an approval: `approved`, and perhaps other arguments or a reason.
+    Return the response schema of an approval: `approved`, `reason` and `editedArgs`.
 
-    `editedArgs` replaces the arguments as a whole, so it requires and refuses what their schema
-    does; without one there is nothing to edit.
+    `editedArgs` replaces all arguments, so it has their schema; without one there are no edits.
     """
     if arguments is None:
         return interrupts.approval_schema()
     properties = {
-        name: {key: value for key, value in schema.items() if key not in _LEFT_OUT}
+        name: {key: value for key, value in schema.items() if key not in _OMITTED_KEYS}
         for name, schema in arguments.get("properties", {}).items()
     }
     rules = {"required": arguments["required"]} if "required" in arguments else {}
     if arguments.get("additionalProperties") is False:
         rules["additionalProperties"] = False
-    # What arguments refer to as "#/$defs/...": nested models and enums.
-    shared = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
+    # The arguments refer to nested models and enums as "#/$defs/...".
+    definitions = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
     edited_args = {"type": "object", "properties": properties, **rules}
-    return {**shared, **interrupts.approval_schema(edited_args=edited_args)}
+    return {**definitions, **interrupts.approval_schema(edited_args=edited_args)}

@@ -1,4 +1,4 @@
-"""Agents written as plain Python steps, which go on behind a pause with the next step."""
+"""Agents written as lists of steps; after an interrupt the next step runs."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from agents.sdk.step import Clock, StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool
 
-#: Yields events one by one, or a list of them that belong together.
+#: Yields events one by one, or lists of events.
 Step = Callable[[StepContext], AsyncIterator[BaseEvent | list[BaseEvent]]]
 
 
@@ -21,28 +21,27 @@ class ScriptedAgent:
     """
     Runs scripts: lists of steps.
 
-    A step that proposes a call which needs a person, or asks something, ends the run; the run that
-    resumes it first does what was decided and goes on with the next step. What has to survive the
-    pause is the name of the script and the number of the step.
+    A step with an interrupt ends the run; the run that resumes it executes the decisions and
+    continues with the next step. The checkpoint is the name of the script and the number of the
+    step.
     """
 
     name: str
     description: str
     tools: Sequence[Tool | InterruptTool]
-    choose: Callable[[RunAgentInput], str]  #: names the script that a first run follows
-    steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script of that name
+    choose: Callable[[RunAgentInput], str]  #: returns the name of the script for a first run
+    steps: Callable[[str], Sequence[Step]]  #: returns the steps of a script
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
     input_schema: Mapping[str, Any] | None = None
 
     def capabilities(self) -> AgentCapabilities:
-        """Say what every scripted agent can do, and which tools this one has."""
         return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Do what was decided, then follow the script up to its end or its next pause."""
+        """Execute the decisions, then run steps up to the end of the script or an interrupt."""
         context = StepContext(run_input, ctx, self.clock)
-        script, position = self._where(run_input, ctx.checkpoint)
+        script, position = self._start_position(run_input, ctx.checkpoint)
         async for event in execute_answered_calls(
             context, {tool.name: tool for tool in self.tools}
         ):
@@ -58,7 +57,7 @@ class ScriptedAgent:
             ctx.save_checkpoint({"script": script, "step": position})
         yield context.run_finished()
 
-    def _where(self, run_input: RunAgentInput, checkpoint: Any) -> tuple[str, int]:
+    def _start_position(self, run_input: RunAgentInput, checkpoint: Any) -> tuple[str, int]:
         if checkpoint is None:
             return self.choose(run_input), 0
         return checkpoint["script"], checkpoint["step"]

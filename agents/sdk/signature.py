@@ -1,4 +1,4 @@
-"""What a function takes: the model that its arguments are checked against."""
+"""Signatures of tool functions as pydantic models."""
 
 import inspect
 import warnings
@@ -14,7 +14,7 @@ _NO_NAMES = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL
 
 def input_model(function: Callable[..., Any]) -> type[BaseModel]:
     """
-    Make the model of a function's arguments, from its type hints and defaults.
+    Build the model of a function's arguments from its type hints and defaults.
 
     Raises:
         TypeError: the function cannot be a tool.
@@ -22,59 +22,63 @@ def input_model(function: Callable[..., Any]) -> type[BaseModel]:
     _check_kind(function)
     hints, context = _hints(function), context_parameter(function)
     parameters = [
-        one for one in inspect.signature(function).parameters.values() if one.name != context
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.name != context
     ]
-    for one in parameters:
-        _check_parameter(function, one, hints.get(one.name, Any))
-    takes_more = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    for parameter in parameters:
+        _check_parameter(function, parameter, hints.get(parameter.name, Any))
+    has_kwargs = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     fields: dict[str, Any] = {
-        one.name: (
-            hints.get(one.name, Any),
-            ... if one.default is inspect.Parameter.empty else one.default,
+        parameter.name: (
+            hints.get(parameter.name, Any),
+            ... if parameter.default is inspect.Parameter.empty else parameter.default,
         )
-        for one in parameters
-        if one.kind is not inspect.Parameter.VAR_KEYWORD
+        for parameter in parameters
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     }
     config = ConfigDict(
-        extra="allow" if takes_more else "forbid",
-        # "nan" would pass for an amount that is not more than 100.
+        extra="allow" if has_kwargs else "forbid",
+        # Comparisons with NaN are false, so it would pass limits.
         allow_inf_nan=False,
         protected_namespaces=(),
     )
     with warnings.catch_warnings():
-        # `copy` and `schema` are fine names of arguments: nobody calls the methods they hide.
+        # Arguments may be named `copy` or `schema`: the shadowed methods are not called.
         warnings.filterwarnings("ignore", message=".*shadows an attribute", category=UserWarning)
         model = create_model(function.__name__, __config__=config, **fields)
-    model.model_json_schema()  # raises for what no form and no model can be told of
+    model.model_json_schema()  # raises for types without a JSON Schema
     return model
 
 
 def output_hint(function: Callable[..., Any]) -> Any:
-    """What a function returns, as it says."""
+    """Return the return annotation of a function."""
     return _hints(function).get("return", Any)
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """The name of the parameter that wants the call, if one does."""
+    """Return the name of the parameter annotated as ToolContext, if there is one."""
     return next((name for name, hint in _hints(function).items() if hint is ToolContext), None)
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    # With what Annotated adds: its bounds are part of what the tool takes.
+    # Keep the bounds of Annotated: they are part of the schema.
     return get_type_hints(function, include_extras=True)
 
 
 def _check_kind(function: Callable[..., Any]) -> None:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"{function.__name__} yields: a tool returns what it has, all at once.")
+        raise TypeError(f"{function.__name__} is a generator; a tool must return its result.")
 
 
-def _check_parameter(function: Callable[..., Any], one: inspect.Parameter, hint: Any) -> None:
-    if one.kind in _NO_NAMES:
-        raise TypeError(f"{function.__name__}: a tool is called by names, and {one} has none.")
-    if one.kind is inspect.Parameter.VAR_KEYWORD:
+def _check_parameter(function: Callable[..., Any], parameter: inspect.Parameter, hint: Any) -> None:
+    if parameter.kind in _NO_NAMES:
+        raise TypeError(
+            f"{function.__name__}: {parameter} is positional; a tool takes keyword arguments only."
+        )
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
         return
-    if one.name.startswith("_") or one.name == "model_config":
-        raise TypeError(f"{function.__name__}: an argument cannot be named {one.name}.")
+    if parameter.name.startswith("_") or parameter.name == "model_config":
+        raise TypeError(f"{function.__name__}: an argument cannot be named {parameter.name}.")
     if ToolContext in get_args(hint):
-        raise TypeError(f"{function.__name__}: annotate {one.name} as ToolContext, nothing else.")
+        raise TypeError(f"{function.__name__}: annotate {parameter.name} as plain ToolContext.")

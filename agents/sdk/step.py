@@ -1,4 +1,4 @@
-"""One context of a script: what it says, proposes and asks, as events with reproducible ids."""
+"""The context of script steps: builders of events with reproducible ids."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -19,15 +19,15 @@ from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, first_specified, format_e
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InterruptTool, Tool
 
-#: Deltas in a row before others get a context on the event loop.
-_DELTAS_PER_BREATH = 64
-#: The kind of id of calls that cannot be made.
-_NOTHING = "x"
+#: Deltas in a row before other tasks run on the event loop.
+_DELTAS_PER_YIELD = 64
+#: The id kind of invalid calls.
+_INVALID = "x"
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The time, and how to wait for it; tests bring their own."""
+    """The time and sleep functions, replaced in tests."""
 
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -35,7 +35,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class ProposedCall:
-    """A tool call that was proposed in this context and has neither been asked about nor made."""
+    """A tool call proposed in this step that is neither executed nor interrupted yet."""
 
     tool: Tool | InterruptTool
     tool_call_id: str
@@ -46,42 +46,42 @@ class ProposedCall:
 @dataclass
 class StepContext:
     """
-    What a script step works with.
+    The context of a step: it builds events and collects proposed calls and interrupts.
 
-    Ids derive from `run_key` and the order of calls, so a run that is driven again says the same.
+    Ids derive from `run_key` and the order of calls, so a second attempt yields the same events.
     """
 
     run_input: RunAgentInput
     ctx: RunContext
     clock: Clock
     proposed: list[ProposedCall] = field(default_factory=list)
-    interrupts: list[Interrupt] = field(default_factory=list)  #: a context that has some will pause
+    interrupts: list[Interrupt] = field(default_factory=list)  #: the run pauses if there are any
     _counts: dict[str, int] = field(default_factory=dict)
     _message_id: str | None = None
 
     @property
     def answers(self) -> Sequence[InterruptAnswer]:
-        """The decisions that this run resumes with; empty in a first run."""
+        """The answers that this run resumes with; empty in a first run."""
         return self.ctx.answers
 
     def new_id(self, kind: str) -> str:
-        """Make the next id of a kind, such as `m` for messages."""
+        """Return the next id of a kind, such as `m` for messages."""
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
         return f"{self.ctx.run_key}-{kind}{number}"
 
     def open_message(self) -> str:
-        """Make the id of a message; what is proposed next belongs to it."""
+        """Return a new message id; later proposals belong to this message."""
         message_id = self._message_id = self.new_id("m")
         return message_id
 
     def text_message(self, text: str, *, subagent: str | None = None) -> list[BaseEvent]:
-        """Build one complete assistant message."""
+        """Build a complete assistant message."""
         return text_events(self.open_message(), text, subagent=subagent)
 
     async def stream_message(
         self, parts: Iterable[str], *, every: timedelta = timedelta()
     ) -> AsyncIterator[BaseEvent]:
-        """Build one assistant message piece by piece, the pieces `every` so often apart."""
+        """Yield an assistant message in parts, with a delay of `every` between them."""
         message_id = self.open_message()
         seconds = every.total_seconds()
         yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
@@ -89,7 +89,7 @@ class StepContext:
             yield agui.TextMessageContentEvent(message_id=message_id, delta=part)
             if seconds:
                 await self.clock.sleep(seconds)
-            elif number % _DELTAS_PER_BREATH == 0:
+            elif number % _DELTAS_PER_YIELD == 0:
                 await asyncio.sleep(0)
         yield agui.TextMessageEndEvent(message_id=message_id)
 
@@ -101,30 +101,28 @@ class StepContext:
         expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> list[BaseEvent]:
         """
-        Propose a tool call within the last message said.
+        Propose a tool call within the last message.
 
-        At the end of the step the call is made, or its interrupt ends the run and expires after
-        `expires_in`.
+        At the end of the step the call is executed, or its interrupt ends the run.
 
         Raises:
             InvalidArguments: the tool does not take these arguments.
         """
         tool.check_arguments(args)
-        # As JSON, also of dates and models, and apart from what the author does to them later.
-        written = to_jsonable_python(dict(args))
+        # A JSON copy, so that later changes by the author have no effect.
+        json_args = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
-        self.proposed.append(ProposedCall(tool, call_id, written, expires_in))
-        return self._proposal(call_id, tool.name, written)
+        self.proposed.append(ProposedCall(tool, call_id, json_args, expires_in))
+        return self._proposal(call_id, tool.name, json_args)
 
     def propose_invalid_call(self, name: str) -> tuple[str, list[BaseEvent]]:
-        """Show a call that cannot be made, so that it can have a result; return its id as well."""
-        call_id = self.new_id(_NOTHING)
+        """Return the id and events of an invalid call, which gets an error as its result."""
+        call_id = self.new_id(_INVALID)
         return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
 
     @staticmethod
     def is_invalid_call(tool_call_id: str) -> bool:
-        """Whether this is the id of a call that could not be made."""
-        return tool_call_id.rpartition("-")[2].startswith(_NOTHING)
+        return tool_call_id.rpartition("-")[2].startswith(_INVALID)
 
     def _proposal(self, call_id: str, name: str, args: dict[str, Any]) -> list[BaseEvent]:
         return [
@@ -138,17 +136,17 @@ class StepContext:
     def add_interrupt(
         self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any
     ) -> Interrupt:
-        """Ask something that is not about a tool call; the run pauses at the end of the step."""
+        """Add an interrupt; the run pauses at the end of the step."""
         if expires_in is not TEAM_DEFAULT:
-            # A null that is written says that there is no expiry; without one the team's counts.
+            # An explicit null means no expiry; a missing field means the team's default.
             fields["expires_at"] = None if expires_in is None else self.expires_at(expires_in)
-        asked = Interrupt(id=self.new_id("i"), reason=reason, **fields)
-        self.interrupts.append(asked)
-        return asked
+        interrupt = Interrupt(id=self.new_id("i"), reason=reason, **fields)
+        self.interrupts.append(interrupt)
+        return interrupt
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The thread's state, empty unless it is an object."""
+        """A copy of the thread's state; empty unless it is an object."""
         state = self.run_input.state
         return deepcopy(state) if isinstance(state, dict) else {}
 
@@ -156,35 +154,35 @@ class StepContext:
         self,
         tool: Tool | InterruptTool,
         tool_call_id: str,
-        ask: InterruptRequest,
+        request: InterruptRequest,
         expires_in: ExpiresIn,
     ) -> None:
-        """Ask a person about a tool call: whether it may be made, or what it needs to go on."""
-        fields: dict[str, Any] = {"response_schema": ask.response_schema}
-        if isinstance(tool, Tool) and ask.is_approval:
+        """Add an interrupt about a tool call: an approval, or a request for input."""
+        fields: dict[str, Any] = {"response_schema": request.response_schema}
+        if isinstance(tool, Tool) and request.is_approval:
             fields["response_schema"] = approval_schema(tool)
-        if ask.metadata is not None:
-            fields["metadata"] = dict(ask.metadata)
+        if request.metadata is not None:
+            fields["metadata"] = dict(request.metadata)
         self.add_interrupt(
-            "tool_call" if ask.is_approval else ask.reason or "input_required",
-            message=ask.message,
+            "tool_call" if request.is_approval else request.reason or "input_required",
+            message=request.message,
             tool_call_id=tool_call_id,
-            expires_in=first_specified(ask.expires_in, expires_in, tool.expires_in),
+            expires_in=first_specified(request.expires_in, expires_in, tool.expires_in),
             **fields,
         )
 
     def tool_result(self, tool_call_id: str, content: str) -> BaseEvent:
-        """Build the result of a tool call, under the id that proposed it."""
+        """Build the result of a tool call."""
         return agui.ToolCallResultEvent(
             message_id=self.new_id("r"), tool_call_id=tool_call_id, content=content, role="tool"
         )
 
     def expires_at(self, lifetime: timedelta) -> str:
-        """Write the time when an interrupt of this lifetime expires, for `expiresAt`."""
+        """Return `expiresAt` of an interrupt created now."""
         return format_expires_at(lifetime, self.clock.now())
 
     def run_finished(self) -> agui.RunFinishedEvent:
-        """Build the last event of the run: interrupted if anything was asked, else success."""
+        """Build RUN_FINISHED: interrupted if there are interrupts, else success."""
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self.interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self.interrupts)

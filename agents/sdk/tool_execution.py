@@ -1,4 +1,4 @@
-"""Making tool calls: those nobody has to approve, and those that a person decided."""
+"""Execution of tool calls: proposed calls without approval, and decided calls."""
 
 import asyncio
 import logging
@@ -20,70 +20,68 @@ _log = logging.getLogger(__name__)
 
 Tools = Mapping[str, Tool | InterruptTool]
 
-#: Characters of an error that a function explains.
 _MAX_ERROR_CHARACTERS = 2_000
-#: Before a call that raised is tried again, it waits this long, and then twice as long each time.
-_FIRST_WAIT_SECONDS = 0.5
+#: The delay before the first retry; it doubles each time.
+_FIRST_RETRY_SECONDS = 0.5
 
 
 class InvalidAnswer(ValueError):
-    """The answers do not fit what was asked; nothing has been executed."""
+    """The answers do not fit the interrupts; nothing has been executed."""
 
 
 class OnceToolPaused(RuntimeError):
-    """A function that is never called twice wanted to start again with an answer."""
+    """The function of a `once` tool raised an interrupt, but it may not be called again."""
 
 
 @dataclass(frozen=True)
 class _ReadyCall:
-    """A call that may be made now: nobody has to be asked about it."""
+    """A call that may be executed now."""
 
     tool: Tool
     call: ToolContext
-    expires_in: ExpiresIn  #: of the question, if the function pauses
+    expires_in: ExpiresIn  #: of the interrupt, if the function pauses
 
 
 @dataclass(frozen=True)
 class _PendingInterrupt:
-    """A call that somebody has to be asked about first."""
+    """A call that needs an interrupt first."""
 
     tool: Tool | InterruptTool
-    ask: InterruptRequest
+    request: InterruptRequest
     expires_in: ExpiresIn
 
 
-#: What is to be done about a tool call, by its id: make it, ask first, or tell the result that is
-#: known without making it.
+#: A tool call id with its next step: execute it, interrupt, or emit the result in the string.
 _WorkItem = tuple[str, _ReadyCall | _PendingInterrupt | str]
 
 
 async def execute_proposed_calls(context: StepContext) -> AsyncIterator[BaseEvent]:
     """
-    Make the calls proposed in this step concurrently.
+    Execute the calls proposed in this step concurrently.
 
-    Those that need a person become interrupts instead.
+    Those that need approval become interrupts instead.
     """
-    waiting, context.proposed = context.proposed, []
-    async for event in _execute_all(context, [_prepare_call(context, one) for one in waiting]):
+    calls, context.proposed = context.proposed, []
+    async for event in _execute_all(context, [_prepare_call(context, call) for call in calls]):
         yield event
 
 
 async def execute_answered_calls(context: StepContext, tools: Tools) -> AsyncIterator[BaseEvent]:
     """
-    Do what was decided about each tool call: all approved calls start together.
+    Carry out the decisions: all approved calls start together.
 
-    Everything is checked before the first call is made; results come in the order asked.
+    All answers are checked before the first call; results come in the order of the interrupts.
 
     Raises:
-        AnswerRefused: an answer is about an unknown tool, or does not fit its question.
+        InvalidAnswer: an answer is about an unknown tool, or does not fit its schema.
     """
-    decided = [(answer, _find(tools, answer.proposal)) for answer in context.answers]
-    for answer, tool in decided:
+    answers = [(answer, _find(tools, answer.proposal)) for answer in context.answers]
+    for answer, tool in answers:
         _check_answer(answer, tool)
     work: list[_WorkItem] = []
-    for answer, tool in decided:
+    for answer, tool in answers:
         if tool is None or answer.proposal is None:
-            continue  # it was about no tool call: the script reads that answer itself
+            continue  # not about a tool call: the script reads this answer itself
         if isinstance(tool, Tool) and allows_call(answer):
             work.append(_prepare_call(context, _approved(tool, answer.proposal), answer))
         else:
@@ -93,25 +91,28 @@ async def execute_answered_calls(context: StepContext, tools: Tools) -> AsyncIte
 
 
 def _prepare_call(
-    context: StepContext, one: ProposedCall, answer: InterruptAnswer | None = None
+    context: StepContext, call: ProposedCall, answer: InterruptAnswer | None = None
 ) -> _WorkItem:
-    """Find out whether a call may be made, or a person has to look first."""
     try:
-        return one.tool_call_id, _check_call(context, one, answer)
+        return call.tool_call_id, _check_call(context, call, answer)
     except InvalidArguments as error:
-        return one.tool_call_id, dumps({"ok": False, "error": str(error)})
+        return call.tool_call_id, dumps({"ok": False, "error": str(error)})
 
 
 def _check_call(
-    context: StepContext, one: ProposedCall, answer: InterruptAnswer | None
+    context: StepContext, proposed_call: ProposedCall, answer: InterruptAnswer | None
 ) -> _ReadyCall | _PendingInterrupt:
-    if isinstance(one.tool, InterruptTool):
-        return _PendingInterrupt(one.tool, one.tool.interrupt_request(one.args), one.expires_in)
+    if isinstance(proposed_call.tool, InterruptTool):
+        return _PendingInterrupt(
+            proposed_call.tool,
+            proposed_call.tool.interrupt_request(proposed_call.args),
+            proposed_call.expires_in,
+        )
     proposal = answer.proposal if answer else None
     call = ToolContext(
         context.run_input.thread_id,
-        one.tool_call_id,
-        one.args,
+        proposed_call.tool_call_id,
+        proposed_call.args,
         resumed=_resume_value(answer),
         interrupt_metadata=answer.interrupt.metadata if answer else None,
         is_approved=proposal.is_approved if proposal else False,
@@ -119,14 +120,14 @@ def _check_call(
         state=context.state,
         emit=context.ctx.emit_out_of_band,
     )
-    ask = one.tool.approval_request(call)
-    if ask is not None:
-        return _PendingInterrupt(one.tool, ask, one.expires_in)
-    return _ReadyCall(one.tool, call, one.expires_in)
+    request = proposed_call.tool.approval_request(call)
+    if request is not None:
+        return _PendingInterrupt(proposed_call.tool, request, proposed_call.expires_in)
+    return _ReadyCall(proposed_call.tool, call, proposed_call.expires_in)
 
 
 def _resume_value(answer: InterruptAnswer | None) -> Any:
-    """Return the answer that restarts a function; never None, as None means a first call."""
+    """Return the answer for a restarted function; not None, which means a first call."""
     if answer is None:
         return None
     return True if answer.resume_entry.payload is None else answer.resume_entry.payload
@@ -134,44 +135,46 @@ def _resume_value(answer: InterruptAnswer | None) -> Any:
 
 async def _execute_all(context: StepContext, work: Sequence[_WorkItem]) -> AsyncIterator[BaseEvent]:
     """
-    Make the calls at once; tell the results, and ask, in the order of the calls.
+    Execute the calls concurrently; emit results and interrupts in the order of the calls.
 
-    An error ends the run, but not before every other call has settled. What comes behind it is not
-    told: a run that goes on once the doubt is decided says it in the same order.
+    An error ends the run after every other call has settled. Later results are not emitted: the
+    run that continues after a person has decided emits them in the same order.
     """
-    made = {
+    tasks = {
         tool_call_id: asyncio.ensure_future(_execute(context, item.tool, item.call))
         for tool_call_id, item in work
         if isinstance(item, _ReadyCall)
     }
     try:
-        if made:
-            await asyncio.wait(made.values())
+        if tasks:
+            await asyncio.wait(tasks.values())
     finally:
-        for one in made.values():
-            one.cancel()  # nobody waits for them any more, if the run was stopped
-    errors = {tool_call_id: one.exception() for tool_call_id, one in made.items()}
+        for task in tasks.values():
+            task.cancel()  # if the run was stopped
+    errors = {tool_call_id: task.exception() for tool_call_id, task in tasks.items()}
     for tool_call_id, item in work:
         if isinstance(item, str):
             yield context.tool_result(tool_call_id, item)
         elif isinstance(item, _PendingInterrupt):
-            context.add_tool_interrupt(item.tool, tool_call_id, item.ask, item.expires_in)
+            context.add_tool_interrupt(item.tool, tool_call_id, item.request, item.expires_in)
         elif isinstance(pause := errors[tool_call_id], CallPaused):
-            context.add_tool_interrupt(item.tool, tool_call_id, pause.ask, item.expires_in)
+            context.add_tool_interrupt(item.tool, tool_call_id, pause.request, item.expires_in)
         else:
-            yield context.tool_result(tool_call_id, made[tool_call_id].result())
+            yield context.tool_result(tool_call_id, tasks[tool_call_id].result())
 
 
 def _find(tools: Tools, proposal: Proposal | None) -> Tool | InterruptTool | None:
     if proposal is None:
         return None
     if proposal.name not in tools:
-        raise InvalidAnswer(f"The tool '{proposal.name}' is not one of: {', '.join(tools)}.")
+        raise InvalidAnswer(
+            f"The tool '{proposal.name}' is unknown; the agent has: {', '.join(tools)}."
+        )
     return tools[proposal.name]
 
 
 def _check_answer(answer: InterruptAnswer, tool: Tool | InterruptTool | None) -> None:
-    """Raise unless what a person wrote fits the schema they were asked with."""
+    """Raise unless the answer fits its response schema."""
     if tool is None or answer.resume_entry.status != "resolved":
         return
     if isinstance(tool, Tool) and answer.interrupt.reason == "tool_call":
@@ -185,9 +188,9 @@ def _check_answer(answer: InterruptAnswer, tool: Tool | InterruptTool | None) ->
 
 def allows_call(answer: InterruptAnswer) -> bool:
     """
-    Whether the call may be made: somebody answered what it needs, or approved it.
+    Return True if the call may be executed: it was approved, or its interrupt was answered.
 
-    Anything but `approved: true`, spelled so, is a denial.
+    Anything but `"approved": true` is a denial.
     """
     if answer.resume_entry.status != "resolved" or answer.interrupt.reason != "tool_call":
         return answer.resume_entry.status == "resolved"
@@ -206,7 +209,7 @@ def _known_result(answer: InterruptAnswer, tool: Tool | InterruptTool) -> str:
 
 
 def refusal_result(answer: InterruptAnswer) -> str:
-    """The result of a call that was denied or called off."""
+    """Return the result of a call that was denied or cancelled."""
     payload = answer.resume_entry.payload
     if answer.resume_entry.status == "cancelled":
         return dumps({"ok": False, "cancelled": True})
@@ -215,7 +218,7 @@ def refusal_result(answer: InterruptAnswer) -> str:
 
 
 async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str:
-    """Call the function between two entries in the journal, or return what it gave before."""
+    """Call the function between two journal entries, or return the stored result."""
     journal = context.ctx.journal
     permit = await journal.begin(call.tool_call_id, args=call.args, effect=tool.effect)
     if permit.result is not None:
@@ -223,7 +226,7 @@ async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str:
     call = replace(call, idempotency_key=permit.idempotency_key)
     content = await _outcome(context, tool, call)
     if len(content) > tool.max_output_characters:
-        # The call was made: a result that says so is better than none.
+        # The call was executed, so it needs a result.
         content = dumps({"ok": False, "error": "OutputTooLarge", "characters": len(content)})
     await journal.settle(call.tool_call_id, result=content)
     return content
@@ -231,40 +234,40 @@ async def _execute(context: StepContext, tool: Tool, call: ToolContext) -> str:
 
 async def _outcome(context: StepContext, tool: Tool, call: ToolContext) -> str:
     """
-    Call the function, again if it may be; what it raises in the end is its result.
+    Call the function, with retries; return its result, or its final error as a result.
 
-    Unless that leaves its effect in doubt, or the author wants the run to end.
+    Raise the error if the effect is in doubt, or if the author chose `on_error="fail"`.
     """
     tries = 1 if tool.effect is Effect.ONCE else 1 + tool.retries
     for number in range(tries):
         try:
-            # A copy: what is said counts from the beginning again.
+            # A copy, so that its message numbers start again.
             return dumps(await tool.execute(replace(call)))
         except CallPaused as pause:
             if tool.effect is Effect.ONCE:
                 raise OnceToolPaused(
-                    f"{tool.name} is called once: it asks in its approval, before it is let go."
+                    f"{tool.name} is a `once` tool; raise interrupts in its approval function."
                 ) from pause
             raise
         except ToolError as error:
             return dumps({"ok": False, "error": error_text(error)})
         except Exception as error:
             if number + 1 < tries:
-                await context.clock.sleep(_FIRST_WAIT_SECONDS * 2**number)
+                await context.clock.sleep(_FIRST_RETRY_SECONDS * 2**number)
                 continue
             if tool.effect is Effect.ONCE or tool.on_error == "fail":
                 raise
-            # The class and not the text, which may hold secrets: everyone may read the result.
+            # The class only: the text may hold secrets, and everyone can read the result.
             _log.exception("The tool %s failed in call %s.", tool.name, call.tool_call_id)
             return dumps({"ok": False, "error": type(error).__name__})
     raise AssertionError("a call is tried at least once")
 
 
 def error_text(error: BaseException) -> str:
-    """Its text as JSON and a database can keep it."""
+    """Return the storable text of an error."""
     return storable_text(str(error))[:_MAX_ERROR_CHARACTERS] or type(error).__name__
 
 
 def storable_text(text: str) -> str:
-    """Text as JSON and every database can keep it: without NUL and lone surrogates."""
+    """Return text without NUL and lone surrogates, which databases and JSON reject."""
     return text.encode(errors="replace").decode().replace("\0", "?")

@@ -1,4 +1,4 @@
-"""Tools: plain functions with a declared effect, and questions that have no function at all."""
+"""Tools: functions with a declared effect, and interrupt tools without a function."""
 
 import asyncio
 import inspect
@@ -18,7 +18,7 @@ from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
 from agents.sdk.invoke import call_function, call_tool_function
 from agents.sdk.signature import context_parameter, input_model, output_hint
 
-#: The longest result that is kept, in characters of JSON.
+#: Of JSON text.
 MAX_OUTPUT_CHARACTERS = 256 * 1024
 
 
@@ -27,12 +27,12 @@ class InvalidArguments(ValueError):
 
 
 class InvalidOutput(ValueError):
-    """The function returned something else than its annotation says."""
+    """The result does not fit the function's return annotation."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """A function that an agent may call, with what is promised about calling it."""
+    """A function that an agent may call, with its declared effect and approval rule."""
 
     name: str
     description: str
@@ -41,28 +41,26 @@ class Tool:
     output: TypeAdapter[Any]
     effect: Effect
     approval: Approval = False
-    always_requires_approval: bool = (
-        False  #: whether a person approves each call, whatever `approval` says
-    )
+    always_requires_approval: bool = False  #: every call needs approval, whatever `approval` says
     timeout: timedelta | None = None
-    expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer what it asks
-    retries: int = 0  #: further tries of a call that raised; never of a `once` call
+    expires_in: ExpiresIn = TEAM_DEFAULT  #: of its interrupts
+    retries: int = 0  #: not for `once` tools
     on_error: Literal["result", "fail"] = "result"
     max_output_characters: int = MAX_OUTPUT_CHARACTERS
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
-        """Return the arguments as the function wants them, or raise InvalidArguments."""
+        """Return the validated arguments, or raise InvalidArguments."""
         if (context := context_parameter(self.function)) in args:
             raise InvalidArguments(f"{self.name} cannot take the argument {context}.")
         return _check(self.name, self.input_model, args)
 
     def approval_request(self, call: ToolContext) -> InterruptRequest | None:
         """
-        What a person has to be asked before this call, None if it may be made.
+        Return the approval request that this call needs, None if it may be executed.
 
-        An approval that a function asks for by `call.interrupt` can be asked for again; any other
-        is over once it was given, for whatever arguments the reviewer approved. An answer to
-        another question is none.
+        An approval function may request approval again with `call.interrupt`; any other approval
+        is given once, for the arguments that the reviewer approved. An answer to another
+        interrupt is not an approval.
 
         Raises:
             InvalidArguments: the arguments do not fit the tool.
@@ -70,35 +68,37 @@ class Tool:
         args = self.check_arguments(call.args)
         if callable(self.approval):
             try:
-                wanted = call_function(self.approval, call, args)
+                requirement = call_function(self.approval, call, args)
             except CallPaused as pause:
-                return pause.ask
+                return pause.request
         elif isinstance(self.approval, Mapping):
-            # As the function gets them: with defaults, and "500" as the number that it becomes.
-            wanted = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
+            # The validated arguments: with defaults, and "500" as a number.
+            requirement = Draft202012Validator(self.approval).is_valid(to_jsonable_python(args))
         else:
-            wanted = self.approval
-        if call.is_approved or not (wanted or self.always_requires_approval):
+            requirement = self.approval
+        if call.is_approved or not (requirement or self.always_requires_approval):
             return None
         if isinstance(self.approval, str):
-            return InterruptRequest(self.approval.format_map(_as_written(call.args, args)))
-        # What a function says is its whole text: an agent's braces in it are no places to fill.
-        return InterruptRequest(wanted if isinstance(wanted, str) else f"Call {self.name}?")
+            return InterruptRequest(self.approval.format_map(_template_values(call.args, args)))
+        # The text of a function is not a template: braces may come from the agent.
+        return InterruptRequest(
+            requirement if isinstance(requirement, str) else f"Call {self.name}?"
+        )
 
     async def execute(self, call: ToolContext) -> Any:
         """
-        Run the function, in a thread if it is a blocking one, and return JSON.
+        Run the function, in a thread unless it is a coroutine function; return JSON.
 
         Raises:
-            TimeoutError: it took too long; a blocking function goes on in its thread all the same.
-            InvalidOutput: what it returned is not what its annotation says.
+            TimeoutError: it took too long; a blocking function continues in its thread.
+            InvalidOutput: the result does not fit the return annotation.
         """
         args = self.check_arguments(call.args)
         seconds = self.timeout.total_seconds() if self.timeout else None
         async with asyncio.timeout(seconds):
             value = await call_tool_function(self.function, call, args)
         try:
-            # Infinity and NaN stay what they are: they are no JSON, and not null either.
+            # Keep infinity and NaN, which JSON rejects later, instead of writing null.
             return to_jsonable_python(self.output.validate_python(value), inf_nan_mode="constants")
         except ValidationError as error:
             raise InvalidOutput(f"{self.name} returned {_problems(error)}") from error
@@ -106,53 +106,53 @@ class Tool:
 
 @dataclass(frozen=True)
 class InterruptTool:
-    """A tool that always pauses and has no function: the answer of a person is its result."""
+    """A tool without a function: it always interrupts, and the answer is its result."""
 
     name: str
     description: str
     input_model: type[BaseModel]
-    message: str  #: what is asked, such as "{question}"
-    answer_schema: Callable[[Args], Mapping[str, Any]]  #: of the answer, from the input
-    metadata: Callable[[Args], Mapping[str, Any] | None]  #: for who shows it, from the input
-    expires_in: ExpiresIn = TEAM_DEFAULT  #: how long a person has to answer
+    message: str  #: a template, such as "{question}"
+    answer_schema: Callable[[Args], Mapping[str, Any]]  #: takes the arguments
+    metadata: Callable[[Args], Mapping[str, Any] | None]  #: takes the arguments
+    expires_in: ExpiresIn = TEAM_DEFAULT
 
     def check_arguments(self, args: Args) -> dict[str, Any]:
-        """Return the arguments as the question wants them, or raise InvalidArguments."""
+        """Return the validated arguments, or raise InvalidArguments."""
         return _check(self.name, self.input_model, args)
 
     def interrupt_request(self, args: Args) -> InterruptRequest:
         """
-        What a person is asked when it is called with these arguments.
+        Return the interrupt request for these arguments.
 
         Raises:
-            InvalidArguments: they do not fit, or nothing can be asked with them.
+            InvalidArguments: they do not fit, or no request can be built from them.
         """
-        known = _as_written(args, self.check_arguments(args))
+        values = _template_values(args, self.check_arguments(args))
         try:
             return InterruptRequest(
-                self.message.format_map(known),
+                self.message.format_map(values),
                 reason="input_required",
-                response_schema=self.answer_schema(known),
-                metadata=self.metadata(known),
+                response_schema=self.answer_schema(values),
+                metadata=self.metadata(values),
             )
-        except Exception as error:  # what a model wrote meets what an author did not think of
+        except Exception as error:  # the author's functions may fail for a model's arguments
             raise InvalidArguments(
-                f"{self.name} cannot ask with these arguments: {type(error).__name__}"
+                f"{self.name} cannot build a request from these arguments: {type(error).__name__}"
             ) from error
 
 
 def tools_by_name(tools: Sequence[Tool | InterruptTool]) -> dict[str, Tool | InterruptTool]:
     """
-    The tools by their names, by which answers find them.
+    Return the tools by name.
 
     Raises:
-        ValueError: two tools have one name; an approval of one could call the other.
+        ValueError: two tools have one name; an approval of one could execute the other.
     """
-    known: dict[str, Tool | InterruptTool] = {}
-    for one in tools:
-        if known.setdefault(one.name, one) is not one:
-            raise ValueError(f"Two tools are named {one.name}.")
-    return known
+    by_name: dict[str, Tool | InterruptTool] = {}
+    for tool in tools:
+        if by_name.setdefault(tool.name, tool) is not tool:
+            raise ValueError(f"Two tools are named {tool.name}; rename one.")
+    return by_name
 
 
 def tool(
@@ -166,22 +166,22 @@ def tool(
     max_output_characters: int = MAX_OUTPUT_CHARACTERS,
 ) -> Callable[[Callable[..., Any]], Tool]:
     """
-    Make a tool of a function.
+    Make a function a tool.
 
-    The name is the function's, the description its docstring, arguments and result its type hints.
-    A parameter that is annotated as ToolContext gets the call.
+    The name is the function's, the description its docstring; arguments and result come from its
+    type hints. A parameter annotated as ToolContext gets the context.
 
-    A function that raises has a result, too, if it may be called again (`read`, `idempotent`): the
-    call settles with `{"ok": false, "error": "<class of the exception>"}`, never its text, which
-    may hold secrets, and the run goes on; with `on_error="fail"` the run ends. After a call that is
-    made `once`, nobody knows what happened: its error ends the run, and a person is asked about the
-    outcome. The same holds for a function that takes too long, or returns what it did not promise.
+    If a `read` or `idempotent` function raises, the call settles with
+    `{"ok": false, "error": "<class of the exception>"}` (never the text, which may hold secrets)
+    and the run continues; with `on_error="fail"` the run ends. The outcome of a `once` call that
+    raised is not known: the run ends, and a person is asked about it. A timeout and a result that
+    does not fit the annotation count as errors.
 
-    `expires_in` is how long a person has for its approval and its questions; None for no expiry.
+    `expires_in` applies to the tool's approval and interrupts; None for no expiry.
     """
 
     if retries and Effect(effect) is Effect.ONCE:
-        raise ValueError("A tool that is called once has no retries.")
+        raise ValueError("A `once` tool cannot have retries; remove them.")
 
     def decorate(function: Callable[..., Any]) -> Tool:
         arguments = input_model(function)
@@ -215,11 +215,10 @@ def define_interrupt(
     expires_in: ExpiresIn = TEAM_DEFAULT,
 ) -> InterruptTool:
     """
-    Make a question that an agent asks by calling it.
+    Define a tool whose calls interrupt the run.
 
-    The answer is described by a type such as `bool` or `list[str]`, by a JSON Schema, or by a
-    function of the input that returns one; the metadata are always the same, absent, or computed
-    from the input as well.
+    `answer_schema` is a type such as `bool` or `list[str]`, a JSON Schema, or a function of the
+    arguments that returns one; `metadata` is a mapping or such a function.
     """
     check_template(name, message, input_model)
     if not (isinstance(answer_schema, Mapping) or inspect.isroutine(answer_schema)):
@@ -229,40 +228,41 @@ def define_interrupt(
         description,
         input_model,
         message,
-        _of_input(answer_schema),
-        _of_input(metadata),
+        _as_function(answer_schema),
+        _as_function(metadata),
         expires_in,
     )
 
 
-def _of_input(value: Any) -> Callable[[Args], Any]:
-    """A function of the input, also for what does not depend on it."""
+def _as_function(value: Any) -> Callable[[Args], Any]:
     return value if callable(value) else lambda _: value
 
 
 def _check(name: str, model: type[BaseModel], args: Args) -> dict[str, Any]:
     try:
-        checked = model.model_validate(dict(args))
+        validated = model.model_validate(dict(args))
     except ValidationError as error:
         problems = _problems(error)
         raise InvalidArguments(f"{name} cannot take these arguments: {problems}") from error
-    # Not by attribute: an argument may be named like one that every model has.
-    return vars(checked) | (checked.__pydantic_extra__ or {})
+    # Not by attribute: an argument may have the name of a model's method.
+    return vars(validated) | (validated.__pydantic_extra__ or {})
 
 
-def _as_written(args: Args, checked: Args) -> dict[str, Any]:
-    """What texts for people are filled with: the arguments as they were given, and the defaults."""
-    as_json: dict[str, Any] = to_jsonable_python(dict(checked))
+def _template_values(args: Args, validated_args: Args) -> dict[str, Any]:
+    """Return the values for templates: the original arguments, and the defaults."""
+    json_args: dict[str, Any] = to_jsonable_python(dict(validated_args))
     return {
         name: args[name] if name in args and _is_same(args[name], value) else value
-        for name, value in as_json.items()
+        for name, value in json_args.items()
     }
 
 
-def _is_same(given: Any, value: Any) -> bool:
-    """Whether a number is only written in another way; 1 is no way to write true."""
-    return bool(given == value) and isinstance(given, bool) == isinstance(value, bool)
+def _is_same(original: Any, value: Any) -> bool:
+    """Return True for equal values; 1 and True differ."""
+    return bool(original == value) and isinstance(original, bool) == isinstance(value, bool)
 
 
 def _problems(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return "; ".join(
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()
+    )

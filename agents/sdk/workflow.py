@@ -1,4 +1,4 @@
-"""Agents written as one async function, which goes on behind a pause as if it had never stopped."""
+"""Agents written as one async function, which is replayed after an interrupt."""
 
 import asyncio
 import contextlib
@@ -24,52 +24,50 @@ class Workflow:
     name: str
     description: str
     function: Callable[[WorkflowContext], Awaitable[None]]
-    tools: Sequence[Tool | InterruptTool] = ()  #: what capabilities tell of
+    tools: Sequence[Tool | InterruptTool] = ()  #: listed in the capabilities
     input_schema: Mapping[str, Any] | None = None
     clock: Clock = field(default_factory=Clock)
     restartable: bool = True
 
     def capabilities(self) -> AgentCapabilities:
-        """Say what every workflow can do, and which tools this one has."""
         return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Drive the function up to its end or its next pause."""
+        """Run the function up to its end or its next interrupt."""
         context = StepContext(run_input, ctx, self.clock)
-        said: asyncio.Queue[BaseEvent | None] = asyncio.Queue(maxsize=1)
-        flow = WorkflowContext(context, said.put)
-        driving = asyncio.ensure_future(_drive(self.function, flow, said))
+        events: asyncio.Queue[BaseEvent | None] = asyncio.Queue(maxsize=1)
+        workflow_context = WorkflowContext(context, events.put)
+        task = asyncio.ensure_future(_drive(self.function, workflow_context, events))
         try:
-            while (event := await said.get()) is not None:
+            while (event := await events.get()) is not None:
                 yield event
-            if await driving:
-                ctx.save_checkpoint(flow.checkpoint)
+            if await task:
+                ctx.save_checkpoint(workflow_context.checkpoint)
             yield context.run_finished()
         finally:
-            # Nobody listens any more if the run was stopped.
-            driving.cancel()
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
-                await driving
+                await task
 
 
 async def _drive(
     function: Callable[[WorkflowContext], Awaitable[None]],
-    flow: WorkflowContext,
-    said: "asyncio.Queue[BaseEvent | None]",
+    workflow_context: WorkflowContext,
+    events: "asyncio.Queue[BaseEvent | None]",
 ) -> bool:
-    """Call the function, and return whether it paused; None says that there is no more to come."""
+    """Run the function; return True if it paused. Put None into `events` at the end."""
     try:
-        await function(flow)
+        await function(workflow_context)
     except BaseException:
-        # A task group wraps the pause in a group of its own.
-        if not flow.is_paused:
+        # A task group wraps WorkflowPaused in an exception group.
+        if not workflow_context.is_paused:
             raise
     else:
-        if not flow.is_paused:
-            flow.check_end()
+        if not workflow_context.is_paused:
+            workflow_context.check_end()
     finally:
-        await said.put(None)
-    return flow.is_paused
+        await events.put(None)
+    return workflow_context.is_paused
 
 
 def workflow(
@@ -80,10 +78,10 @@ def workflow(
     input_model: type[BaseModel] | None = None,
 ) -> Callable[[Callable[[WorkflowContext], Awaitable[None]]], Workflow]:
     """
-    Make an agent of an async function.
+    Make an async function an agent.
 
-    Its name is the function's, with dashes, its description the docstring. `input_model` is what a
-    run is started with; the inbox asks for it with a form.
+    Its name is the function's, with dashes, its description the docstring. `input_model` is the
+    model of a run's input, which the inbox shows as a form.
     """
 
     def decorate(function: Callable[[WorkflowContext], Awaitable[None]]) -> Workflow:

@@ -1,4 +1,4 @@
-"""What a workflow does: it says, calls, asks; what was done before a pause is not done again."""
+"""The context of workflows: steps that run once and are replayed after an interrupt."""
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -20,24 +20,24 @@ EmitEvent = Callable[[BaseEvent], Awaitable[None]]
 
 
 class WorkflowPaused(BaseException):
-    """The workflow waits for people; not an Exception, so that no author catches it by mistake."""
+    """The workflow is paused; a BaseException, so that authors do not catch it by mistake."""
 
 
 class WorkflowChanged(RuntimeError):
-    """After a pause the workflow took another way than before it: it cannot go on from there."""
+    """After a pause the workflow took other steps than before it, so it cannot continue."""
 
 
 class ConcurrentSteps(RuntimeError):
-    """The workflow began a step while another one was going on."""
+    """The workflow began a step while another one was running."""
 
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """What came of a tool call."""
+    """The outcome of a tool call."""
 
-    value: Any  #: what the tool returned, None unless it did
+    value: Any  #: the tool's result, None unless done
     status: str  #: "done", "denied", "cancelled", "failed"
-    reason: str = ""  #: why it was denied, or what it failed with
+    reason: str = ""  #: of the denial, or the error
 
     @property
     def is_done(self) -> bool:
@@ -46,33 +46,33 @@ class ToolOutcome:
 
 @dataclass(frozen=True)
 class InterruptReply:
-    """What a person answered to a question of the workflow."""
+    """The answer to an interrupt of the workflow."""
 
     payload: Any
-    is_cancelled: bool  #: nobody answered, or somebody called it off
+    is_cancelled: bool  #: expired or cancelled
 
 
 class WorkflowContext:
     """
     The context of one run of a workflow.
 
-    A workflow is driven from its beginning each time it goes on. Every step here has a number: what
-    a step gave before the pause is given again at once, without an event and without an effect, and
-    the step that waited goes on with the answers. So a workflow takes the same way again as long as
-    it decides by what its steps gave it, and does everything else in tools.
+    A workflow runs from its beginning each time it resumes. Steps are numbered: a completed step
+    returns its stored result without an event or effect, and the interrupted step continues with
+    the answers. A workflow must therefore depend only on the results of its steps, and do
+    everything else in tools.
     """
 
-    def __init__(self, context: StepContext, say: EmitEvent) -> None:
+    def __init__(self, context: StepContext, emit: EmitEvent) -> None:
         checkpoint = context.ctx.checkpoint or {}
         self._context = context
-        self._say = say
+        self._emit = emit
         self._steps: list[dict[str, Any]] = checkpoint.get("steps", [])
-        # Of the run that was started: what comes along with an answer must not change the way back.
-        self._started_with = checkpoint.get("started_with") or {
+        # Of the first run: input that comes with an answer must not change the replay.
+        self._start = checkpoint.get("started_with") or {
             "input": _input_of(context.run_input),
             "message": _message_of(context.run_input),
         }
-        self._said_states = (
+        self._committed_states = (
             event.snapshot
             for event in context.ctx.committed_events
             if isinstance(event, agui.StateSnapshotEvent)
@@ -83,12 +83,12 @@ class WorkflowContext:
 
     @property
     def is_paused(self) -> bool:
-        """Whether a step waits for people, whatever the function made of it."""
+        """True if a step has interrupted, even if the function caught the exception."""
         return self._is_paused
 
     def check_end(self) -> None:
         """
-        Raise unless the function did all that it did before a pause.
+        Raise unless the function repeated all steps of before the pause.
 
         Raises:
             WorkflowChanged.
@@ -99,60 +99,60 @@ class WorkflowContext:
 
     @property
     def input(self) -> Any:
-        """What the run was started with: the form of `input_schema`, None for a message only."""
-        return deepcopy(self._started_with["input"])
+        """The input of the first run, None if it was started with a message only."""
+        return deepcopy(self._start["input"])
 
     @property
     def message(self) -> str:
-        """What the user said last when the run was started, "" if that was no text."""
-        return str(self._started_with["message"])
+        """The last user message of the first run, "" if it was not text."""
+        return str(self._start["message"])
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """A copy of the thread's state as it is now; `update_state` changes it."""
+        """A copy of the thread's current state; `update_state` changes it."""
         return self._context.state
 
     @property
     def checkpoint(self) -> dict[str, Any]:
-        """What the run that goes on after a pause has to know."""
-        return {"steps": self._steps, "started_with": self._started_with}
+        """The checkpoint for the run that resumes this one."""
+        return {"steps": self._steps, "started_with": self._start}
 
     async def emit_text(self, text: str) -> None:
-        """Say something to the user."""
+        """Send a message to the user."""
         if self._begin("text"):
-            await self._say_all(self._context.text_message(text))
+            await self._emit_all(self._context.text_message(text))
             self._end(None)
 
     async def progress(
         self, label: str, *, done: int | None = None, total: int | None = None
     ) -> None:
-        """Tell how far the work is, in the one place that is kept up to date for it."""
+        """Update the progress line of the workflow."""
         if self._begin("progress"):
             message_id = f"{self._context.run_input.thread_id}-progress"
-            await self._say(progress_event(message_id, label, done, total))
+            await self._emit(progress_event(message_id, label, done, total))
             self._end(None)
 
     async def update_state(self, **changes: Any) -> None:
         """Change members of the thread's state, which clients share."""
         if self._begin("state"):
-            # As it was said before, if a worker was lost meanwhile: it may have changed since.
-            # Else as JSON, and apart from what the author does to it later.
-            after = next(self._said_states, None) or {
+            # After a lost worker, the committed snapshot, because the state may have changed since.
+            # Else a JSON copy, so that later changes by the author have no effect.
+            new_state = next(self._committed_states, None) or {
                 **self._context.state,
                 **to_jsonable_python(changes),
             }
-            self._context.run_input.state = after
-            await self._say(agui.StateSnapshotEvent(snapshot=after))
+            self._context.run_input.state = new_state
+            await self._emit(agui.StateSnapshotEvent(snapshot=new_state))
             self._end(None)
 
     async def call(
         self, tool: Tool | InterruptTool, /, *, expires_in: ExpiresIn = TEAM_DEFAULT, **args: Any
     ) -> ToolOutcome:
         """
-        Call a tool; a person is asked first if the tool wants that.
+        Call a tool, after its approval if it needs one.
 
-        `expires_in` is how long they have: None for no expiry, the tool's own where it is left out.
-        A tool that has an argument of this name gets it: use `call_all` for its expiry.
+        `expires_in`: None for no expiry; the default is the tool's. If the tool has an argument
+        with this name, it gets the value: use `call_all` to set its expiry.
         """
         if expires_in is not TEAM_DEFAULT and "expires_in" in tool.input_model.model_fields:
             args["expires_in"], expires_in = expires_in, TEAM_DEFAULT
@@ -165,28 +165,30 @@ class WorkflowContext:
         expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> list[ToolOutcome]:
         """
-        Call tools concurrently; return the outcomes in the order given.
+        Call tools concurrently; return the outcomes in the order of the calls.
 
-        Those that need a person wait for all answers together; the others are made meanwhile.
+        Those that need approval wait for all answers together; the others are executed at once.
         """
-        # Before anything is said: what does not fit is no step, and may be caught.
+        # Before the step begins, so that authors may catch InvalidArguments.
         tools = tools_by_name([tool for tool, _ in calls])
         for tool, args in calls:
             tool.check_arguments(args)
         step = f"call {', '.join(tool.name for tool, _ in calls)}"
         if not self._begin(step):
-            return [_outcome(content) for content in self._given()["results"]]
+            return [_outcome(content) for content in self._stored_result()["results"]]
         waiting = self._steps[self._position].get("waiting")
         if waiting is None:
             first = len(self._context.proposed)
             for tool, args in calls:
-                await self._say_all(self._context.propose(tool, args, expires_in=expires_in))
-            ids = [one.tool_call_id for one in self._context.proposed[first:]]
+                await self._emit_all(self._context.propose(tool, args, expires_in=expires_in))
+            ids = [call.tool_call_id for call in self._context.proposed[first:]]
             results = await self._collect(execute_proposed_calls(self._context))
         else:
-            ids, known = waiting["calls"], waiting["results"]
-            results = known | await self._collect(execute_answered_calls(self._context, tools))
-        self._pause_if_asked({"calls": ids, "results": results})
+            ids, earlier_results = waiting["calls"], waiting["results"]
+            results = earlier_results | await self._collect(
+                execute_answered_calls(self._context, tools)
+            )
+        self._pause_if_interrupted({"calls": ids, "results": results})
         contents = [results[name] for name in ids]
         self._end({"results": contents})
         return [_outcome(content) for content in contents]
@@ -201,12 +203,12 @@ class WorkflowContext:
         metadata: Mapping[str, Any] | None = None,
     ) -> InterruptReply:
         """
-        Ask a person something that is about no tool call, and wait for the answer.
+        Ask a person something that is not about a tool call, and wait for the answer.
 
-        `expires_in` is how long they have: None for no expiry, the team's default if left out.
+        `expires_in`: None for no expiry; the default is the team's.
         """
         if not self._begin(f"ask {reason}"):
-            return InterruptReply(**self._given())
+            return InterruptReply(**self._stored_result())
         if self._steps[self._position].get("waiting") is None:
             fields: dict[str, Any] = {
                 "message": message or None,
@@ -218,7 +220,7 @@ class WorkflowContext:
                 expires_in=expires_in,
                 **{name: value for name, value in fields.items() if value is not None},
             )
-        self._pause_if_asked({})
+        self._pause_if_interrupted({})
         (answer,) = self._context.answers
         reply = InterruptReply(
             answer.resume_entry.payload, answer.resume_entry.status == "cancelled"
@@ -230,19 +232,19 @@ class WorkflowContext:
 
     def _begin(self, name: str) -> bool:
         """
-        Take the next step; False if it was done before a pause, so that what it gave is known.
+        Begin the next step; return False if it has a stored result.
 
         Raises:
-            WorkflowChanged: another step was taken here before.
-            OneStepAtATime: steps have an order, by which they are known after a pause.
-            Paused: the function goes on although it waits, as in a `finally`.
+            WorkflowChanged: another step was at this position before.
+            ConcurrentSteps: another step is running.
+            WorkflowPaused: the function continued after an interrupt, as in a `finally`.
         """
         if self._is_paused:
             raise WorkflowPaused
         if self._is_busy:
             raise ConcurrentSteps(
-                f"'{name}' began before '{self._steps[self._position]['name']}' had ended well: "
-                "await each step, let its error end the run, and make calls at once with call_all"
+                f"'{name}' began before '{self._steps[self._position]['name']}' ended: "
+                "await each step, let its error end the run, and use call_all for concurrent calls"
             )
         if self._position == len(self._steps):
             self._steps.append({"name": name})
@@ -255,34 +257,34 @@ class WorkflowContext:
         self._is_busy = True
         return True
 
-    def _given(self) -> Any:
-        """What the step that was just passed over gave."""
-        # A copy: what the author does to it must not change what the next pause keeps.
+    def _stored_result(self) -> Any:
+        """Return the stored result of the step that was just skipped."""
+        # A copy: changes by the author must not reach the checkpoint.
         return deepcopy(self._steps[self._position - 1]["given"])
 
-    def _end(self, given: Any) -> None:
+    def _end(self, result: Any) -> None:
         self._is_busy = False
-        self._steps[self._position] = {"name": self._steps[self._position]["name"], "given": given}
+        self._steps[self._position] = {"name": self._steps[self._position]["name"], "given": result}
         self._position += 1
 
-    def _pause_if_asked(self, waiting: dict[str, Any]) -> None:
+    def _pause_if_interrupted(self, waiting: dict[str, Any]) -> None:
         if self._context.interrupts:
             self._steps[self._position]["waiting"] = waiting
             self._is_paused = True
             raise WorkflowPaused
 
     async def _collect(self, events: AsyncIterator[BaseEvent]) -> dict[str, str]:
-        """Say what happens, and keep the results by tool call."""
+        """Emit the events; return the results by tool call id."""
         results = {}
         async for event in events:
             if isinstance(event, agui.ToolCallResultEvent):
                 results[event.tool_call_id] = str(event.content)
-            await self._say(event)
+            await self._emit(event)
         return results
 
-    async def _say_all(self, events: Sequence[BaseEvent]) -> None:
+    async def _emit_all(self, events: Sequence[BaseEvent]) -> None:
         for event in events:
-            await self._say(event)
+            await self._emit(event)
 
 
 def _input_of(run_input: RunAgentInput) -> Any:
@@ -291,19 +293,19 @@ def _input_of(run_input: RunAgentInput) -> Any:
 
 
 def _message_of(run_input: RunAgentInput) -> str:
-    for one in reversed(run_input.messages):
-        if isinstance(one, agui.UserMessage):
-            return one.content if isinstance(one.content, str) else ""
+    for message in reversed(run_input.messages):
+        if isinstance(message, agui.UserMessage):
+            return message.content if isinstance(message.content, str) else ""
     return ""
 
 
 def _outcome(content: str) -> ToolOutcome:
-    """Read the result of a call as the author wants it: what was not done says so in its fields."""
+    """Parse the result of a call."""
     try:
-        # No bounds: a result is ours, however large its numbers and lists are.
+        # Without the limits of strict_json: the result was checked before.
         value = json.loads(content)
     except (ValueError, RecursionError):
-        value = content  # what a person wrote down of a call that nobody knew the outcome of
+        value = content  # text that a person entered for a call in doubt
     if isinstance(value, dict) and value.get("ok") is False:
         if value.get("denied") is True:
             return ToolOutcome(None, "denied", value.get("reason") or "")

@@ -96,7 +96,9 @@ def test_an_unknown_framework_is_named_with_those_there_are(monkeypatch):
     monkeypatch.setenv(registry.AGENTS_SETTING, "smalltalk+here:clerk")
     monkeypatch.setattr(registry, "_agents", {})
 
-    with pytest.raises(registry.UnknownAgent, match="'smalltalk'; there are: langgraph, pydantic"):
+    with pytest.raises(
+        registry.UnknownAgent, match="'smalltalk'; choose one of: langgraph, pydantic"
+    ):
         registry.get("clerk")
 
 

@@ -114,7 +114,7 @@ def test_a_state_that_is_large_may_change_and_shrink():
 def test_a_snapshot_of_a_state_that_no_thread_keeps_is_refused(snapshot):
     conversation = Conversation(state={"old": True})
 
-    with pytest.raises(ProtocolViolation, match=r"A thread cannot keep|a thread stores"):
+    with pytest.raises(ProtocolViolation, match=r"A thread cannot store|a thread stores"):
         conversation.apply(agui.StateSnapshotEvent(snapshot=snapshot))
 
     assert conversation.state == {"old": True}

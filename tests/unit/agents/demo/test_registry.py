@@ -27,7 +27,9 @@ def test_an_agent_is_made_once():
 
 
 def test_an_unknown_agent_is_refused_with_the_names_of_the_others():
-    with pytest.raises(registry.UnknownAgent, match=r"no agent 'nobody'; there are: .*rehearsal"):
+    with pytest.raises(
+        registry.UnknownAgent, match=r"no agent 'nobody'; choose one of: .*rehearsal"
+    ):
         registry.get("nobody")
 
 

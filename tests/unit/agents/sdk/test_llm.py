@@ -160,7 +160,7 @@ async def test_a_model_is_told_that_nobody_can_be_asked_so():
     (result,) = stage.results
     assert result == {
         "ok": False,
-        "error": "choose cannot ask with these arguments: KeyError",
+        "error": "choose cannot build a request from these arguments: KeyError",
     }
     assert (stage.outcome, stage.text) == ("success", "Then not.")
 
@@ -344,7 +344,7 @@ async def test_half_an_answer_is_no_answer():
 async def test_half_a_text_cannot_be_asked_for_again():
     model, _ = server(unfinished({"content": "I will"}))
 
-    with pytest.raises(ModelFailed, match="broke off"):
+    with pytest.raises(ModelFailed, match="ended its answer early"):
         await said_by(model)
 
 
@@ -357,7 +357,7 @@ async def test_an_answer_may_end_with_its_reason():
 async def test_a_call_that_did_not_fit_into_the_answer_is_not_made():
     model, _ = server(unfinished(piece("pay", ""), finish="length"))
 
-    with pytest.raises(ModelFailed, match="limit of tokens"):
+    with pytest.raises(ModelFailed, match="token limit"):
         await said_by(model)
 
 

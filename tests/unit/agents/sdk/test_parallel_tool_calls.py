@@ -300,7 +300,7 @@ async def test_a_function_that_is_never_called_twice_cannot_pause_by_itself():
         """Pay, but ask too late."""
         call.interrupt("May I?")
 
-    with pytest.raises(OnceToolPaused, match="asks in its approval"):
+    with pytest.raises(OnceToolPaused, match="raise interrupts in its approval function"):
         await put_on_stage((pay, {})).say("go")
 
 

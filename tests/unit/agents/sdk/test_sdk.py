@@ -312,7 +312,9 @@ async def test_an_answer_about_an_unknown_tool_is_refused(tools, diary):
         interrupt, entry, next(names), decide(interrupt, entry).proposal.args
     )
 
-    with pytest.raises(InvalidAnswer, match="'unheard_of' is not one of: look_up, send"):
+    with pytest.raises(
+        InvalidAnswer, match="'unheard_of' is unknown; the agent has: look_up, send"
+    ):
         await stage.answer(APPROVE, APPROVE)
 
     assert diary.calls == []
