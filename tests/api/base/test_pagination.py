@@ -118,7 +118,7 @@ def test_the_last_page_is_known_as_the_last_without_reading_on(admin, full):
     assert agents["next_after"] is None
 
 
-def test_what_begins_while_a_list_is_read_is_on_no_later_page_and_moves_nothing(admin, world, full):
+def test_rows_added_while_paging_do_not_shift_later_pages(admin, world, full):
     first = read(admin, "/api/threads", limit=3)
     seen = [item["id"] for item in first["results"]]
 

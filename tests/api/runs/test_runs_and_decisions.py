@@ -159,9 +159,7 @@ def test_nobody_decides_over_rest_what_they_do_not_say_they_have_read(api, world
     assert steps.reread(interrupt).status == "open"
 
 
-def test_what_a_person_has_claimed_is_refused_to_other_people_and_not_to_keys(
-    api, world, bob, dora
-):
+def test_claim_blocks_other_people_but_not_api_keys(api, world, bob, dora):
     from inbox.actions.decisions.claims import claim_interrupt
 
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))

@@ -24,7 +24,7 @@ def approval_of(question):
     return {"status": "resolved", "payload": {"approved": True}, "view_digest": digest}
 
 
-def test_the_stream_begins_with_the_protocol_version_and_ends_with_an_outcome(door):
+def test_stream_starts_with_protocol_version_and_ends_with_outcome(door):
     events = door.run(run_input("rehearse:echo"))
 
     assert events[0]["protocolVersion"] == "1.0"
@@ -352,7 +352,7 @@ def test_two_callers_may_use_the_same_idempotency_key(door, runner):
     assert door.post("/api/runs", body, **headers).json()["id"] == ours["id"]
 
 
-def test_a_replay_of_a_run_that_is_going_on_follows_it_under_the_clients_own_run_id(door):
+def test_replay_of_an_active_run_follows_it_under_the_client_run_id(door):
     asked = door.run(run_input("rehearse:tool_call"))
     thread = door.thread(asked[0]["threadId"])
     (question,) = [

@@ -164,7 +164,7 @@ def test_an_example_goes_there_and_back_word_for_word(client, agent, name):
     assert done[-1]["outcome"] == "success"
 
 
-def test_a_function_approval_goes_there_and_back_with_the_call_that_is_stored(client, agent):
+def test_function_approval_round_trip_uses_the_stored_call(client, agent):
     question = ask(client, FUNCTION_APPROVAL)
     call = {
         "callId": "call-9",

@@ -80,7 +80,7 @@ def test_a_draft_client_approves_a_function_call(draft):
     assert '"executionCount":1' in json.dumps(done).replace(" ", "").replace("\\", "")
 
 
-def test_the_call_that_a_dotnet_client_repeats_counts_as_an_edit_and_not_as_the_call(draft):
+def test_call_repeated_by_a_dotnet_client_counts_as_an_edit(draft):
     end = draft.run(run_input("rehearse:tool_call"))[-1]
     call = {
         "callId": "forged",
@@ -98,7 +98,7 @@ def test_the_call_that_a_dotnet_client_repeats_counts_as_an_edit_and_not_as_the_
     assert interrupt["decision"]["payload"] == {"approved": True, "editedArgs": call["arguments"]}
 
 
-def test_a_draft_client_is_asked_one_thing_after_the_other_and_the_agent_goes_on_once(draft):
+def test_draft_client_gets_interrupts_one_by_one_and_resumes_once(draft):
     first = draft.run(run_input("rehearse:parallel3"))[-1]
     thread_id = first["threadId"]
     second = draft.answer(
@@ -251,7 +251,7 @@ def test_several_questions_of_a_langgraph_client_are_answered_by_a_map(langgraph
     assert results == [False, True, True]
 
 
-def test_a_question_that_copilotkit_names_is_answered_alone_and_the_agent_goes_on_once(langgraph):
+def test_interrupt_named_by_copilotkit_is_answered_alone_and_resumes_once(langgraph):
     asked = langgraph.run(run_input("rehearse:parallel3"))
     thread_id = asked[-1]["threadId"]
     names = [value["id"] for value in asked_by(asked)]
@@ -340,7 +340,7 @@ def test_a_question_that_nobody_asked_cannot_be_answered(langgraph, name):
     assert asked_by(refused) == asked_by(asked)
 
 
-def test_a_refused_input_comes_with_the_question_for_those_who_may_answer_it(langgraph, product):
+def test_rejected_input_includes_the_interrupt_for_permitted_callers(langgraph, product):
     asked = langgraph.run(run_input("rehearse:tool_call"))
     more = run_input("And another thing", threadId=asked[-1]["threadId"])
     runner = Older(langgraph.http, product.create_api_key("run", "read"))

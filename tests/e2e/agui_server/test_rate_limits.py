@@ -42,9 +42,7 @@ def caller(strict):
 
 
 @pytest.mark.parametrize(("method", "path"), ADDRESSES)
-def test_every_answer_says_what_is_left_and_the_one_too_many_when_to_come_back(
-    caller, method, path
-):
+def test_responses_have_rate_headers_and_a_429_has_retry_after(caller, method, path):
     answers = [caller.request(method, path, json={"threadId": "none"}) for _ in range(6)]
 
     for left, answer in zip([4, 3, 2, 1, 0, 0], answers, strict=True):

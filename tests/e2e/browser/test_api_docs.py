@@ -33,7 +33,7 @@ def answered(page: Page, name: str) -> str:
     return status.inner_text().split()[0]
 
 
-def test_it_lists_every_operation_and_webhook_to_whoever_asks_and_needs_nothing_from_elsewhere(
+def test_api_docs_list_all_operations_without_sign_in_or_other_hosts(
     site,
 ):
     with site.browse() as page:  # which fails on reports of the policy and on other hosts

@@ -167,7 +167,7 @@ def test_what_one_takes_back_is_open_for_the_other(site, both):
     expect(priya.locator("#banner")).not_to_contain_text("Marco Ruiz")
 
 
-def test_what_was_taken_back_before_the_other_page_has_read_it_can_be_answered(site, both):
+def test_decision_withdrawn_before_the_other_page_read_it_can_be_answered(site, both):
     asked, _ = site.play(staged_interrupts.REFUND, staged_interrupts.MAIL | {"minutes": 240})
     marco, priya = both(asked)
     # Before the page is there: a new one reads itself once more after a second.

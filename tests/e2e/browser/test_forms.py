@@ -85,7 +85,7 @@ def test_unanswered_in_chromium_invents_nothing(submit):
     assert said <= {"the whole answer is null"}
 
 
-def test_the_simulated_browser_of_the_other_tests_posts_what_chromium_posts(submit):
+def test_simulated_form_posts_match_chromium(submit):
     built = forms([case.value for case in USABLE])
 
     posts = submit(built)

@@ -301,7 +301,7 @@ def test_a_key_that_is_held_down_does_not_answer_the_next_request(site):
         assert len(sent) == 1
 
 
-def test_what_another_claims_while_i_write_can_be_taken_over_with_all_that_i_wrote(site):
+def test_taking_over_a_claim_keeps_my_unsent_text(site):
     asked = site.ask("tool_call")
     with site.open_as("marco") as marco, site.open_as("priya") as priya:
         for page in (marco, priya):

@@ -123,7 +123,7 @@ def test_who_is_invited_joins_by_signing_in_there(site, provider, invited):
 
 
 @browser
-def test_an_address_that_is_confirmed_there_only_is_not_whose_it_is_said_to_be_here(site, provider):
+def test_oidc_email_not_verified_locally_does_not_link_the_account(site, provider):
     """Dana has typed it and not confirmed it: whoever holds it is somebody else."""
     with site.browse() as page:
         come_from(site, page, provider, {**NEW, "sub": "14", "email": "dana@example.com"})

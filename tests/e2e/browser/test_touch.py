@@ -127,7 +127,7 @@ def test_the_decision_stays_in_reach_however_far_one_has_read(site, mine):
             assert page.evaluate("document.scrollingElement.scrollWidth") <= 390
 
 
-def test_the_bar_of_the_selected_hides_neither_the_last_row_nor_what_has_the_focus(site, mine):
+def test_selection_bar_hides_neither_the_last_row_nor_the_focus(site, mine):
     mine(*[staged_interrupts.REFUND] * 12)
     with site.open_as("marco", **PHONE) as page:
         for width, height in ((390, 844), (320, 480)):

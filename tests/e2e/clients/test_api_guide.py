@@ -44,9 +44,7 @@ def output_of(environment, *command):
     return done.stdout
 
 
-def test_the_lines_for_the_shell_start_one_run_however_often_and_read_what_waits(
-    product, environment
-):
+def test_shell_examples_start_one_run_and_read_its_interrupts(product, environment):
     start, read = (block.replace("http://localhost:8000", product.url) for block in blocks("sh"))
 
     first, again = (json.loads(output_of(environment, "sh", "-c", start)) for _ in range(2))

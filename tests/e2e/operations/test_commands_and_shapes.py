@@ -92,7 +92,7 @@ def test_addresses_of_servers_make_the_scaled_shape(tmp_path):
     assert is_secure
 
 
-def test_nothing_in_the_environment_makes_the_embedded_shape_and_one_key_that_is_kept(tmp_path):
+def test_empty_environment_gives_embedded_shape_and_a_stored_secret_key(tmp_path):
     first, second = (json.loads(python(SETTINGS, tmp_path)[0]) for _ in range(2))
 
     embedded, database, layer, broker, _, key, _, _ = first

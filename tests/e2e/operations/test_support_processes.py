@@ -65,7 +65,7 @@ def test_a_tool_that_does_not_end_keeps_no_product_from_ending(tmp_path):
 
 
 @pytest.mark.services
-def test_web_and_worker_start_on_private_servers_and_drain_within_their_bound(tmp_path):
+def test_web_and_worker_start_on_private_servers_and_drain_in_time(tmp_path):
     with PostgresServer() as database, ValkeyServer() as rings:
         environment = scaled_environment(
             tmp_path, database_url=database.create_database("product"), redis_url=rings.url

@@ -164,7 +164,7 @@ def test_everybody_gets_from_a_stream_what_the_table_says(
 
 
 @pytest.mark.parametrize("route", STREAMS, ids=str)
-def test_an_outsider_cannot_tell_a_stream_that_is_there_from_one_that_is_not(
+def test_outsider_gets_the_same_answer_for_existing_and_missing_streams(
     route, stream_call, demo_callers, streamed
 ):
     nowhere = Things.missing(external_id="nowhere")

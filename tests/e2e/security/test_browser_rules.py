@@ -232,7 +232,7 @@ def test_a_host_that_is_not_ours_is_refused(db, settings, host, path):
     assert b"evil" not in answer.content
 
 
-def test_a_session_that_was_planted_before_signing_in_is_not_the_one_afterwards(world):
+def test_signing_in_replaces_a_planted_session(world):
     client = Client()
     session = client.session
     session["planted"] = True

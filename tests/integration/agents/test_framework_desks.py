@@ -69,9 +69,7 @@ def test_the_edited_arguments_are_what_runs(world, refunds, bob):
     assert answers(resumed) == "Done: refunded $25.00 for A1."
 
 
-def test_arguments_that_the_tool_would_not_take_are_refused_where_they_are_edited(
-    world, refunds, bob
-):
+def test_edited_arguments_that_the_tool_rejects_are_refused(world, refunds, bob):
     run = start(world, "Refund A1 for 30.", agent=refunds.agent)
 
     with pytest.raises(errors.InvalidPayload):
@@ -274,7 +272,7 @@ def lost_resume(world, refunds, bob, monkeypatch, later, *, at):
     return lost
 
 
-def test_what_a_lost_worker_has_done_is_not_done_again_when_it_is_tried_again(
+def test_retry_after_a_lost_worker_does_not_repeat_settled_calls(
     world, refunds, alice, bob, monkeypatch, later
 ):
     lost = lost_resume(world, refunds, bob, monkeypatch, later, at="finish_run")
@@ -294,7 +292,7 @@ def test_what_a_lost_worker_has_done_is_not_done_again_when_it_is_tried_again(
         ({"outcome": "did_not_happen"}, 2, "refunded $30.00 for A1"),
     ],
 )
-def test_what_a_lost_worker_may_have_done_is_asked_before_it_is_tried_again(
+def test_retry_after_a_lost_worker_asks_about_calls_in_doubt(
     world, refunds, alice, bob, monkeypatch, later, said, paid, heard
 ):
     lost = lost_resume(world, refunds, bob, monkeypatch, later, at="settle_tool_calls")

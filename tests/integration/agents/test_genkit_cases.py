@@ -239,7 +239,7 @@ def test_S2_all_tools_of_one_turn_start_together(calling):
     assert case.results == ["a", "b"]
 
 
-def test_S2_a_sibling_keeps_its_output_while_the_model_waits_for_all_answers(thinking):
+def test_S2_sibling_keeps_its_output_while_the_model_waits(thinking):
     """Worked case: sibling with pending output. The output is told at once, and kept."""
     case, model = thinking(
         [("look_up", {"key": "vat"}), ("book", {"city": "Rome"}), ("book", {"city": "Oslo"})],
@@ -387,9 +387,7 @@ def test_S5_a_replaced_input_is_what_the_tool_gets(calling):
     "edited",
     [{"to": "ann", "amount": "four"}, {}, {"amount": 4}, {"to": "a", "amount": 4, "more": 1}],
 )
-def test_S5_a_replaced_input_that_does_not_fit_is_refused_by_the_schema_it_was_asked_with(
-    calling, world, edited
-):
+def test_S5_replaced_input_is_checked_against_its_response_schema(calling, world, edited):
     """The door of the inbox and the one of the protocol hold it to the same schema."""
     case = calling((pay, {"to": "ann", "amount": 5}))
     (asked,) = steps.open_interrupts(case.run)
@@ -613,7 +611,7 @@ def test_S9_one_respond_and_one_restart_whatever_order_they_come_in(calling):
     assert said(case) == [("done", "blue"), ("done", "Ritz in Rome")]
 
 
-def test_S9_a_pending_output_stands_and_the_others_are_answered_in_their_order(calling):
+def test_S9_pending_output_stays_and_others_are_answered_in_order(calling):
     case = calling(
         (pay, {"to": "ann", "amount": 5}),
         (look_up, {"key": "vat"}),
@@ -626,7 +624,7 @@ def test_S9_a_pending_output_stands_and_the_others_are_answered_in_their_order(c
     assert said(case) == [("denied", None), ("done", "vat is 7"), ("done", "red")]
 
 
-def test_S9_a_request_that_is_answered_twice_is_refused_rather_than_decided_by_rank(calling):
+def test_S9_two_answers_to_one_request_are_refused(calling):
     """In Genkit a respond wins over a restart; here nobody has to know which one wins."""
     case = calling((book, {"city": "Rome"}))
     (asked,) = case.asked
@@ -636,7 +634,7 @@ def test_S9_a_request_that_is_answered_twice_is_refused_rather_than_decided_by_r
     assert code == "DUPLICATE_RESUME"
 
 
-def test_S9_requests_are_asked_about_in_their_order_whatever_makes_them_wait(calling):
+def test_S9_interrupts_keep_the_order_of_their_requests(calling):
     case = calling(
         (book, {"city": "Rome"}),
         (ask_colour, {"thing": "the door"}),
@@ -761,7 +759,7 @@ def test_S13_a_forged_restart_runs_what_was_asked_about_and_nothing_else(calling
     assert ToolCall.objects.get().args == '{"amount":5,"to":"ann"}'
 
 
-def test_S13_what_a_workflow_was_started_with_is_not_replaced_by_what_resumes_it(as_agent, robot):
+def test_S13_resume_does_not_replace_the_workflow_input(as_agent, robot):
     """A resume carries messages and properties of its own, which are not those of the start."""
 
     @workflow()
@@ -787,7 +785,7 @@ def test_S13_what_a_workflow_was_started_with_is_not_replaced_by_what_resumes_it
     [("c1", {"amount": 500}), ("c1", {"amount": True}), ("c1", {}), ("c2", {"amount": 5})],
     ids=["modified inputs", "true is not 1", "no inputs", "not found in history"],
 )
-def test_S13_an_agent_that_runs_something_else_than_was_approved_is_stopped(play, name, args):
+def test_S13_agent_that_runs_other_than_the_approved_call_fails(play, name, args):
     """The other side that could forge a restart is the agent: its executor is held to the rows."""
 
     async def forger(run_input, ctx):
@@ -884,7 +882,7 @@ def test_S13_an_answer_to_a_tool_that_the_agent_has_no_more_runs_nothing(play):
 # -- S15: the event that ends an interrupted turn -------------------------------------------------
 
 
-def test_S15_the_last_event_repeats_the_request_with_the_metadata_of_its_interrupt(calling):
+def test_S15_last_event_repeats_the_request_and_interrupt_metadata(calling):
     def risk(call: ToolContext, table: str) -> None:
         if call.resumed is None:
             call.interrupt(f"Empty {table}?", metadata={"risk": "high", "rows": 7})

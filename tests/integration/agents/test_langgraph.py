@@ -38,7 +38,7 @@ from tests.support.steps import open_interrupts, resumed_run, start
 # -- the middleware -------------------------------------------------------------------------------
 
 
-def test_each_call_of_a_batch_is_a_question_of_its_own_and_one_resume_answers_all(
+def test_each_call_of_a_batch_is_an_interrupt_and_one_resume_answers_all(
     world, as_graph, bob, dora
 ):
     script = [
@@ -166,9 +166,7 @@ def test_a_tool_that_people_stand_in_for_is_a_question(world, as_graph, bob):
     assert steps.results(resumed_run(again)) == [{"ok": False, "cancelled": True}]
 
 
-def test_a_no_that_the_graph_cannot_hear_calls_the_run_off_and_the_thread_goes_on(
-    world, as_graph, bob
-):
+def test_denial_that_a_graph_cannot_take_cancels_the_run_not_the_thread(world, as_graph, bob):
     only_yes = {"allowed_decisions": ["approve"]}
     agent = as_graph(reviewed(wants(refund_of("A1", 10)), "Done.", refund=only_yes))
     run = start(world, "go", agent=agent, thread_id="t1")

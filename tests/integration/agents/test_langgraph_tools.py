@@ -235,7 +235,7 @@ def test_what_is_injected_into_a_tool_is_no_argument(world, as_graph, bob):
     assert desk.paid == [("A1", 2)]
 
 
-def test_arguments_that_do_not_fit_are_told_to_the_model_and_leave_no_doubt(world, as_graph):
+def test_invalid_arguments_go_back_to_the_model_and_are_not_in_doubt(world, as_graph):
     wrong = wants(call("refund", order="A1", amount="much"))
     run = start(world, "go", agent=as_graph(create_agent(model(wrong, "Sorry."), [refund])))
 
@@ -244,7 +244,7 @@ def test_arguments_that_do_not_fit_are_told_to_the_model_and_leave_no_doubt(worl
     assert ToolCall.objects.get().state == "settled"
 
 
-def test_an_exception_of_a_tool_for_the_model_says_that_nothing_has_happened(world, as_graph):
+def test_tool_exception_for_the_model_means_no_side_effect(world, as_graph):
     @tool
     def closed(order: str) -> str:
         """Pay."""

@@ -164,7 +164,7 @@ def test_our_own_network_is_not_reached(world, elsewhere, refunds, settings):
     assert elsewhere.sent == []
 
 
-def test_a_run_whose_worker_was_lost_fails_and_is_tried_again_with_the_same_decisions(
+def test_run_with_a_lost_worker_fails_and_retries_with_same_decisions(
     world, alice, bob, elsewhere, refunds, monkeypatch, later
 ):
     again = [started(), *vendor_servers.done(), finished()]

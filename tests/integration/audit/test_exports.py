@@ -99,7 +99,7 @@ def test_what_was_erased_after_the_checkpoint_is_explained(log, verify):
         assert json.loads(lines[-2])["position"] is None
 
 
-def test_it_is_explained_in_the_same_bytes_when_that_is_sealed_and_said_again(log, verify):
+def test_erasures_are_explained_alike_after_sealing_them_again(log, verify):
     size = newest_size()
     erase(log[2])
     before = list(parts_and_whole(log[2], size))
@@ -179,7 +179,7 @@ def test_the_first_key_is_enough_for_an_export_after_the_key_changed(
         assert (report["verdict"], report["findings"], report["doubts"]) == ("intact", [], [])
 
 
-def test_an_export_from_before_the_key_changed_verifies_with_the_file_from_after(
+def test_export_from_before_a_key_change_verifies_with_the_new_key_file(
     log, kept, world, settings, verify
 ):
     lines = list(origin.export())

@@ -129,9 +129,7 @@ def test_a_checkpoint_that_is_nowhere_else_is_said_to_be(log, kept, reads_alice)
     assert "No external checkpoint yet" in words(reads_alice.get("/audit/"))
 
 
-def test_a_verification_is_due_every_few_minutes_and_its_word_counts_for_an_hour(
-    log, later, reads_alice
-):
+def test_verification_is_due_every_few_minutes_and_valid_for_an_hour(log, later, reads_alice):
     assert [background_verification.check_if_due(), background_verification.check_if_due()] == [
         True,
         False,

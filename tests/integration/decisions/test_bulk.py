@@ -49,9 +49,7 @@ def test_every_item_is_decided_and_every_run_goes_on(many, bob):
     assert {steps.resumed_run(one.run).status for one in many} == {"succeeded"}
 
 
-def test_what_is_refused_says_why_and_keeps_nothing_else_from_being_decided(
-    many, world, bob, dora, carol
-):
+def test_rejected_item_has_a_reason_and_does_not_stop_the_others(many, world, bob, dora, carol):
     decided, claimed, changed, fine = many
     deny(decided, dora)
     claim_interrupt(interrupt_id=claimed.pk, actor=dora)

@@ -36,7 +36,7 @@ def waiting(world):
     return start(world, "rehearse:tool_call")
 
 
-def test_an_approved_tool_call_runs_once_and_its_result_goes_to_the_original_call(waiting, bob):
+def test_approved_tool_call_runs_once_and_answers_the_original_call(waiting, bob):
     (interrupt,) = open_interrupts(waiting)
 
     approve(interrupt, bob)

@@ -377,9 +377,7 @@ def test_a_set_completed_anew_waits_anew(world, bob, dora, grace, later):
     assert steps.results(steps.resumed_run(interrupt.run))[0]["denied"] is True
 
 
-def test_after_the_grace_period_nothing_is_taken_back_even_before_the_sweeper_came(
-    world, bob, grace, later
-):
+def test_withdrawal_after_the_grace_period_fails_before_the_sweep_too(world, bob, grace, later):
     (interrupt,) = open_interrupts(start(world, "rehearse:tool_call"))
     approve(interrupt, bob)
     later(seconds=60)

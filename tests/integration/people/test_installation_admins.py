@@ -46,7 +46,7 @@ def test_only_superusers_switch_people_off(world, carol, bob):
             set_active(user_id=world.alice.pk, is_active=False, actor=actor)
 
 
-def test_switching_somebody_off_ends_their_sessions_and_is_told_to_each_team(world, carol, running):
+def test_deactivating_a_user_ends_sessions_and_is_audited_in_each_team(world, carol, running):
     Membership.objects.create(team_id=world.team.pk, user=world.carol, role="viewer")
     Client().post("/login/", {"username": "carol", "password": "carol-password"})
     assert Session.objects.count() == 1

@@ -311,7 +311,7 @@ def test_an_invitation_counts_once(world, ana, carol):
         withdraw(Invitation.objects.get(), ana)
 
 
-def test_who_belongs_to_the_team_keeps_their_role_and_leaves_the_invitation_open(world, ana, bob):
+def test_member_who_opens_an_invitation_keeps_role_and_leaves_it_open(world, ana, bob):
     row, link = ask(world, ana, role=Role.ADMIN)
 
     with pytest.raises(AlreadyMember):

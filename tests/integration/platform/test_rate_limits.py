@@ -109,9 +109,7 @@ def test_who_counts_in_a_process_counts_alone(monkeypatch):
         (300.0, 5),
     ],
 )
-def test_the_calls_of_the_window_before_count_for_what_of_it_is_not_a_window_ago(
-    clock, later, then
-):
+def test_previous_window_counts_in_proportion(clock, later, then):
     counter = rate_limits.RateLimiter("")
     allowed(counter, 5)
 

@@ -313,7 +313,7 @@ entries_of_any_kind = st.lists(
 
 @quick(120)
 @given(entries_of_any_kind, st.data())
-def test_a_fingerprint_does_not_see_order_nor_the_payload_of_a_cancellation(entries, data):
+def test_fingerprint_ignores_order_and_payloads_of_cancellations(entries, data):
     again = [
         replace(entry, payload=data.draw(values)) if entry.status is CANCELLED else entry
         for entry in data.draw(st.permutations(entries))
@@ -374,9 +374,7 @@ def ask_many(world, as_agent):
 
 @quick(20)
 @given(data=st.data())
-def test_any_order_of_decisions_resumes_exactly_when_the_last_question_is_closed(
-    ask_many, bob, data
-):
+def test_run_resumes_when_the_last_interrupt_closes_in_any_order(ask_many, bob, data):
     run, interrupts = ask_many(data.draw(st.integers(1, 4)))
     order = data.draw(st.permutations(interrupts))
     singly = data.draw(st.integers(0, len(order)))

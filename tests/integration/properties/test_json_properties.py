@@ -63,7 +63,7 @@ def is_read_alike(leaf):
 
 @quick(150)
 @given(values)
-def test_what_is_written_canonically_is_read_as_it_was_and_written_again_alike(value):
+def test_canonical_json_round_trips(value):
     text = canonical_json(value)
 
     again = strict_json.loads(text)
@@ -125,7 +125,7 @@ def test_what_libraries_write_otherwise_has_the_text_of_the_standard(value):
 
 @quick(150)
 @given(values)
-def test_neither_the_order_of_keys_nor_spaces_nor_escapes_change_the_digest(value):
+def test_digest_ignores_key_order_spaces_and_escapes(value):
     for text in (
         json.dumps(shuffled(value), ensure_ascii=True, indent=2),
         json.dumps(value, ensure_ascii=False),
@@ -202,7 +202,7 @@ def test_strict_json_accepts_exactly_what_can_be_held_and_read_alike(value):
 
 @quick(400)
 @given(st.binary(max_size=12) | st.text('[]{}":,01e+-.\\untrfals \0', max_size=14))
-def test_whatever_bytes_come_they_are_refused_or_can_be_written_canonically(data):
+def test_any_bytes_are_refused_or_have_a_canonical_form(data):
     try:
         value = strict_json.loads(data)
     except strict_json.JsonRejected:
@@ -246,7 +246,7 @@ VIEWS = {
 }
 
 
-def test_every_view_has_a_digest_of_its_own_and_the_same_view_always_the_same(world, as_agent):
+def test_view_digest_is_unique_and_stable(world, as_agent):
     waiting = []
 
     async def play(run_input, ctx):

@@ -485,9 +485,7 @@ def test_a_checkpoint_reaches_the_run_that_resumes(world, as_agent, bob):
     assert seen == [None, {"step": 1}]
 
 
-def test_the_agent_gets_the_servers_conversation_and_decisions_whatever_the_client_sends(
-    world, as_agent, bob
-):
+def test_agent_gets_stored_conversation_and_decisions_not_the_clients(world, as_agent, bob):
     seen = []
 
     async def play(run_input, ctx):
@@ -553,9 +551,7 @@ def test_a_database_that_is_away_is_not_the_agents_fault(world, alice, monkeypat
     assert steps.reread(accepted.run).status == "running"
 
 
-def test_what_was_in_order_before_a_violation_is_in_the_log_and_in_the_conversation(
-    world, as_agent
-):
+def test_events_before_a_violation_are_in_log_and_conversation(world, as_agent):
     async def play(run_input, ctx):
         for event in [*said("in order"), agui.TextMessageEndEvent(message_id="nowhere")]:
             yield event
@@ -584,7 +580,7 @@ def test_what_an_agent_passes_on_from_its_own_world_is_for_nobody_else(world, as
     assert "secret" not in json.dumps(steps.events(run.thread_id))
 
 
-def test_a_call_with_the_id_of_an_earlier_one_does_not_get_that_ones_result(world, as_agent):
+def test_reused_tool_call_id_does_not_get_the_earlier_result(world, as_agent):
     async def play(run_input, ctx):
         if "again" not in str(run_input.messages[-1].content):
             for event in proposed():
@@ -732,9 +728,7 @@ def test_what_was_said_before_an_outcome_that_is_refused_is_in_the_log(world, as
     assert messages(run)[-1]["content"] == "kept"
 
 
-def test_a_resumed_run_that_breaks_the_rules_at_once_still_shows_the_conversation(
-    world, as_agent, bob
-):
+def test_resumed_run_that_violates_at_once_keeps_the_conversation(world, as_agent, bob):
     async def play(run_input, ctx):
         if ctx.answers:
             yield agui.TextMessageEndEvent(message_id="nowhere")

@@ -104,7 +104,7 @@ def test_a_model_is_not_asked_again_for_what_is_committed(
     assert model.calls == ['{"order":"7"}', "{}", "{}"]
 
 
-def test_an_answer_that_was_broken_off_stays_so_and_the_model_is_asked_anew(
+def test_interrupted_model_output_is_kept_and_the_model_called_again(
     world, alice, as_agent, monkeypatch, later
 ):
     model = Moody(["Let me ", None], ["It was 58."])
@@ -143,9 +143,7 @@ def test_a_pause_is_reached_again_and_gone_on_from(world, alice, bob, as_agent, 
     assert made == ["5", "5"]
 
 
-def test_a_failed_run_that_is_tried_again_goes_on_behind_what_the_model_said(
-    world, alice, as_agent
-):
+def test_retried_run_continues_after_the_stored_model_output(world, alice, as_agent):
     class Away(Exception):
         """The model's server is not there."""
 

@@ -109,9 +109,7 @@ def test_a_fenced_worker_can_write_nothing_more(world, alice, later):
         run_lease.renew_lease(lease=lease)
 
 
-def test_an_idempotent_tool_is_called_again_with_the_same_key_and_has_one_result(
-    world, bob, monkeypatch, later
-):
+def test_idempotent_tool_is_retried_with_the_same_key(world, bob, monkeypatch, later):
     resume = queued_resume(world, "tool_call", bob)
     killed = kill_while_driving(resume, monkeypatch=monkeypatch, at="finish_run")
     assert ToolCall.objects.get().state == "started"
@@ -241,7 +239,7 @@ def test_the_doubt_is_not_answered_by_anything_else(in_doubt, bob):
         steps.answer(question, bob, {"outcome": "maybe"})
 
 
-def test_an_agent_that_cannot_be_driven_again_fails_when_its_worker_is_lost(
+def test_not_restartable_agent_fails_when_its_worker_is_lost(
     world, as_agent, alice, monkeypatch, later
 ):
     async def play(run_input, ctx):
@@ -316,7 +314,7 @@ def test_a_run_whose_ring_was_lost_is_rung_for_again(world, alice, monkeypatch, 
     assert rung == [accepted.run.pk]
 
 
-def test_an_interrupt_nobody_answered_in_time_is_closed_and_the_thread_goes_on(world, later):
+def test_expired_interrupt_closes_and_the_thread_goes_on(world, later):
     run = start(world, "rehearse:expires_soon")
     later(seconds=2)
 
@@ -461,7 +459,7 @@ def test_an_agent_that_says_less_the_second_time_is_not_trusted(
     assert steps.reread(killed).error_code == "WORKER_LOST"
 
 
-def test_an_agent_that_cannot_be_driven_again_is_not_driven_again_after_a_doubt(
+def test_not_restartable_agent_is_not_restarted_after_a_call_in_doubt(
     world, as_agent, alice, monkeypatch, later
 ):
     async def play(run_input, ctx):

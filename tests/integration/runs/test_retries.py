@@ -85,9 +85,7 @@ def failed(request, world, as_agent, bob, workshop):
     return steps.resumed_run(run)
 
 
-def test_a_failed_resume_is_tried_again_with_the_same_answers_and_charges_once(
-    failed, workshop, alice
-):
+def test_failed_resume_retries_with_the_same_answers_and_charges_once(failed, workshop, alice):
     assert (failed.status, workshop.charged) == ("failed", 1)
     workshop.is_broken = False
 

@@ -45,7 +45,7 @@ def test_what_a_run_keeps_is_there_for_the_next_run_of_the_thread_only(world, di
     assert diarist.found == [None, ["one"], None]
 
 
-def test_what_a_run_keeps_when_it_pauses_is_there_for_the_run_that_resumes_it(world, diarist, bob):
+def test_memory_of_a_paused_run_reaches_the_resuming_run(world, diarist, bob):
     run = start(world, "ask", agent=diarist.agent, thread_id="t1")
     steps.answer(open_interrupts(run)[0], bob, True)
     steps.resumed_run(run)

@@ -70,7 +70,7 @@ def test_a_workflow_goes_on_behind_each_pause(shipping, bob):
 
 
 @pytest.mark.parametrize("at", ["start_tool_calls", "finish_run"])
-def test_a_workflow_whose_worker_was_lost_goes_on_where_its_last_commit_was(
+def test_workflow_with_a_lost_worker_continues_at_its_last_commit(
     shipping, bob, monkeypatch, later, at
 ):
     (first,) = open_interrupts(shipping)

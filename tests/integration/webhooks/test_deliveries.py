@@ -70,7 +70,7 @@ def in_thread(received, thread_id):
 # -- a receiver that is down, slow, redirects, answers 500, then recovers -------------------------
 
 
-def test_a_receiver_that_fails_in_every_way_gets_everything_in_order_once_it_recovers(
+def test_recovered_receiver_gets_every_message_in_order(
     world, bob, receiver, endpoint, later, monkeypatch
 ):
     monkeypatch.setattr(webhook_sender, "ANSWER_SECONDS", 0.3)
@@ -247,9 +247,7 @@ def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later)
     assert problems() == []
 
 
-def test_what_a_worker_says_too_late_about_a_message_of_another_one_is_not_heard(
-    world, endpoint, later
-):
+def test_late_result_of_a_worker_without_the_lease_is_ignored(world, endpoint, later):
     start(world, "rehearse:echo")
     slow = deliveries.take_delivery(endpoint_id=endpoint.pk)
     later(seconds=61)
@@ -504,9 +502,7 @@ def test_a_changed_body_is_not_signed(world, receiver, endpoint):
     assert not is_signed(receiver.secret, one.body.replace("succeeded", "failed"), one.headers)
 
 
-def test_a_secret_of_another_installation_is_a_failure_that_says_what_to_do(
-    world, receiver, endpoint, settings
-):
+def test_undecryptable_webhook_secret_fails_with_instructions(world, receiver, endpoint, settings):
     start(world, "rehearse:echo")
     settings.SECRET_KEY = "another one"
     sweeper.sweep()

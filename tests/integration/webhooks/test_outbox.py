@@ -282,7 +282,7 @@ def test_another_team_is_told_nothing(world):
     assert told() == []
 
 
-def test_one_that_is_switched_off_misses_nothing_and_one_that_was_removed_gets_nothing(world):
+def test_disabled_webhook_catches_up_and_removed_webhook_gets_nothing(world):
     off, removed = listen(world), listen(world)
     change_webhook(endpoint_id=off.pk, enabled=False, actor=SEED)
     remove_webhook(endpoint_id=removed.pk, actor=SEED)

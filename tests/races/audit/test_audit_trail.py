@@ -86,7 +86,7 @@ def test_rejected_resumes_are_all_counted_and_written_down_once(committed_world,
     assert RefusalCount.objects.get().count == 8
 
 
-def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
+def test_concurrent_entries_in_several_teams_do_not_deadlock(
     committed_world, race_bob, erin, settings, tmp_path
 ):
     kept = keep_in(settings, tmp_path)
@@ -111,7 +111,7 @@ def test_people_of_the_same_teams_write_in_all_of_them_without_waiting_for_ever(
     assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
 
 
-def test_people_without_a_team_each_get_a_place_in_the_chain_of_the_installation(committed_world):
+def test_concurrent_entries_without_a_team_get_distinct_positions(committed_world):
     people = [User.objects.create_user(f"person-{number}") for number in range(8)]
 
     outcomes = at_once([partial(record_sign_in, actor=actor_of_user(one)) for one in people])

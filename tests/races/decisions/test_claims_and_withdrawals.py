@@ -79,7 +79,7 @@ def test_of_two_people_who_claim_at_once_one_is_told_of_the_other(committed_worl
         assert list(entries) == ["interrupt.opened", "interrupt.claimed", "interrupt.refused"]
 
 
-def test_without_the_lock_only_the_constraint_keeps_two_people_from_having_it(
+def test_without_the_lock_the_constraint_prevents_two_claims(
     committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     (interrupt,) = ask(committed_world)
@@ -139,7 +139,7 @@ def test_without_the_lock_a_claim_is_left_on_what_is_closed(
     assert Claim.objects.filter(interrupt=interrupt).exists()
 
 
-def test_a_withdrawal_and_the_last_answer_make_either_an_open_question_or_a_resume(
+def test_withdrawal_racing_the_last_answer_leaves_open_interrupt_or_resume(
     committed_world, race_bob, erin
 ):
     for _ in range(rounds(short=30, long=200)):
@@ -185,9 +185,7 @@ def test_without_the_lock_the_agent_gets_an_answer_that_was_taken_back(
     assert (resumes(first), steps.reread(first).status) == (1, "open")
 
 
-def test_a_withdrawal_and_the_expiry_leave_a_question_that_is_answered_or_expired(
-    committed_world, race_bob
-):
+def test_withdrawal_racing_expiry_leaves_answered_or_expired_interrupt(committed_world, race_bob):
     """What is taken back just before it expires is expired by the sweeper, which never skips it."""
     change_team(team_id=committed_world.team.pk, grace_seconds=60, actor=SEED)
     for index in range(rounds(short=6, long=30)):
@@ -273,9 +271,7 @@ def test_four_sweepers_queue_a_resume_that_is_due_once(due):
         assert resumes(interrupt) == 1
 
 
-def test_without_the_lock_only_the_constraint_keeps_two_sweepers_from_resuming_twice(
-    due, monkeypatch, without_the_lock
-):
+def test_without_the_lock_the_constraint_prevents_two_resumes(due, monkeypatch, without_the_lock):
     interrupt = due(resume_at=database_now())
     meeting = meet_at(monkeypatch, scheduled_resume, "queue_resume")
 
@@ -303,7 +299,7 @@ def test_a_run_that_four_people_retry_at_once_is_retried_once(committed_world, r
         assert Run.objects.filter(retries=run).count() == 1
 
 
-def test_without_the_lock_only_the_constraints_keep_a_run_from_being_retried_twice(
+def test_without_the_lock_the_constraints_prevent_two_retries(
     committed_world, race_bob, monkeypatch, without_the_lock
 ):
     run = broken_run(committed_world)

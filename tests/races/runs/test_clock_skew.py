@@ -24,7 +24,7 @@ def a_machine_ahead(monkeypatch):
     return monkeypatch
 
 
-def test_a_thread_goes_on_after_a_resume_from_a_machine_whose_clock_is_behind(
+def test_thread_continues_after_a_resume_from_a_slow_clock(
     committed_world, race_bob, a_machine_ahead
 ):
     run = steps.start(committed_world, "rehearse:tool_call")

@@ -89,7 +89,7 @@ def test_without_the_lock_the_chain_of_the_trail_lets_one_of_them_through(
     assert (len(steps.open_interrupts(run)), resumes) == (1, [])
 
 
-def test_without_the_lock_both_see_the_other_one_open_and_the_thread_is_stuck(
+def test_without_the_lock_both_see_an_open_interrupt_and_nothing_resumes(
     committed_world, race_bob, erin, meeting, without_the_lock, without_the_trail
 ):
     run, first, second = ask_all_but_two(committed_world, race_bob, 2)
@@ -105,7 +105,7 @@ def test_without_the_lock_both_see_the_other_one_open_and_the_thread_is_stuck(
     assert interrupted_run(run.thread) == run
 
 
-def test_without_the_lock_and_with_a_late_look_the_constraints_still_allow_one_resume(
+def test_without_the_lock_the_constraints_allow_one_resume(
     committed_world, race_bob, erin, monkeypatch, without_the_lock
 ):
     run, first, second = ask_all_but_two(committed_world, race_bob, 2)

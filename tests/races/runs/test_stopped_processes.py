@@ -41,7 +41,7 @@ def test_a_sweeper_that_fell_silent_is_replaced(committed_world, monkeypatch, re
     sweeper._drop_session()
 
 
-def test_a_transaction_that_fell_silent_lets_go_of_its_locks_before_its_lease_is_over(
+def test_idle_transaction_releases_its_locks_before_its_lease_ends(
     committed_world,
 ):
     with connection.cursor() as cursor:

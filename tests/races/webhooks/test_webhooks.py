@@ -33,9 +33,7 @@ def add(world):
 
 
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
-def test_couriers_never_take_the_same_message_nor_two_of_a_thread_nor_too_many(
-    committed_world, number
-):
+def test_webhook_workers_claim_distinct_messages_within_the_limit(committed_world, number):
     endpoint = add(committed_world)
     for _ in range(3):
         start(committed_world, "rehearse:tool_call")

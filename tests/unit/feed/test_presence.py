@@ -85,7 +85,7 @@ def standing_of(reader):
     return standings.get(reader.actor.user_id, both)
 
 
-async def test_those_who_look_at_the_same_request_see_each_other_and_not_themselves(room):
+async def test_viewers_of_a_request_see_each_other_but_not_themselves(room):
     bob = await room.enter(1, THIS, name="Bob Hill")
     erin = await room.enter(2, THIS, name="Erin")
     other = await room.enter(3, THAT)

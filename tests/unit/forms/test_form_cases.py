@@ -31,7 +31,7 @@ def test_there_are_cases_enough():
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=ids(REFUSED))
-def test_what_cannot_be_answered_safely_is_refused_on_arrival_with_a_reason(case):
+def test_schemas_without_a_safe_form_are_refused_with_a_reason(case):
     with pytest.raises(ValueError, match=case.refused):
         arrives(case)
 

@@ -95,7 +95,7 @@ def test_an_unanswered_form_invents_nothing_and_asks_for_what_is_needed():
     ]
 
 
-def test_the_same_form_is_shown_again_with_what_was_typed_and_the_errors_beside_the_fields():
+def test_invalid_form_is_shown_again_with_its_input_and_errors():
     form = build_form(schema=ORDER, value=SENT, name="args")
     post = open_page(form).fill("args/lines/0/qty", "0").fill("args/memo", "May").post()
 

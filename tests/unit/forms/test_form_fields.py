@@ -109,9 +109,7 @@ def test_unticking_no_value_without_typing_sends_nothing():
     ("required", "before", "after"),
     [(True, "was", {"x": ""}), (False, "was", {}), (True, "", {"x": ""}), (False, "", {"x": ""})],
 )
-def test_a_cleared_text_is_absent_where_it_may_be_and_empty_where_it_must_be_there(
-    required, before, after
-):
+def test_cleared_text_is_absent_if_optional_and_empty_if_required(required, before, after):
     schema = {"properties": {"x": {"type": "string"}}, "required": ["x"] if required else []}
     form = build_form(schema=schema, value={"x": before}, name="a")
 
@@ -212,7 +210,7 @@ def test_nothing_chosen_is_asked_for():
     assert reading.problems[0].field_id == "f-m"
 
 
-def test_members_that_the_page_asks_for_itself_are_neither_shown_nor_missed():
+def test_members_asked_by_the_page_are_not_fields_and_not_missing():
     schema = {
         "type": "object",
         "properties": {"approved": {"type": "boolean"}, "code": {"type": "string"}},
@@ -301,7 +299,7 @@ EVERY_VALUE = {
 }
 
 
-def test_any_field_that_did_not_arrive_is_an_error_and_never_an_empty_answer():
+def test_missing_field_is_an_error_not_an_empty_answer():
     form = build_form(schema=EVERY_KIND, value=EVERY_VALUE, name="a")
     pairs = list(open_page(form).pairs())
     assert form.read(QueryDict(urlencode(pairs))).value == EVERY_VALUE

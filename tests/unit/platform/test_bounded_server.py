@@ -190,7 +190,7 @@ def test_a_body_of_the_largest_size_reaches_the_application(served):
     assert len(served.requests) == 1
 
 
-def test_too_large_a_body_is_answered_413_and_does_not_reach_the_application(served):
+def test_too_large_body_gets_413_before_the_application(served):
     served.post(MAX_BODY + 1)
 
     assert served.line.value().startswith(b"HTTP/1.1 413 ")

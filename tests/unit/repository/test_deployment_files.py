@@ -36,7 +36,7 @@ def test_docker_compose_starts_what_the_tests_start(compose, service, started_by
     assert command == ["python", *started_by_tests]
 
 
-def test_docker_compose_gives_the_product_the_servers_that_the_tests_give_it(compose):
+def test_docker_compose_sets_the_servers_that_tests_use(compose):
     ours = processes.scaled_environment(
         Path("data"), database_url="postgresql://tests", redis_url="redis://tests"
     )

@@ -33,7 +33,7 @@ def off(name):
     return ResumeEntry(name, CANCELLED)
 
 
-def test_a_resume_that_covers_every_open_interrupt_is_accepted_in_the_order_asked():
+def test_resume_that_covers_every_open_interrupt_is_accepted_in_order():
     fresh = check_array(entries=[yes("b"), yes("a")], questions=[ask("a"), ask("b")], now=NOW)
 
     assert [entry.interrupt_id for entry in fresh] == ["a", "b"]
@@ -100,7 +100,7 @@ def test_a_late_interrupt_can_still_be_cancelled():
     assert fresh == [off("a")]
 
 
-def test_an_answer_that_repeats_a_standing_decision_counts_as_covered_and_is_not_new():
+def test_answer_that_repeats_a_decision_in_force_is_covered_and_not_new():
     standing = ask("a", status=InterruptStatus.RESOLVED, answer=yes("a"))
 
     fresh = check_array(entries=[yes("a"), yes("b")], questions=[standing, ask("b")], now=NOW)

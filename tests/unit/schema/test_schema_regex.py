@@ -62,7 +62,7 @@ def test_more_items_than_meant_may_count_where_a_pattern_is_not_checked():
     assert is_accepted(schema, ["ab", "1"])
 
 
-def test_a_key_under_an_unchecked_pattern_is_held_against_one_of_the_schemas_for_it():
+def test_key_under_an_unchecked_pattern_must_match_one_of_its_schemas():
     schema = {
         "type": "object",
         "patternProperties": {"^(?!x-)": {"type": "string"}},
@@ -80,7 +80,7 @@ def test_an_unchecked_pattern_for_names_opens_nothing_that_was_closed():
     assert not is_accepted(closed, {"a": 1})
 
 
-def test_an_unchecked_pattern_for_names_beside_unevaluated_properties_is_refused():
+def test_unchecked_name_pattern_with_unevaluated_properties_is_refused():
     schema = {"allOf": [{"patternProperties": {AHEAD: {}}}], "unevaluatedProperties": False}
 
     with pytest.raises(SchemaRejected):

@@ -142,7 +142,7 @@ def test_text_without_a_secret_stays_as_it_is_written():
     assert NAMES.json(text) is text
 
 
-def test_masks_come_back_as_what_they_stand_for_wherever_that_is_secret_too():
+def test_submitted_masks_are_replaced_where_the_value_is_secret():
     value = {"password": "one", "list": [{"token": "two"}, {"token": 3}]}
     masks = NumberedMasks(NAMES)
     held = masks.hidden(value)

@@ -192,7 +192,7 @@ def test_faults_name_the_branch_they_belong_to():
     ]
 
 
-def test_a_large_answer_to_many_branches_is_refused_without_a_copy_for_each():
+def test_large_answer_to_many_branches_is_refused_without_copies():
     schema = {"anyOf": [{"maxLength": number} for number in range(900)]}
 
     with pytest.raises(InvalidPayload) as refused:

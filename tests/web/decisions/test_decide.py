@@ -88,9 +88,7 @@ def test_the_next_request_opens_by_itself_and_says_what_was_done(world, reads_bo
     assert f'action="/interrupts/{first.pk}/withdraw"' in page.content.decode()
 
 
-def test_a_page_that_says_what_was_done_does_not_say_so_again_when_it_is_read_again(
-    world, reads_bob
-):
+def test_result_message_is_not_shown_again_on_refresh(world, reads_bob):
     first, *_ = open_interrupts(start(world, "rehearse:parallel3"))
 
     page = reads_bob.get(reads_bob.send(first, "approve").url).content.decode()
@@ -385,9 +383,7 @@ def test_the_button_that_is_pressed_decides_and_no_pair_of_that_name(propose, re
     assert reread(interrupt).status == "open"
 
 
-def test_an_approval_for_a_reason_of_the_agents_own_is_decided_like_any_other(
-    world, as_agent, reads_bob
-):
+def test_approval_with_a_custom_reason_is_decided_like_others(world, as_agent, reads_bob):
     from agents.examples.policy_hold import treasury
 
     (held,) = open_interrupts(start(world, "pay", agent=as_agent(treasury.run)))
@@ -424,9 +420,7 @@ def test_a_long_constant_of_an_answer_is_opened_before_it_is_sent(world, as_agen
     assert sent(asked) == {"terms": terms}
 
 
-def test_a_form_of_which_nothing_is_required_is_no_answer_while_it_is_blank(
-    world, as_agent, reads_bob
-):
+def test_blank_form_without_required_fields_is_not_an_answer(world, as_agent, reads_bob):
     schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
     (asked,) = open_interrupts(start(world, "ask", agent=as_agent(_asking(schema))))
 

@@ -130,9 +130,7 @@ def _read_all(reader, interrupt):
 OTHER = {"memo": "bribe " * 500}
 
 
-def test_arguments_that_another_answer_has_changed_are_shown_before_they_are_approved(
-    twice, reads_bob, world
-):
+def test_arguments_changed_by_another_answer_are_shown_before_approval(twice, reads_bob, world):
     first, second = twice
     seen = _read_all(reads_bob, second)
     approve(first, world.actor(world.bob), editedArgs=OTHER)

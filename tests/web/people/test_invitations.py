@@ -202,7 +202,7 @@ def test_who_is_in_the_team_already_is_told_so(reads_bob, link):
     assert "You are already a member of this team." in words(refused)
 
 
-def test_an_address_that_somebody_has_confirmed_is_for_them_to_sign_in_with(world, by_mail):
+def test_invitation_to_a_confirmed_email_requires_its_owner_to_sign_in(world, by_mail):
     EmailAddress.objects.create(user=world.carol, email="nora@example.com", verified=True)
     invited(world)
     path = re.findall(r"/join/\S+", mail.outbox[0].body)[0]

@@ -16,7 +16,7 @@ def test_pages_are_for_people_who_are_signed_in(db, path):
     assert (response.status_code, response.url) == (302, f"/login/?next={path}")
 
 
-def test_a_part_of_a_page_is_refused_instead_of_replaced_by_the_sign_in_page(db):
+def test_page_fragment_gets_401_instead_of_the_sign_in_page(db):
     assert Client().get("/", HTTP_HX_REQUEST="true").status_code == 401
 
 
@@ -145,7 +145,7 @@ def test_deciding_takes_a_post(ask, reads_bob):
     assert reads_bob.get(f"/interrupts/{interrupt.pk}/decide").status_code == 405
 
 
-def test_the_policy_for_content_allows_nothing_inline_and_nothing_from_elsewhere(reads_bob):
+def test_csp_allows_no_inline_code_and_no_other_hosts(reads_bob):
     policy = reads_bob.get("/").headers["Content-Security-Policy"]
 
     assert "default-src 'none'" in policy

@@ -69,7 +69,7 @@ def test_choosing_a_language_needs_the_token_of_a_form(world):
     )
 
 
-def test_the_page_that_a_form_answered_with_is_left_for_one_that_can_be_opened(browser, world):
+def test_language_change_on_a_form_response_redirects_to_a_get_page(browser, world):
     (asked,) = open_interrupts(start(world, "rehearse:tool_call"))
 
     page = browser.post("/review/decide", {"shown": str(asked.pk)}).content.decode()

@@ -65,7 +65,7 @@ async def test_several_interrupts_of_langgraph_are_answered_by_one_map(outcome):
 
 
 @pytest.mark.parametrize("outcome", [False, True], ids=["legacy", "with outcome"])
-async def test_a_node_of_langgraph_that_asks_twice_is_answered_by_the_name_it_gives_both(outcome):
+async def test_two_interrupts_of_a_langgraph_node_are_answered_by_their_id(outcome):
     ask = vendor_servers.langgraph_asks(outcome=outcome)
     again = [event for event in ask if "toolCallId" not in event]
     stage, server = await asked(ask, again, [started(), finished()])
@@ -136,7 +136,7 @@ async def test_canonical_interrupts_are_answered_all_at_once():
     assert server.last["forwardedProps"] == {}
 
 
-async def test_a_function_approval_of_the_draft_becomes_a_call_and_runs_what_was_stored():
+async def test_draft_function_approval_becomes_a_call_and_runs_the_stored_one():
     payload = {"functionName": "issue_refund", "functionArguments": ARGS}
     stage, server = await asked(
         vendor_servers.draft_asks(payload, id="int-1"),
@@ -211,7 +211,7 @@ async def test_what_is_asked_about_a_call_that_nobody_saw_is_no_approval_of_it()
 # -- what is sent ---------------------------------------------------------------------------------
 
 
-async def test_the_request_goes_to_the_address_that_was_checked_under_the_name_of_the_host():
+async def test_request_goes_to_the_checked_address_with_the_host_name():
     server = Server([started(), finished()])
     stage = Stage(
         remote(server, read_headers=lambda: {"Authorization": "Bearer k", "Host": "evil"})
@@ -364,7 +364,7 @@ async def test_an_agent_is_not_reached_at_an_address_of_our_own_network(address)
     assert found.url == "http://93.184.215.14:80/"
 
 
-async def test_a_name_that_is_rebound_between_check_and_connection_changes_nothing():
+async def test_dns_rebinding_after_the_check_has_no_effect():
     answers = iter([["93.184.215.14"], ["127.0.0.1"]])
 
     async def resolve(_host, _port):

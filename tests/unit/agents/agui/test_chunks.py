@@ -106,7 +106,7 @@ def test_events_that_are_no_chunks_pass_as_they_are():
     assert all(one is other for one, other in zip(expand(*events), events, strict=True))
 
 
-def test_chunks_of_a_second_attempt_are_recognised_behind_what_was_committed():
+def test_chunks_of_a_second_attempt_continue_after_committed_events():
     committed = expand(*RUN)[1:6]
     cursor = ReplayCursor(committed)
 

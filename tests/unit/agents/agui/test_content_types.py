@@ -27,7 +27,7 @@ INPUT = Interrupt(
 CALL = ToolCall(id="c1", function=FunctionCall(name="refund", arguments='{"amount": 5}'))
 
 
-def test_an_approval_has_its_call_and_keeps_what_the_content_type_does_not_have():
+def test_approval_keeps_its_call_and_fields_without_a_content_type():
     request = to_content(APPROVAL, CALL)
 
     assert isinstance(request, FunctionApprovalRequest)

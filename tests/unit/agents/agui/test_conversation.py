@@ -140,7 +140,7 @@ def test_a_tool_call_without_a_usable_parent_gets_a_message_of_its_own(parent, c
     assert conversation.messages[1].tool_calls[0].id == "t"
 
 
-def test_a_tool_call_that_comes_again_keeps_its_place_and_gets_the_new_name():
+def test_repeated_tool_call_keeps_its_position_and_gets_the_new_name():
     again = agui.ToolCallStartEvent(tool_call_id="t", tool_call_name="renamed")
 
     (message,) = after(*proposal(), again).messages
@@ -427,7 +427,7 @@ def test_a_tool_call_whose_message_became_an_activity_is_gone():
     assert conversation.tool_call_ids == set()
 
 
-def test_metadata_of_a_text_does_not_reach_an_activity_nor_the_other_way_round():
+def test_text_and_activity_metadata_stay_separate():
     def snapshot(**fields):
         return agui.ActivitySnapshotEvent(
             message_id="m", activity_type="PLAN", content={}, **fields

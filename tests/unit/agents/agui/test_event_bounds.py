@@ -54,7 +54,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_a_patch_that_makes_too_much_of_the_state_is_refused_and_changes_nothing(bomb):
+def test_patch_that_exceeds_the_state_limit_is_refused_unapplied(bomb):
     operations, reason = BOMBS[bomb]
     state = {"text": "x" * 30_000, "list": [1]}
     conversation = Conversation(state=state)

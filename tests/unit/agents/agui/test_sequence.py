@@ -418,7 +418,7 @@ def test_an_interrupt_that_can_be_answered_is_accepted(interrupt):
     check(START, interrupted(interrupt))
 
 
-def test_an_interrupt_about_a_call_of_this_run_or_of_the_thread_is_accepted():
+def test_interrupt_about_a_call_of_the_run_or_thread_is_accepted():
     about = [question(reason="tool_call", tool_call_id="t")]
 
     check(START, CALL, CALL_ARGS, CALL_END, interrupted(*about))

@@ -76,7 +76,7 @@ async def test_a_confirmation_of_google_is_about_the_call_that_it_stands_for(out
     ]
 
 
-async def test_google_finds_its_confirmations_in_one_message_and_hears_all_of_them():
+async def test_google_gets_all_confirmations_in_one_message():
     stage, server = await asked(
         google_asks(confirmation("tc-1"), confirmation("tc-2")), [started(), finished()]
     )
@@ -162,7 +162,7 @@ async def test_an_approval_of_microsoft_has_one_way_to_change_arguments():
     assert entries(server)[0][2] == {"approved": True, "editedArgs": {"amount": 5}}
 
 
-async def test_a_denial_of_microsoft_has_no_arguments_and_no_other_name_for_an_approval():
+async def test_microsoft_denial_has_no_arguments_or_approval_alias():
     stage, server = await asked(microsoft_asks("tc-1"), [started(), finished()])
 
     await stage.answer({**DENY, "accepted": True, "editedArgs": {"amount": 5}})
@@ -170,7 +170,7 @@ async def test_a_denial_of_microsoft_has_no_arguments_and_no_other_name_for_an_a
     assert entries(server)[0][2] == {"approved": False}
 
 
-async def test_a_workflow_of_microsoft_is_answered_without_the_conversation_that_began_it():
+async def test_microsoft_workflow_answer_omits_the_first_conversation():
     stage, server = await asked(
         microsoft_asks("tc-1", kind="workflow_request_info"), [started(), finished()]
     )
@@ -201,7 +201,7 @@ def leaves(*names):
     return finished(outcome={"type": "success", "pendingToolCallIds": list(names)})
 
 
-async def test_a_call_that_is_left_to_others_is_asked_about_and_its_result_is_said():
+async def test_call_left_to_a_client_becomes_an_interrupt_with_a_result():
     stage, server = await asked(
         [started(), *vendor_servers.call("ask_quarter"), leaves("tc-1")],
         [started(), *vendor_servers.call("file_report", "tc-2"), finished()],

@@ -140,7 +140,7 @@ def test_an_event_with_the_type_of_another_one_is_not_written():
 
 
 @pytest.mark.parametrize("fields", [{"timestamp": 1_700_000_000_000}, {"subagent_run_id": "s"}, {}])
-def test_a_delta_with_values_of_the_right_types_is_written_whichever_way_it_was_made(fields):
+def test_valid_state_delta_is_encoded_however_it_was_built(fields):
     event = unchecked(TEXT, **fields)
 
     assert wire.decode(wire.encode(event)) == event

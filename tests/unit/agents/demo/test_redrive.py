@@ -93,7 +93,7 @@ async def test_a_resumed_run_never_proposes_its_calls_again(stage, scenario):
 
 
 @pytest.mark.parametrize("scenario", ["tool_call", "parallel3", "effect:k", "restart"])
-async def test_each_approved_call_is_executed_once_however_often_the_run_is_driven(stage, scenario):
+async def test_approved_calls_execute_once_over_many_attempts(stage, scenario):
     await stage.say(f"rehearse:{scenario}")
     calls = [one.tool_call_id for one in stage.interrupts]
     await stage.answer(*SCENARIOS[scenario])

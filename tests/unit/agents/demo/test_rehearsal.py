@@ -76,7 +76,7 @@ async def test_tool_call_proposes_an_email_and_asks_once(stage, prefix):
     assert interrupt.message == "Send an e-mail to dana@example.com: Your invoice"
 
 
-async def test_the_schema_of_an_approval_names_the_arguments_and_requires_the_decision(stage):
+async def test_approval_schema_names_arguments_and_requires_a_decision(stage):
     await stage.say("rehearse:tool_call")
 
     assert stage.interrupts[0].response_schema == {

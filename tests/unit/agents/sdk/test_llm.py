@@ -88,7 +88,7 @@ async def test_a_model_is_asked_until_it_wants_nothing_more():
     assert model.heard[0][0] == "Be kind."
 
 
-async def test_a_call_that_needs_a_person_pauses_the_run_and_the_model_hears_the_result():
+async def test_guarded_call_pauses_the_run_and_the_model_gets_the_result():
     stage, model = desk([("refund", {"order": "7", "amount": 58})], "Done.")
     await stage.say("Refund it.")
     (asked,) = stage.interrupts

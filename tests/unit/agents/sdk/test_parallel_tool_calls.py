@@ -274,7 +274,7 @@ async def test_a_guard_that_fails_ends_the_run_before_any_call_is_made():
 
 
 @pytest.mark.parametrize("effect", [Effect.READ, Effect.IDEMPOTENT])
-async def test_a_function_that_pauses_by_itself_is_asked_about_like_a_guarded_one(effect):
+async def test_function_that_interrupts_itself_behaves_like_a_guarded_tool(effect):
     """S1."""
 
     @tool(effect=effect)

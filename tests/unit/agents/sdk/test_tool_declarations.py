@@ -195,9 +195,7 @@ async def decide_later(amount: float) -> bool:
         (lambda amount, account: True, TypeError, "account"),
     ],
 )
-def test_an_approval_that_could_never_be_asked_for_is_refused_where_it_is_written(
-    approval, error, match
-):
+def test_approval_that_can_never_apply_is_refused_at_declaration(approval, error, match):
     def pay(amount: float) -> None:
         """Pay."""
 

@@ -206,7 +206,7 @@ async def test_a_question_that_was_called_off_is_the_result():
     assert stage.results == [{"ok": False, "cancelled": True}]
 
 
-async def test_a_reason_of_ones_own_asks_without_a_schema_and_restarts_with_something():
+async def test_custom_reason_needs_no_schema_and_resumes_with_a_value():
     """S6: `resumed` is never empty, whatever was answered."""
 
     @tool(effect="read")
@@ -347,7 +347,7 @@ async def test_a_call_that_takes_too_long_fails():
 
 
 @pytest.mark.parametrize("effect", ["read", "idempotent"])
-async def test_a_call_that_raised_is_tried_again_with_the_same_key_if_that_does_no_harm(effect):
+async def test_failed_idempotent_call_is_retried_with_the_same_key(effect):
     keys = []
 
     @tool(effect=effect, retries=2)

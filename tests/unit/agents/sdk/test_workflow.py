@@ -313,7 +313,7 @@ async def test_steps_that_begin_at_once_are_refused_with_what_would_be_right():
         await Stage(hasty).say("go")
 
 
-async def test_a_workflow_that_ends_before_it_came_to_what_was_approved_is_stopped():
+async def test_workflow_that_ends_before_its_approved_call_fails():
     is_first = [True]
 
     @workflow()
