@@ -34,6 +34,7 @@ lint: dev ## Run the checks that need no test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/plain_names.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 texts: dev ## Collect the texts of pages, and compile their translations

@@ -8,6 +8,12 @@ from pathlib import Path
 from random import Random
 from uuid import uuid4
 
+from tests.campaigns.mutations.endpoints import (
+    Json,
+    Reply,
+    Scene,
+    open_doors,
+)
 from tests.campaigns.mutations.kinds import (
     AFTERWARDS,
     KINDS,
@@ -16,12 +22,6 @@ from tests.campaigns.mutations.kinds import (
     forged_history,
 )
 from tests.campaigns.mutations.mutation_agent import QUESTION, WANTED
-from tests.campaigns.mutations.setup import (
-    Json,
-    Reply,
-    Scene,
-    open_doors,
-)
 
 #: More than this is one mistake that shows everywhere.
 _MOST_VIOLATIONS = 20

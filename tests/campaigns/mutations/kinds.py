@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 from uuid import uuid4
 
-from tests.campaigns.mutations.setup import (
+from tests.campaigns.mutations.endpoints import (
     Asked,
     Doors,
     Json,
