@@ -35,6 +35,7 @@ lint: dev ## Run the checks that need no test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/plain_names.py
+	$(BIN)/python tools/dead_code.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
 texts: dev ## Collect the texts of pages, and compile their translations
