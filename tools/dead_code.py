@@ -25,7 +25,7 @@ DECORATORS: Final = [
     "@screen",
 ]
 #: Python, Django, pytest and drf-spectacular look for these.
-PRESCRIBED: Final = ["Meta", "pytest_*", "AnyJson", "InboxConfig", "Shapes"]
+PRESCRIBED: Final = ["Meta", "pytest_*", "AnyJson", "InboxConfig", "Models", "Shapes"]
 #: Agents that docs/agents.md tells its readers to start by name.
 EXAMPLES: Final = ["database_steward", "importer", "onboarding", "refund_desk", "release_train"]
 _DOTTED: Final = re.compile(r"""["'][\w.]+[.:](\w+)["']""")
