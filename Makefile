@@ -2,13 +2,18 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test servers lint texts schema bench campaign lock base dev
+.PHONY: help run demo-reset test test-all servers lint texts schema bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 # Files in the order of tests/conftest.py, each by one of two processes.
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
+# What `make test` leaves to `make test-all`, and what that runs again with SIGNOFF_TEST_FULL=1.
+LONG := tests/campaigns tests/e2e/frameworks
+FULL := tests/e2e/accessibility
+# Tests that say nothing about PostgreSQL.
+ONE_DATABASE := adapters gate properties
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
 
 help: ## Show this list
@@ -21,10 +26,13 @@ run: base ## Start Signoff with a demo; HOST, PORT and EXTRAS (frameworks of age
 demo-reset: base ## Put the demo back to its first state
 	@$(BIN)/python manage.py demo_reset
 
-test: lint ## Run every check and every test, as CI does
-	$(BIN)/python -m pytest $(TWO_AT_ONCE) --ignore tests/races --ignore tests/e2e/frameworks
-	$(BIN)/python -m tests.support.on_postgres \
-		$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/integration tests/races
+test: lint ## Run the checks and the tests that a change needs
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(addprefix --ignore ,tests/races $(LONG))
+	$(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest $(TWO_AT_ONCE) \
+		tests/races tests/integration $(addprefix --ignore tests/integration/,$(ONE_DATABASE))
+
+test-all: test ## Run every test, as CI does: also campaigns, other frameworks and long matrices
+	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(FULL)
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.agents.conftest import DESKS
+from tests.integration.adapters.conftest import DESKS
 from tests.support.processes import embedded_environment, manage, start_embedded
 from tests.support.product_client import Client, wait_for
 

@@ -8,7 +8,7 @@ from agents import registry
 from agents.adapters.in_process import InProcessAgent
 from inbox.actions.people.provisioning import ensure_agent
 from inbox.rules.people.access import SEED
-from tests.integration.agents.test_framework_desks import answers
+from tests.integration.adapters.test_framework_desks import answers
 from tests.support.agents import genkit_prompts
 from tests.support.steps import (
     answer,

@@ -19,7 +19,7 @@ from inbox.models import Memory, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
 from inbox.web.decisions.decision_form import Sheet
-from tests.integration.agents.test_framework_desks import answers, results
+from tests.integration.adapters.test_framework_desks import answers, results
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (
     Chat,

@@ -19,7 +19,7 @@ from agents.examples import desk
 from agents.examples.langgraph_desk import langgraph_refunds
 from inbox import engine, sweeper
 from inbox.models import Memory, Run, ToolCall
-from tests.integration.agents.test_framework_desks import answers, results
+from tests.integration.adapters.test_framework_desks import answers, results
 from tests.integration.runs.test_recovery import kill_while_driving
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (

@@ -17,7 +17,7 @@ from agents.adapters.langgraph.checkpoints import ThreadCheckpoints
 from agents.examples import desk
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Memory, ToolCall
-from tests.integration.agents.test_framework_desks import answers
+from tests.integration.adapters.test_framework_desks import answers
 from tests.support import steps
 from tests.support.agents import langgraph_graphs
 from tests.support.agents.langgraph_graphs import (
