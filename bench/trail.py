@@ -94,12 +94,12 @@ class _Stage:
 
     def verify(self, entries: int) -> dict[str, float]:
         """Fill the trail up to so many entries, and verify it."""
+        from inbox import transparency_log  # noqa: PLC0415
         from inbox.actions.audit import audit_trail  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
         from inbox.models.clock import database_now  # noqa: PLC0415
         from inbox.queries.audit import trail  # noqa: PLC0415
         from inbox.rules.people.access import SEED  # noqa: PLC0415
-        from inbox.transparency_log import origin  # noqa: PLC0415
         from tools.audit_verifier import Key, Verifier  # noqa: PLC0415
 
         what: dict[str, Any] = {
@@ -112,9 +112,9 @@ class _Stage:
             self._record(
                 [audit_trail.build_entry(**what, number=number) for number in range(5_000)]
             )
-        origin.seal()
+        transparency_log.append_and_sign()
         begun = time.perf_counter()
-        verifier = Verifier(Key(origin.signing_key().verifier))
+        verifier = Verifier(Key(transparency_log.signing_key().verifier))
         verifier.trust(trail.checkpoint_notes())
         for line in trail.log_lines():
             verifier.feed(line)

@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
-from inbox import engine, wakeups
+from inbox import engine, transparency_log, wakeups
 from inbox.actions.audit.erasure import erase_old
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.sign_in_cleanup import purge
@@ -19,7 +19,6 @@ from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Timer
 from inbox.queries.runs import overdue
-from inbox.transparency_log import origin
 
 log = structlog.get_logger(__name__)
 
@@ -55,7 +54,7 @@ def sweep() -> None:
             purge()
     if overdue.is_checkpoint_due():
         with _logged(what="audit trail"):
-            origin.seal()
+            transparency_log.append_and_sign()
 
 
 _purges = Timer(PURGE_SECONDS)

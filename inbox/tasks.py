@@ -5,8 +5,7 @@ from uuid import UUID
 from celery import shared_task
 from django.db import close_old_connections
 
-from inbox import engine, webhook_sender
-from inbox.transparency_log import origin
+from inbox import engine, transparency_log, webhook_sender
 
 
 @shared_task(name="inbox.tasks.execute_run")
@@ -28,6 +27,6 @@ def deliver_webhooks(endpoint_id: str) -> None:
 @shared_task(name="inbox.tasks.publish_checkpoints")
 def publish_checkpoints(sink: str) -> None:
     try:
-        origin.publish(int(sink))
+        transparency_log.publish_checkpoints(int(sink))
     finally:
         close_old_connections()

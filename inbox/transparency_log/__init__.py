@@ -1,0 +1,17 @@
+"""Transparency log: signs the audit trail, exports it, and keeps checkpoints elsewhere."""
+
+from inbox.transparency_log.audit_exports import Export, export_trail
+from inbox.transparency_log.checkpoint_sinks import publish_checkpoints
+from inbox.transparency_log.signer import append_and_sign, export_lines
+from inbox.transparency_log.signing_keys import existing_key, rotate_signing_key, signing_key
+
+__all__ = [
+    "Export",
+    "append_and_sign",
+    "existing_key",
+    "export_lines",
+    "export_trail",
+    "publish_checkpoints",
+    "rotate_signing_key",
+    "signing_key",
+]

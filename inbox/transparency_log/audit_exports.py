@@ -1,4 +1,4 @@
-"""Exports of a team's trail, or of a thread's: signed lines with proofs, or a table."""
+"""Exports of a team's or a thread's audit trail, as signed JSON lines or as CSV."""
 
 import csv
 import json
@@ -19,7 +19,7 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.transparency_log.signer import checkpoint_of, export_part
 from inbox.transparency_log.signing_keys import existing_key
 
-_KINDS = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
+_CONTENT_TYPES = {Format.JSONL: "application/x-ndjson", Format.CSV: "text/csv; charset=utf-8"}
 _CHUNK_BYTES = 65_536
 _COLUMNS = (
     *("position", "team", "thread", "seq", "at", "action"),
@@ -31,49 +31,49 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Export:
-    """A file that is written while it is read."""
+    """An export file that is generated while it is sent."""
 
     name: str
-    kind: str  #: its content type
+    content_type: str
     entries: int
-    size: int  #: of the checkpoint that it rests on
-    chunks: Iterator[bytes]  #: reads the database bit by bit, and leaves no query open in between
+    size: int  #: of its checkpoint
+    chunks: Iterator[bytes]  #: no query stays open between two chunks
 
 
 def export_trail(
     *, actor: Actor, wanted: EntryFilter, form: Format, size: int | None = None
 ) -> Export:
     """
-    Export what the filter leaves of a team's trail, or of a thread's, and write down that it was.
+    Export the filtered audit trail of a team or a thread, and record that in the trail.
 
-    It has what the checkpoint of this size has sealed, or the newest one; of the same checkpoint
-    it is the same, byte by byte, as long as nothing in it is erased or decided anew.
+    It has the entries up to the checkpoint of this size, or the newest. An export at the same size
+    is the same, byte by byte, until an entry is erased or a decision withdrawn.
 
     Raises:
         NotFound: also if there is no such checkpoint.
         Forbidden, InvalidValue.
         NotSigned: nothing vouches for it here.
     """
-    whose, point = export_scope(actor, wanted), _checkpoint(size)
+    scope, point = export_scope(actor, wanted), _checkpoint(size)
     if form is Format.JSONL:
         _check_key()
-    places = trail.positions_of(exported_entries(whose, wanted), point.size)
-    check_number(len(places))
+    positions = trail.positions_of(exported_entries(scope, wanted), point.size)
+    check_number(len(positions))
     record_export(
-        team_id=whose.team.pk,
-        thread_id=whose.thread.pk if whose.thread else None,
+        team_id=scope.team.pk,
+        thread_id=scope.thread.pk if scope.thread else None,
         form=form,
         asked=wanted.asked,
-        entries=len(places),
+        entries=len(positions),
         size=point.size,
         actor=actor,
     )
-    lines = export_part(point, places) if form is Format.JSONL else _table(places)
-    of_what = whose.thread.pk if whose.thread else whose.team.slug
+    lines = export_part(point, positions) if form is Format.JSONL else _table(positions)
+    subject = scope.thread.pk if scope.thread else scope.team.slug
     return Export(
-        name=f"signoff-audit-{of_what}-{point.size}.{form.value}",
-        kind=_KINDS[form],
-        entries=len(places),
+        name=f"signoff-audit-{subject}-{point.size}.{form.value}",
+        content_type=_CONTENT_TYPES[form],
+        entries=len(positions),
         size=point.size,
         chunks=_in_chunks(lines),
     )
@@ -91,7 +91,7 @@ def _checkpoint(size: int | None) -> AuditCheckpoint:
 
 
 def _check_key() -> None:
-    """Raise before the first line is sent: the last one is signed."""
+    """Raise before the first line is sent, because the last line needs the key."""
     try:
         existing_key()
     except ValueError as error:
@@ -102,20 +102,20 @@ def _check_key() -> None:
 
 
 def _in_chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
-    kept = bytearray()
+    chunk = bytearray()
     for line in lines:
-        kept += line
-        if len(kept) >= _CHUNK_BYTES:
-            yield bytes(kept)
-            kept.clear()
-    yield bytes(kept)
+        chunk += line
+        if len(chunk) >= _CHUNK_BYTES:
+            yield bytes(chunk)
+            chunk.clear()
+    yield bytes(chunk)
 
 
 # -- a table --------------------------------------------------------------------------------------
 
 
-class _Line:
-    """A file of one line: what csv has written last."""
+class _LastLine:
+    """A file object that keeps the last line that csv has written."""
 
     text = ""
 
@@ -123,13 +123,13 @@ class _Line:
         self.text = text
 
 
-def _table(places: Sequence[int]) -> Iterator[bytes]:
-    """RFC 4180 in UTF-8, with the mark by which spreadsheets know it."""
-    line = _Line()
+def _table(positions: Sequence[int]) -> Iterator[bytes]:
+    """Yield CSV lines (RFC 4180) in UTF-8 with a byte order mark for spreadsheets."""
+    line = _LastLine()
     writer = csv.writer(line)
     writer.writerow(_COLUMNS)
     yield b"\xef\xbb\xbf" + line.text.encode()
-    for entries in trail.entries_at(places):
+    for entries in trail.entries_at(positions):
         for entry in list(entries.select_related("leaf", "team", "payload", "tool_call")):
             writer.writerow(map(as_cell, _row(entry)))
             yield line.text.encode()

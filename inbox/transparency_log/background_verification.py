@@ -1,4 +1,4 @@
-"""Verifying the log in the background, so that pages can say what was found and when."""
+"""Background verification of the audit log, whose result the pages show."""
 
 import threading
 from pathlib import Path
@@ -16,65 +16,65 @@ from tools.audit_verifier import Key, notes_in
 
 log = structlog.get_logger(__name__)
 
-#: So often a process asks whether it is time, in seconds.
-LOOK_EVERY_SECONDS = 15.0
-#: A log of so many entries is verified as a whole each time: that takes a second or two.
+#: Interval at which a process checks whether a verification is due.
+POLL_SECONDS = 15.0
+#: A log up to this size is verified completely each time, which takes a second or two.
 SMALL = 20_000
-#: So many new ones are verified at once; the rest waits for the next time.
-MOST_NEW = 100_000
+#: The number of new entries per verification; more wait for the next one.
+MAX_NEW = 100_000
 
 
 def check_until(stopping: threading.Event) -> None:
-    """Verify whenever it is time, in one process at a time, and in those that have the key."""
-    while not stopping.wait(LOOK_EVERY_SECONDS):
+    """Verify whenever it is due, in one process at a time, if it has the signing key."""
+    while not stopping.wait(POLL_SECONDS):
         try:
             check_if_due()
-        except Exception:  # whatever it was, the next time tries again
+        except Exception:  # the next run retries
             log.exception("verification failed")
         finally:
             close_old_connections()
 
 
 def check_if_due() -> bool:
-    """Verify the log if nobody has for a while; return whether that was done."""
+    """Verify the log if it is due; return whether it was."""
     try:
         key = existing_key()
     except ValueError:
-        return False  # what this process found would be nothing
-    taken = take_check()
-    if taken is None:
+        return False  # without the key there is nothing to verify against
+    check = take_check()
+    if check is None:
         return False
-    found = _look(taken, Key(key.verifier), key.name)
-    record_check(found)
-    if found.verdict != "intact":
-        log.error("the audit trail is not intact", verdict=found.verdict, where=found.findings)
+    result = _verify_next(check, Key(key.verifier), key.name)
+    record_check(result)
+    if result.verdict != "intact":
+        log.error("audit trail not intact", verdict=result.verdict, where=result.findings)
     return True
 
 
-def _look(last: AuditCheck, key: Key, name: str) -> Found:
-    """What is found now; what was found wrong before stays, until all is looked at again."""
+def _verify_next(last: AuditCheck, key: Key, name: str) -> Found:
+    """Verify the next part; earlier findings stay until the whole log is verified again."""
     point = AuditCheckpoint.objects.order_by("-size").first()
     size = point.size if point else 0
     is_small = size <= SMALL or last.reached > size
     if last.whole_is_due or is_small or last.verdict == "unknown":
-        report, reached, before = _twice_if_wrong(key, None), size, None
+        report, reached, before = _verify_twice(key, None), size, None
     elif last.reached == size:
         return Found.again(last)
     else:
-        reached = min(size, last.reached + MOST_NEW)
-        report, before = _twice_if_wrong(key, (last.reached, reached - 1)), last
+        reached = min(size, last.reached + MAX_NEW)
+        report, before = _verify_twice(key, (last.reached, reached - 1)), last
     return Found.of(report, reached=reached, key_name=name, before=before)
 
 
-def _twice_if_wrong(key: Key, places: tuple[int, int] | None) -> Report:
-    report = _verify(key, places)
-    # Once more before anybody is alarmed: something may have been erased while this was read.
-    return report if report["verdict"] == "intact" else _verify(key, places)
+def _verify_twice(key: Key, positions: tuple[int, int] | None) -> Report:
+    report = _verify(key, positions)
+    # Repeat it: an erasure during the verification looks like tampering.
+    return report if report["verdict"] == "intact" else _verify(key, positions)
 
 
-def _verify(key: Key, places: tuple[int, int] | None) -> dict[str, Any]:
+def _verify(key: Key, positions: tuple[int, int] | None) -> dict[str, Any]:
     path = Path(settings.AUDIT_CHECKPOINTS)
     outside = notes_in(path) if path.exists() else []
-    if places is None:
+    if positions is None:
         return verify_all(key, outside)
-    return verify_range(key, outside, first=places[0], last=places[1])
+    return verify_range(key, outside, first=positions[0], last=positions[1])

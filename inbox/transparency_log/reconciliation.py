@@ -1,4 +1,4 @@
-"""Reconciling the audit trail with the rows it is about: each has the other, and they agree."""
+"""Reconciliation of the audit trail with the rows that its entries describe."""
 
 import json
 from collections.abc import Iterator
@@ -14,16 +14,15 @@ from inbox.rules.runs.states import InterruptStatus, Reason, ToolCallState
 from tools.audit_verifier import Verifier
 
 _CLOSINGS = ("interrupt.resolved", "interrupt.cancelled", "interrupt.expired")
-_AT_ONCE = 1_000
-Finding = tuple[str, str]  #: where, and what is wrong there
+_CHUNK_ROWS = 1_000
+Finding = tuple[str, str]  #: place and problem
 
 
 def reconcile(thread: Any = None) -> list[Finding]:
     """
-    Compare decisions, starts, results and resumes with their entries, in both directions.
+    Compare decisions, tool calls and resumes with their entries, in both directions.
 
-    Names and texts that were erased from the trail are not compared; the entries themselves stay.
-    `thread` narrows it to one thread, by its id.
+    Erased names and texts are not compared. `thread` is the id of the only thread to compare.
     """
     return [
         *_decisions_without_entry(thread),
@@ -38,7 +37,7 @@ def reconcile(thread: Any = None) -> list[Finding]:
 
 
 def add_differences(verifier: Verifier, thread: Any = None) -> None:
-    """Add what `reconcile` finds to the findings of a verification."""
+    """Add the differences that `reconcile` returns to a verification."""
     for where, difference in reconcile(thread):
         verifier.find(where, difference)
 
@@ -72,23 +71,23 @@ def _decisions_without_entry(thread: Any) -> Iterator[Finding]:
 
 def _entries_without_decision(thread: Any) -> Iterator[Finding]:
     decision = Decision.objects.filter(interrupt=OuterRef("interrupt"), created_at=OuterRef("at"))
-    for entry in _entries(thread, *_CLOSINGS).exclude(Exists(decision)).iterator(_AT_ONCE):
+    for entry in _entries(thread, *_CLOSINGS).exclude(Exists(decision)).iterator(_CHUNK_ROWS):
         yield _place(entry), "the decision that it tells of is gone or was changed"
     withdrawn = Decision.objects.filter(
         interrupt=OuterRef("interrupt"), withdrawn_at=OuterRef("at")
     )
     lost = _entries(thread, "decision.withdrawn").exclude(Exists(withdrawn))
-    for entry in lost.iterator(_AT_ONCE):
+    for entry in lost.iterator(_CHUNK_ROWS):
         yield _place(entry), "the decision that was withdrawn counts again, or is gone"
 
 
 def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
     rows = _decisions(thread).filter(withdrawn_at=None).select_related("interrupt")
-    # Decisions from before there were signatures may have none.
+    # Decisions from before the first signed one may have no signature.
     first_signed = rows.exclude(signature="").exclude(signature__contains=":upgraded:")
     since = first_signed.aggregate(at=Min("created_at"))["at"]
-    for decision in rows.iterator(_AT_ONCE):
-        where, entry = f"decision {decision.pk}", _told_of(decision)
+    for decision in rows.iterator(_CHUNK_ROWS):
+        where, entry = f"decision {decision.pk}", _closing_entry(decision)
         is_later = since is not None and decision.created_at >= since
         if decision.signature or is_later or (entry and "entrance" in entry.told["detail"]):
             try:
@@ -110,13 +109,13 @@ def _arguments_that_differ(thread: Any) -> Iterator[Finding]:
         tool_call=OuterRef("interrupt__tool_call"), status=InterruptStatus.OPEN
     )
     last = decided.exclude(args_digest="").exclude(Exists(later)).exclude(Exists(waiting))
-    for decision in last.select_related("interrupt__tool_call").iterator(_AT_ONCE):
+    for decision in last.select_related("interrupt__tool_call").iterator(_CHUNK_ROWS):
         call = decision.interrupt.tool_call
         if call is None or digest(call.approved_args) != decision.args_digest:
             yield f"tool call {call.pk if call else ''}", "its arguments are not what was decided"
 
 
-def _told_of(decision: Decision) -> AuditEntry | None:
+def _closing_entry(decision: Decision) -> AuditEntry | None:
     entries = AuditEntry.objects.filter(interrupt=decision.interrupt, action__in=_CLOSINGS)
     entry = entries.filter(at=decision.created_at).select_related("payload").first()
     return entry if entry is not None and hasattr(entry, "payload") else None
@@ -140,7 +139,7 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
     for pk in rows.exclude(Exists(opened)).values_list("pk", flat=True):
         yield f"interrupt {pk}", "no entry of the trail says that it was asked"
     entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
-    for entry in entries.iterator(_AT_ONCE):
+    for entry in entries.iterator(_CHUNK_ROWS):
         view, proposed = map(entry.told["digests"].get, ("view", "proposed"))
         call = entry.interrupt.tool_call if entry.interrupt else None
         if call and proposed is not None and proposed != digest(call.args):
@@ -159,20 +158,22 @@ def _calls_without_entry(thread: Any) -> Iterator[Finding]:
     for pk in unknown.values_list("pk", flat=True):
         yield f"tool call {pk}", "no entry of the trail says that it was started"
     settled = AuditEntry.objects.filter(tool_call=OuterRef("pk"), action="tool.settled")
-    said = Decision.objects.filter(  # a person said what had come of it
+    decided_by_person = Decision.objects.filter(  # a person decided the outcome
         interrupt__tool_call=OuterRef("pk"), interrupt__reason=Reason.OUTCOME_UNKNOWN
     )
-    unknown = rows.filter(state=ToolCallState.SETTLED).exclude(Exists(settled) | Exists(said))
+    unknown = rows.filter(state=ToolCallState.SETTLED).exclude(
+        Exists(settled) | Exists(decided_by_person)
+    )
     for pk in unknown.values_list("pk", flat=True):
         yield f"tool call {pk}", "no entry of the trail says that it has a result"
 
 
 def _entries_without_call(thread: Any) -> Iterator[Finding]:
     unsettled = ~Q(tool_call__state=ToolCallState.SETTLED) | Q(tool_call=None)
-    for entry in _entries(thread, "tool.settled").filter(unsettled).iterator(_AT_ONCE):
+    for entry in _entries(thread, "tool.settled").filter(unsettled).iterator(_CHUNK_ROWS):
         yield _place(entry), "the result that it tells of is gone"
     started = _entries(thread, "tool.started").filter(tool_call=None)
-    for entry in started.iterator(_AT_ONCE):
+    for entry in started.iterator(_CHUNK_ROWS):
         yield _place(entry), "the call that it tells of is gone"
 
 
@@ -183,7 +184,7 @@ def _resumes_without_entry(thread: Any) -> Iterator[Finding]:
     for pk in rows.exclude(Exists(queued)).values_list("pk", flat=True):
         yield f"run {pk}", "no entry of the trail says that it was resumed"
     entries = _entries(thread, "resume.queued")
-    for entry in entries.filter(run__resumes=None).iterator(_AT_ONCE):
+    for entry in entries.filter(run__resumes=None).iterator(_CHUNK_ROWS):
         yield _place(entry), "the resume that it tells of is gone"
 
 

@@ -1,4 +1,4 @@
-"""Sealing what is new, writing checkpoints to the file outside, and exporting."""
+"""Signing: appends audit entries to the log, signs checkpoints, and writes signed exports."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from inbox.actions.audit.transparency_log import AT_ONCE, NotOurLog, mend_blocks
-from inbox.actions.audit.transparency_log import seal as seal_entries
+from inbox.actions.audit.transparency_log import seal as sign_entries
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.platform.timers import Timer
@@ -26,52 +26,57 @@ from inbox.transparency_log.signing_keys import existing_key, signing_key
 
 log = structlog.get_logger(__name__)
 
-#: So often entries are looked for that are not where new ones are.
-LOOK_EVERY_SECONDS = 900.0
+#: Interval of the thorough check for entries that were inserted late.
+THOROUGH_CHECK_SECONDS = 900.0
 
 
-def seal(*, thoroughly: bool | None = None) -> int:
+def append_and_sign(*, thoroughly: bool | None = None) -> int:
     """
-    Seal what is new, and keep every checkpoint outside; return how many entries are sealed.
+    Append new audit entries to the log, sign checkpoints, and return the number of new entries.
 
-    Now and then it looks `thoroughly`: at all entries, and at what is kept of the log beside them.
+    With `thoroughly` it also finds entries that were inserted late and repairs the block cache;
+    None does so every THOROUGH_CHECK_SECONDS.
     """
     key = signing_key()
-    late = _look_around() if thoroughly or (thoroughly is None and _looks.is_due()) else []
+    late = (
+        _find_late_entries()
+        if thoroughly or (thoroughly is None and _thorough_check.is_due())
+        else []
+    )
     before = size = _size()
-    if not _goes_on(Path(settings.AUDIT_CHECKPOINTS)):
-        log.error("the file of checkpoints is not of this audit log: docs/audit.md says what to do")
+    if not _continues_file(Path(settings.AUDIT_CHECKPOINTS)):
+        log.error("the checkpoint file belongs to another audit log, see docs/audit.md")
         return 0
     try:
-        while (made := seal_entries(key=key, also=late)) is not None:
-            done, size = made.size - size, made.size
-            if done < AT_ONCE:
-                break  # what has come since waits for the next time
+        while (checkpoint := sign_entries(key=key, also=late)) is not None:
+            count, size = checkpoint.size - size, checkpoint.size
+            if count < AT_ONCE:
+                break  # the next call signs entries that arrived meanwhile
     except NotOurLog as problem:
-        # The operator's to mend, and said again and again until then: without a traceback.
-        log.error("the audit log is not sealed", problem=str(problem), key=key.verifier)  # noqa: TRY400
+        # Repeated until an operator fixes it, so without a traceback.
+        log.error("audit log not signed", problem=str(problem), key=key.verifier)  # noqa: TRY400
         return 0
     try:
-        write_out()
+        write_checkpoint_file()
     finally:
-        checkpoint_sinks.ring_those_behind(size)
+        checkpoint_sinks.wake_publishers(size)
     return size - before
 
 
-def _look_around() -> list[int]:
-    """Mend what is kept of the log beside it, and return the ids of entries that are nowhere."""
-    with suppress(NotOurLog):  # which is said when it is sealed
+def _find_late_entries() -> list[int]:
+    """Repair the block cache, and return the ids of entries that the regular scan misses."""
+    with suppress(NotOurLog):  # reported by signing
         if mend_blocks():
-            log.warning("the blocks of the audit log were made anew: they were not its own")
+            log.warning("blocks of the audit log rebuilt, they did not match")
     late = trail.late_entries(database_now())
     if late:
-        _looks.reset()  # there may be more, or somebody has taken an id of the far future
-        log.warning("entries of the audit log were not where new ones are", first=late[:5])
+        _thorough_check.reset()  # there may be more
+        log.warning("audit entries inserted late", first=late[:5])
     return late
 
 
-#: Only the process that sweeps ever looks.
-_looks = Timer(LOOK_EVERY_SECONDS)
+#: Used by the process that runs the sweeper.
+_thorough_check = Timer(THOROUGH_CHECK_SECONDS)
 
 
 def _size() -> int:
@@ -79,19 +84,19 @@ def _size() -> int:
     return newest or 0
 
 
-def _goes_on(path: Path) -> bool:
-    """Whether the database has the last checkpoint of the file: a backup was restored else."""
-    size, note = _last_of(path)
+def _continues_file(path: Path) -> bool:
+    """Return whether the database has the file's last checkpoint; a restored backup has not."""
+    size, note = _last_checkpoint_in(path)
     return not note or AuditCheckpoint.objects.filter(size=size, note=note).exists()
 
 
-def export(
+def export_lines(
     entries: "QuerySet[AuditEntry] | None" = None, *, size: int | None = None
 ) -> Iterator[bytes]:
     """
-    The lines of an export: the whole log, or the part of it that these entries are.
+    Yield the lines of an export of the whole log, or of some of its entries.
 
-    It rests on the checkpoint of this size, or the newest: asked for again by its size, it is the
+    It rests on the checkpoint of this size, or on the newest. An export at the same size is the
     same, byte by byte.
 
     Raises:
@@ -103,57 +108,57 @@ def export(
     return export_part(point, trail.positions_of(entries, point.size))
 
 
-def export_part(point: AuditCheckpoint, places: Sequence[int]) -> Iterator[bytes]:
-    """The lines of an export of the entries at these places, which the checkpoint has."""
-    return _signed(point, "part", trail.lines_with_paths(places, point.size))
+def export_part(point: AuditCheckpoint, positions: Sequence[int]) -> Iterator[bytes]:
+    """Yield the lines of an export of the entries at these positions."""
+    return _signed(point, "part", trail.lines_with_paths(positions, point.size))
 
 
 def checkpoint_of(size: int | None) -> AuditCheckpoint:
     """
-    The checkpoint of this size, or the newest.
+    Return the checkpoint of this size, or the newest.
 
     Raises:
         NotFound: there is no such checkpoint.
     """
-    found = AuditCheckpoint.objects.order_by("-size")
-    point = (found if size is None else found.filter(size=size)).first()
+    checkpoints = AuditCheckpoint.objects.order_by("-size")
+    point = (checkpoints if size is None else checkpoints.filter(size=size)).first()
     if point is None:
-        raise NotFound("The log has no such checkpoint; there is one within a minute of any entry.")
+        raise NotFound("The log has no such checkpoint. Entries get one within a minute.")
     return point
 
 
 def _signed(point: AuditCheckpoint, scope: str, lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:
-    """A head, the lines, and the signed note about all of these."""
-    whole, count = hashlib.sha256(), 0
+    """Yield a header, the lines, and a signed note about all of them."""
+    file_hash, count = hashlib.sha256(), 0
     key = existing_key()
     head = {"signoff_audit": 1, "scope": scope, "checkpoint": point.note}
     head["keys"] = trail.key_rotations()
-    for count, line in enumerate(chain([head], with_erasures(lines))):  # noqa: B007 - for the end
+    for count, line in enumerate(chain([head], with_erasures(lines))):  # noqa: B007 - used after the loop
         text = json.dumps(line, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-        whole.update(text)
+        file_hash.update(text)
         yield text
-    end = signed_export(entries=count, digest=whole.digest(), key=key)
+    end = signed_export(entries=count, digest=file_hash.digest(), key=key)
     yield json.dumps({"end": end}).encode() + b"\n"
 
 
-def write_out() -> None:
-    """Append the checkpoints that the file does not have yet."""
+def write_checkpoint_file() -> None:
+    """Append missing checkpoints to the checkpoint file."""
     path = Path(settings.AUDIT_CHECKPOINTS)
-    known, _ = _last_of(path)
-    later = AuditCheckpoint.objects.filter(size__gt=known).order_by("size").iterator()
-    lines = [json.dumps({"size": one.size, "note": one.note}) + "\n" for one in later]
+    written_size, _ = _last_checkpoint_in(path)
+    later = AuditCheckpoint.objects.filter(size__gt=written_size).order_by("size").iterator()
+    lines = [json.dumps({"size": point.size, "note": point.note}) + "\n" for point in later]
     if lines:
         checkpoint_sinks.append_lines(path, lines)
 
 
-def _last_of(path: Path) -> tuple[int, str]:
-    """The size and note of the last checkpoint that the file has whole; (0, "") for none."""
+def _last_checkpoint_in(path: Path) -> tuple[int, str]:
+    """Return the size and note of the last complete checkpoint of the file; (0, "") for none."""
     if not path.exists():
         return 0, ""
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 8_192))
         for line in reversed(file.read().split(b"\n")[:-1]):
             with suppress(ValueError, KeyError):
-                told = json.loads(line)
-                return int(told["size"]), str(told["note"])
+                checkpoint = json.loads(line)
+                return int(checkpoint["size"]), str(checkpoint["note"])
     return 0, ""

@@ -1,4 +1,4 @@
-"""The key that signs checkpoints, and how another one follows it."""
+"""Signing keys of the audit log: loading, generation and rotation."""
 
 import os
 import secrets
@@ -16,63 +16,63 @@ from inbox.rules.people.access import Actor
 
 def signing_key() -> SigningKey:
     """
-    The key of SIGNOFF_AUDIT_KEY, or the one that is made at first start beside the data.
+    Return the key of SIGNOFF_AUDIT_KEY, or the key file's, which is created if missing.
 
     Raises:
-        ValueError: what is given is no such key.
+        ValueError: the key is invalid.
     """
     if settings.AUDIT_KEY:
         return SigningKey.from_text(settings.AUDIT_KEY)
-    return _kept_in(Path(settings.AUDIT_KEY_FILE), f"signoff-{secrets.token_hex(4)}")
+    return _load_or_create(Path(settings.AUDIT_KEY_FILE), f"signoff-{secrets.token_hex(4)}")
 
 
 def existing_key() -> SigningKey:
     """
-    The key of SIGNOFF_AUDIT_KEY, or the one that is beside the data: whoever only reads makes none.
+    Return the key of SIGNOFF_AUDIT_KEY or of the key file; never create one.
 
     Raises:
-        ValueError: there is none, or what is given is no such key.
+        ValueError: there is no key, or it is invalid.
     """
     if not settings.AUDIT_KEY and not Path(settings.AUDIT_KEY_FILE).exists():
-        raise ValueError("There is no key here that signs the audit log.")
+        raise ValueError("This machine has no signing key of the audit log.")
     return signing_key()
 
 
-def rotate(actor: Actor) -> SigningKey:
+def rotate_signing_key(actor: Actor) -> SigningKey:
     """
-    Let another key sign from now on, and return it; the key before vouches for it.
+    Replace the signing key by a new one, signed by the old one, and return it.
 
-    It is on disk before anything is signed with it: whoever is killed in between begins again, and
-    goes on with the same one. Where the key comes from SIGNOFF_AUDIT_KEY, putting the new one
-    there is up to the caller, and nothing is sealed until then.
+    The new key is on disk before it is used, so that an interrupted rotation continues with the
+    same key. If the key comes from SIGNOFF_AUDIT_KEY, the operator has to change that setting, and
+    nothing is signed until then.
     """
     path = Path(settings.AUDIT_KEY_FILE)
-    waiting = path.with_name(f"{path.name}.next")
+    next_path = path.with_name(f"{path.name}.next")
     key = signing_key()
-    following = _kept_in(waiting, key.name)
-    if following == key:  # it is in SIGNOFF_AUDIT_KEY by now, and the file was left
-        waiting.unlink()
-        following = _kept_in(waiting, key.name)
+    next_key = _load_or_create(next_path, key.name)
+    if next_key == key:  # already moved to SIGNOFF_AUDIT_KEY
+        next_path.unlink()
+        next_key = _load_or_create(next_path, key.name)
     last = AuditCheckpoint.objects.order_by("-size").first()
-    if last is None or read_checkpoint(last.note).next != following.verifier:
-        rotate_key(key=key, next_key=following, actor=actor)
+    if last is None or read_checkpoint(last.note).next != next_key.verifier:
+        rotate_key(key=key, next_key=next_key, actor=actor)
     if not settings.AUDIT_KEY:
-        waiting.replace(path)
-    return following
+        next_path.replace(path)
+    return next_key
 
 
-def _kept_in(path: Path, name: str) -> SigningKey:
-    """The key of a file, which is made if it is not there, for its owner to read."""
+def _load_or_create(path: Path, name: str) -> SigningKey:
+    """Return the key of a file; create it, readable by its owner only, if it is missing."""
     if not path.exists():
-        # Whole under its name, or not there: an empty file would stop all sealing for ever.
-        descriptor, made = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+        # Create it atomically: an empty file would prevent signing forever.
+        descriptor, temporary = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
         try:
             with os.fdopen(descriptor, "w") as file:
                 file.write(SigningKey.new(name).to_text() + "\n")
                 file.flush()
                 os.fsync(file.fileno())
             with suppress(FileExistsError):  # another process was faster
-                os.link(made, path)
+                os.link(temporary, path)
         finally:
-            Path(made).unlink()
+            Path(temporary).unlink()
     return SigningKey.from_text(path.read_text())

@@ -1,4 +1,4 @@
-"""Verifying the audit trail of this database, and what keeps it besides its entries."""
+"""Verification of the audit trail in this database, its leaves, blocks and checkpoints."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -18,18 +18,17 @@ from tools.audit_verifier import UNREADABLE, Key, Verifier
 
 Report = dict[str, Any]
 
-#: A clock that is corrected by less went back without consequences.
+#: A clock that was set back by less than this is not reported.
 CLOCK_TOLERANCE = timedelta(minutes=1)
 
 
 def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool = False) -> Report:
     """
-    Verify every entry; `outside` are checkpoints that were kept elsewhere.
+    Verify every entry; `outside` are copies of checkpoints from elsewhere.
 
-    `with_rows` compares the entries with the rows that they are about as well.
-
-    The report is that of the verifier (docs/audit.md): its `verdict` is intact, tampered, or
-    unknown; `findings` say where and what, `doubts` why it cannot be told.
+    `with_rows` also compares the entries with the rows that they describe. The report
+    (docs/audit.md) has a `verdict` (intact, tampered or unknown), `findings`, and `doubts`, the
+    reasons for unknown.
     """
     verifier = Verifier(key)
     verifier.trust(trail.checkpoint_notes(), outside)
@@ -49,7 +48,7 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
 
 
 def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Report:
-    """Verify the entries of a thread or a team, as far as they are in the log."""
+    """Verify the entries of a thread or a team that are in the log."""
     entries = AuditEntry.objects.filter(chain=chain)
     verifier = _verify_part(key, outside, entries)
     if entries.count() != (entries.aggregate(last=Max("seq"))["last"] or 0):
@@ -59,7 +58,7 @@ def verify_chain(key: Key | None, outside: Iterable[str], *, chain: UUID) -> Rep
 
 
 def verify_range(key: Key | None, outside: Iterable[str], *, first: int, last: int) -> Report:
-    """Verify the entries from one position of the log to another, both included, from 0."""
+    """Verify a range of positions in the log, from 0, both ends included."""
     entries = AuditEntry.objects.filter(leaf__position__range=(first, last))
     verifier = _verify_part(key, outside, entries)
     own = verifier.own
@@ -82,8 +81,8 @@ def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verif
     verifier = Verifier(key, is_whole=False, checkpoint=point.note if point else "")
     if point is not None:
         verifier.trust([point.note, *trail.key_rotations()], outside)
-        places = trail.positions_of(entries, point.size)
-        _feed(verifier, with_erasures(trail.lines_with_paths(places, point.size)))
+        positions = trail.positions_of(entries, point.size)
+        _feed(verifier, with_erasures(trail.lines_with_paths(positions, point.size)))
     if verifier.newer:
         verifier.find(
             "log", f"{verifier.newer} entries were signed, but that checkpoint is missing"
@@ -92,13 +91,15 @@ def _verify_part(key: Key | None, outside: Iterable[str], entries: Any) -> Verif
 
 
 def _feed(verifier: Verifier, lines: Iterable[Any]) -> None:
-    """Check the lines, of which somebody may have made some that no row can be read from."""
+    """Check lines; forged rows may be unreadable."""
     try:
         for line in lines:
             verifier.feed(line)
     except (*UNREADABLE, DataError) as error:
         verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")
     except OperationalError as error:
-        if "decode" not in str(error):  # so SQLite says that a text is none; else it is not there
+        if "decode" not in str(
+            error
+        ):  # SQLite's error for an invalid text; others mean that the database is down
             raise
         verifier.find(f"after entry {verifier.entries}", f"the rest cannot be read: {error!r}")

@@ -9,6 +9,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from inbox import transparency_log
 from inbox.api.base.base_view import Caller
 from inbox.api.base.field_types import (
     UNSET,
@@ -41,7 +42,6 @@ from inbox.rules.errors import InvalidValue, NotFound, NotSigned
 from inbox.rules.people.access import ActorKind, Permission
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.schema.mask_agui import masked_detail
-from inbox.transparency_log import origin
 
 NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _DAY = {"type": "string", "format": "date"}
@@ -184,7 +184,7 @@ class AuditExport(Caller):
     def post(self, request: Request) -> HttpResponseBase:
         body = ExportInput.from_request(request)
         filters = body.model_dump(mode="json", exclude_unset=True, exclude={"format", "checkpoint"})
-        export = origin.export_trail(
+        export = transparency_log.export_trail(
             actor=self.actor(request),
             wanted=_filter(filters),
             form=body.format,
@@ -192,7 +192,7 @@ class AuditExport(Caller):
         )
         return StreamingHttpResponse(
             iterate_in_db_threads(request._request, export.chunks),  # noqa: SLF001 - as the server gave it
-            content_type=export.kind,
+            content_type=export.content_type,
             headers={"Content-Disposition": f'attachment; filename="{export.name}"'},
         )
 

@@ -6,9 +6,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from inbox import transparency_log
 from inbox.actions.audit.transparency_log import NotOurLog
 from inbox.rules.people.access import Actor, ActorKind
-from inbox.transparency_log import origin
 
 
 class Command(BaseCommand):
@@ -19,9 +19,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            key = origin.signing_key()
+            key = transparency_log.signing_key()
             if options["rotate"]:
-                key = origin.rotate(Actor(kind=ActorKind.SYSTEM, label="system:operator"))
+                key = transparency_log.rotate_signing_key(
+                    Actor(kind=ActorKind.SYSTEM, label="system:operator")
+                )
         except (ValueError, NotOurLog) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(key.verifier)

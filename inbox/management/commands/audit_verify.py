@@ -11,7 +11,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import DatabaseError
 
-from inbox.transparency_log import origin, verification
+from inbox import transparency_log
+from inbox.transparency_log import verification
 from tools.audit_verifier import (
     EXIT,
     UNREADABLE,
@@ -73,7 +74,7 @@ class Command(BaseCommand):
         if text:
             return Key(text)
         try:
-            return Key(origin.existing_key().verifier)
+            return Key(transparency_log.existing_key().verifier)
         except ValueError as problem:
             self.stderr.write(f"{problem} Pass the public key with --key.")
             return None

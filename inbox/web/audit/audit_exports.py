@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
+from inbox import transparency_log
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSigned
 from inbox.rules.people.access import Actor
-from inbox.transparency_log import origin
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 
@@ -25,12 +25,12 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
         problem = gettext("The export has unknown filters.")
         return _refuse(request, actor, wanted, problem)
     try:
-        made = origin.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
+        made = transparency_log.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
     except (InvalidInput, NotSigned) as refusal:
         return _refuse(request, actor, wanted, say(refusal.message))
     return StreamingHttpResponse(
         iterate_in_db_threads(request, made.chunks),
-        content_type=made.kind,
+        content_type=made.content_type,
         headers={"Content-Disposition": f'attachment; filename="{made.name}"'},
     )
 

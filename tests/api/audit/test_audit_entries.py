@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from inbox import transparency_log
 from inbox.actions.audit.erasure import erase_thread
 from inbox.actions.decisions.decide import decide
 from inbox.actions.people.api_keys import make_key
@@ -21,7 +22,6 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import SEED, Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.transparency_log import audit_exports as exporting
-from inbox.transparency_log import origin
 from tests.api.base.test_pagination import pages, read, whole_key
 from tests.api.runs.test_runs_and_decisions import Caller, key_with
 from tests.integration.audit.conftest import kept, log
@@ -249,7 +249,7 @@ def test_an_export_is_the_same_byte_by_byte_for_the_same_checkpoint(log, kept, a
     size = AuditCheckpoint.objects.latest("size").size
     first, table = export(admin), export(admin, format="csv")
     start(world, "rehearse:echo")
-    origin.seal()
+    transparency_log.append_and_sign()
 
     assert export(admin, checkpoint=size) == first != export(admin)
     assert export(admin, checkpoint=size, format="csv") == table
@@ -260,12 +260,12 @@ def test_what_was_erased_does_not_come_back(log, kept, admin, world, bob):
     run = start(world, "rehearse:tool_call")
     (asked,) = open_interrupts(run)
     steps.approve(asked, bob, editedArgs={**json.loads(asked.args), "subject": "A secret"})
-    origin.seal()
+    transparency_log.append_and_sign()
     both = [{"thread": str(run.thread_id), "format": form} for form in ("jsonl", "csv")]
     assert all(b"A secret" in export(admin, **one) for one in both)
 
     erase_thread(thread_id=run.thread_id, reason="asked for", actor=SEED)
-    origin.seal()
+    transparency_log.append_and_sign()
 
     assert not [one for one in both if b"A secret" in export(admin, **one)]
     assert {one["erased"] for one in rows(export(admin, **both[1]))} == {"yes", ""}
@@ -285,7 +285,7 @@ def test_an_export_convinces_whatever_it_is_narrowed_to(log, kept, admin, tmp_pa
 
 def test_without_a_checkpoint_or_a_key_nothing_is_exported(world, kept, admin, settings):
     assert export(admin, status=409)["code"] == "NOT_SEALED"
-    origin.seal()
+    transparency_log.append_and_sign()
     settings.AUDIT_KEY_FILE.unlink()
 
     assert export(admin, status=409)["code"] == "NOT_SEALED"
@@ -358,7 +358,7 @@ def test_a_table_holds_whatever_people_and_agents_write(log, kept, admin, world,
     world.bob.first_name, world.bob.last_name = "=cmd|' /C calc'!A0", ""
     world.bob.save()
     steps.start(world, "rehearse:echo", actor=world.actor(world.bob))
-    origin.seal()
+    transparency_log.append_and_sign()
 
     data = export(admin, format="csv")
 

@@ -11,10 +11,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from inbox import wakeups
+from inbox import transparency_log, wakeups
 from inbox.actions.audit.transparency_log import take_sink
 from inbox.models import AuditCheckpoint, AuditSink
-from inbox.transparency_log import checkpoint_sinks, origin
+from inbox.transparency_log import checkpoint_sinks
 from tests.support import steps
 from tests.support.audit.logs import verify
 from tools import audit_verifier
@@ -52,7 +52,7 @@ def notes_in_database():
 @pytest.fixture
 def rung(monkeypatch):
     """Who is rung for publishes at once."""
-    monkeypatch.setattr(wakeups, "wake_publishers", origin.publish)
+    monkeypatch.setattr(wakeups, "wake_publishers", transparency_log.publish_checkpoints)
 
 
 def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
@@ -60,9 +60,9 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
 ):
     with web_server() as (url, got):
         settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere", f"{url}/witness")
-        origin.seal()
+        transparency_log.append_and_sign()
         steps.start(world, "rehearse:echo")
-        origin.seal()
+        transparency_log.append_and_sign()
 
         sent = [json.loads(body) for *_, body in got]
         assert [[one["size"], one["note"]] for one in sent] == notes_in_database()
@@ -73,14 +73,14 @@ def test_a_file_and_a_web_server_get_every_checkpoint_in_order(
 def test_a_sink_that_fails_is_told_of_and_tried_again_later(log, settings, rung, later):
     with web_server(status=503) as (url, got):
         settings.AUDIT_SINKS = (url,)
-        origin.seal()
-        origin.seal()
+        transparency_log.append_and_sign()
+        transparency_log.append_and_sign()
         sink = AuditSink.objects.get()
         assert "503" in sink.problem
         assert (len(got), sink.size) == (1, 0)
 
         later(minutes=2)
-        origin.seal()
+        transparency_log.append_and_sign()
         assert len(got) == 2
 
 
@@ -88,14 +88,14 @@ def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
     log, settings, rung, tmp_path, monkeypatch
 ):
     settings.AUDIT_SINKS = (f"file://{tmp_path}/elsewhere",)
-    original, taken = checkpoint_sinks._problem_of, []
+    original, taken = checkpoint_sinks._try_send, []
 
     def while_another_tries(*arguments):
         taken.append(take_sink(address=settings.AUDIT_SINKS[0]))
         return original(*arguments)
 
-    monkeypatch.setattr(checkpoint_sinks, "_problem_of", while_another_tries)
-    origin.seal()
+    monkeypatch.setattr(checkpoint_sinks, "_try_send", while_another_tries)
+    transparency_log.append_and_sign()
 
     assert len(notes_in_database()) > 2
     assert taken == [None] * len(notes_in_database())
@@ -111,14 +111,14 @@ def test_whoever_has_lost_the_lease_sends_no_more(log, settings, rung, later, mo
         if len(sent) == 2:
             later(minutes=10)
             monkeypatch.setattr(
-                checkpoint_sinks, "_problem_of", lambda _address, size, _: sent.append(-size)
+                checkpoint_sinks, "_try_send", lambda _address, size, _: sent.append(-size)
             )
-            origin.publish(0)
+            transparency_log.publish_checkpoints(0)
         return ""
 
     settings.AUDIT_SINKS = ("file:///nowhere",)
-    monkeypatch.setattr(checkpoint_sinks, "_problem_of", stopped_once)
-    origin.seal()
+    monkeypatch.setattr(checkpoint_sinks, "_try_send", stopped_once)
+    transparency_log.append_and_sign()
 
     sizes = [size for size, _ in notes_in_database()]
     assert sent == [*sizes[:2], *(-size for size in sizes[1:])]
@@ -130,7 +130,7 @@ def test_syslog_gets_a_line_a_checkpoint(log, settings, rung):
         daemon.bind(("127.0.0.1", 0))
         daemon.settimeout(10)
         settings.AUDIT_SINKS = (f"syslog://127.0.0.1:{daemon.getsockname()[1]}",)
-        origin.seal()
+        transparency_log.append_and_sign()
         lines = [daemon.recv(10_000).decode() for _ in notes_in_database()]
 
     told = [json.loads(line.partition("signoff-checkpoint ")[2].rstrip("\0")) for line in lines]
@@ -142,7 +142,7 @@ def test_git_gets_a_commit_a_checkpoint(log, kept, settings, rung, tmp_path):
     subprocess.run(["git", "init", "-q", repository], check=True)
     settings.AUDIT_SINKS = (f"git://{repository}",)
 
-    origin.seal()
+    transparency_log.append_and_sign()
 
     told = subprocess.run(
         ["git", "-C", repository, "log", "--format=%s"], check=True, capture_output=True, text=True
@@ -159,7 +159,7 @@ def test_s3_gets_objects_that_are_locked(log, settings, rung, monkeypatch):
     with web_server() as (url, got):
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         settings.AUDIT_SINKS = ("s3://witness/signoff?days=30",)
-        origin.seal()
+        transparency_log.append_and_sign()
 
     assert AuditSink.objects.get().problem == ""
     assert len(got) == len(notes_in_database())
@@ -173,9 +173,9 @@ def test_s3_gets_objects_that_are_locked(log, settings, rung, monkeypatch):
 def test_an_address_that_makes_no_sense_is_a_problem_that_is_shown(log, settings, rung):
     settings.AUDIT_SINKS = ("pigeon://loft",)
 
-    origin.seal()
+    transparency_log.append_and_sign()
 
-    assert AuditSink.objects.get().problem == "This is no address of a sink."
+    assert AuditSink.objects.get().problem == "Not the URL of a sink."
 
 
 def test_the_operator_rotates_the_key_with_one_command(log, kept, world):
@@ -187,7 +187,7 @@ def test_the_operator_rotates_the_key_with_one_command(log, kept, world):
     assert key() == kept.key
     following = key("--rotate")
     steps.start(world, "rehearse:echo")
-    assert origin.seal() > 0
+    assert transparency_log.append_and_sign() > 0
 
     assert key() == following != kept.key
     assert (
@@ -207,7 +207,7 @@ def test_a_rotation_that_was_cut_off_goes_on_with_the_same_key(log, kept, monkey
     call_command("audit_key", "--rotate", stdout=StringIO())
 
     assert AuditCheckpoint.objects.latest("size").note.count("\u2014") == 2
-    assert origin.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
+    assert transparency_log.signing_key().has_signed(AuditCheckpoint.objects.latest("size").note)
     assert verify(kept)["verdict"] == "intact"
 
 
@@ -215,13 +215,13 @@ def test_a_key_is_there_whole_or_not_at_all(settings, tmp_path, monkeypatch):
     settings.AUDIT_KEY, settings.AUDIT_KEY_FILE = "", tmp_path / "key"
     monkeypatch.setattr("os.fsync", _killed)
     with pytest.raises(KeyboardInterrupt):
-        origin.signing_key()
+        transparency_log.signing_key()
     monkeypatch.undo()
     assert list(tmp_path.iterdir()) == []
 
-    made = origin.signing_key()
+    made = transparency_log.signing_key()
 
-    assert origin.signing_key() == made
+    assert transparency_log.signing_key() == made
     assert settings.AUDIT_KEY_FILE.stat().st_mode & 0o777 == 0o600
     assert list(tmp_path.iterdir()) == [settings.AUDIT_KEY_FILE]
 

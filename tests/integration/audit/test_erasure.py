@@ -5,12 +5,11 @@ from datetime import timedelta
 import pytest
 from django.core.management import CommandError, call_command
 
-from inbox import sweeper
+from inbox import sweeper, transparency_log
 from inbox.actions.audit.erasure import erase_old, set_retention
 from inbox.models import AuditEntry, AuditPayload
 from inbox.rules.errors import Forbidden, InvalidValue
 from inbox.rules.people.access import SEED
-from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import verify
 
@@ -54,7 +53,7 @@ def test_what_is_younger_stays_and_so_do_other_teams(log, kept, world, later):
 
     assert AuditPayload.objects.filter(entry__chain=run.thread_id).count() == 2
     assert AuditPayload.objects.filter(entry__team__slug="others").exists()
-    origin.seal()
+    transparency_log.append_and_sign()
     assert verify(kept)["verdict"] == "intact"
 
 

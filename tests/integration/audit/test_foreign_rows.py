@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, transaction
 
+from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
 from inbox.platform import timers
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.people.access import SEED
-from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import verify
 
@@ -36,7 +36,7 @@ def looked_at_everything(later, **by):
     """A checkpoint behind which only newer ids are looked at."""
     later(**by)
     plant(-1)
-    assert origin.seal(thoroughly=True) == 1
+    assert transparency_log.append_and_sign(thoroughly=True) == 1
 
 
 def stray_at(position):
@@ -54,7 +54,7 @@ def test_a_leaf_of_somebody_else_is_found_and_stops_no_sealing(log, kept, world,
     assert report["verdict"] == "tampered"
     assert f"entry {entry.pk}" in report["findings"][0]["problem"]
 
-    assert origin.seal() > 2
+    assert transparency_log.append_and_sign() > 2
 
     assert (verify(kept)["verdict"], verify(kept)["unsealed"]) == ("intact", 0)
     told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").told
@@ -71,7 +71,7 @@ def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(300))
 
-    assert origin.seal() == 300
+    assert transparency_log.append_and_sign() == 300
     assert verify(kept)["verdict"] == "intact"
 
 
@@ -79,7 +79,7 @@ def test_a_block_of_somebody_else_stops_no_sealing_either(log, kept, world):
 def test_blocks_that_were_changed_are_found_and_made_anew(log, kept, world, harm):
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(700))
-    origin.seal()
+    transparency_log.append_and_sign()
     before = list(AuditBlock.objects.order_by("number").values_list("number", "root"))
     if harm == "gone":
         AuditBlock.objects.filter(number=1).delete()
@@ -87,7 +87,7 @@ def test_blocks_that_were_changed_are_found_and_made_anew(log, kept, world, harm
         AuditBlock.objects.filter(number=1).update(root="zz" if harm == "no number" else "0" * 64)
     assert [one["where"] for one in verify(kept)["findings"]] == ["blocks"]
 
-    origin.seal(thoroughly=True)
+    transparency_log.append_and_sign(thoroughly=True)
 
     assert list(AuditBlock.objects.order_by("number").values_list("number", "root")) == before
     assert verify(kept)["verdict"] == "intact"
@@ -99,7 +99,7 @@ def test_no_id_that_somebody_takes_keeps_others_from_writing(log, kept, world, p
 
     steps.start(world, "rehearse:echo")
 
-    assert origin.seal(thoroughly=True) > 2
+    assert transparency_log.append_and_sign(thoroughly=True) > 2
     assert verify(kept)["verdict"] == "intact"
 
 
@@ -108,10 +108,10 @@ def test_entries_with_low_ids_or_times_to_come_are_sealed_in_the_end(log, kept, 
     looked_at_everything(later, minutes=30)
     later(minutes=60)
     row = plant(pk, at and database_now() + at)
-    assert origin.seal(thoroughly=False) == 0
+    assert transparency_log.append_and_sign(thoroughly=False) == 0
     assert (at is None) or verify(kept)["verdict"] == "unknown"
 
-    assert origin.seal(thoroughly=True) == 1
+    assert transparency_log.append_and_sign(thoroughly=True) == 1
 
     assert AuditLeaf.objects.filter(entry=row).exists()
     assert verify(kept)["verdict"] == "intact"
@@ -120,17 +120,17 @@ def test_entries_with_low_ids_or_times_to_come_are_sealed_in_the_end(log, kept, 
 def test_behind_an_id_of_the_far_future_new_entries_are_still_sealed(log, kept, world, later):
     later(minutes=30)
     plant(2**62)
-    assert origin.seal() == 1
+    assert transparency_log.append_and_sign() == 1
     later(minutes=60)
-    origin.seal()
+    transparency_log.append_and_sign()
     steps.start(world, "rehearse:echo")
     later(minutes=90)
 
-    assert origin.seal(thoroughly=True) > 0
+    assert transparency_log.append_and_sign(thoroughly=True) > 0
     steps.start(world, "rehearse:echo")
     later(minutes=120)
 
-    assert origin.seal() > 0
+    assert transparency_log.append_and_sign() > 0
 
 
 def test_timer_is_due_at_first_then_after_its_time_and_when_it_is_reset(monkeypatch):
@@ -173,7 +173,7 @@ def test_what_is_older_than_the_log_and_not_in_it_is_tampering(log, kept, world,
     plant(-5)
     steps.start(world, "rehearse:echo")
     later(minutes=100)
-    assert origin.seal(thoroughly=False) > 0
+    assert transparency_log.append_and_sign(thoroughly=False) > 0
 
     assert [one["problem"] for one in verify(kept)["findings"]] == [
         "it is older than the log but missing from it"

@@ -7,11 +7,11 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from inbox import transparency_log
 from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditEntry, AuditPayload
 from inbox.rules.audit.audit_entry import hash_of
 from inbox.rules.people.access import SEED
-from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import let_happen_while_it_is_read, verify
 from tools import audit_verifier as script
@@ -121,7 +121,7 @@ def test_checkpoints_that_are_none_are_a_finding(log, kept):
     ],
 )
 def test_no_head_of_an_export_makes_it_stumble(log, kept, tmp_path, head):
-    _, *lines = origin.export()
+    _, *lines = transparency_log.export_lines()
     path = tmp_path / "export"
     path.write_bytes(b"".join([json.dumps(head).encode() + b"\n", *lines]))
 
@@ -189,7 +189,9 @@ def test_what_is_erased_while_it_is_read_is_no_tampering(log, kept, monkeypatch)
 def test_what_is_sealed_while_it_is_read_is_read_once(log, kept, world, monkeypatch):
     steps.start(world, "rehearse:tool_call")
     sealed = AuditEntry.objects.filter(leaf=None).count()
-    let_happen_while_it_is_read(lambda: origin.seal(thoroughly=False), monkeypatch)
+    let_happen_while_it_is_read(
+        lambda: transparency_log.append_and_sign(thoroughly=False), monkeypatch
+    )
 
     report = verify(kept)
 

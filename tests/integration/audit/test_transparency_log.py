@@ -10,20 +10,20 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.transparency_log import NotOurLog, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
 from inbox.rules.audit.signed_checkpoint import SigningKey
 from inbox.rules.people.access import SEED
-from inbox.transparency_log import origin
 from tests.support import steps
 from tests.support.audit.logs import verify
 from tools import audit_verifier as script
 
 
 def export(path, entries=None, **options):
-    path.write_bytes(b"".join(origin.export(entries, **options)))
+    path.write_bytes(b"".join(transparency_log.export_lines(entries, **options)))
     return path
 
 
@@ -39,7 +39,7 @@ def test_every_entry_is_sealed_once_in_the_order_of_its_chain(log):
     positions = list(AuditLeaf.objects.order_by("position").values_list("position", flat=True))
 
     assert positions == list(range(AuditEntry.objects.count()))
-    assert origin.seal() == 0
+    assert transparency_log.append_and_sign() == 0
 
 
 def test_what_is_not_sealed_yet_is_said_and_is_no_alarm(log, kept, world):
@@ -55,7 +55,7 @@ def test_an_export_is_the_same_when_it_is_made_again(log, world, tmp_path):
     size = AuditCheckpoint.objects.latest("size").size
     first = export(tmp_path / "first").read_bytes()
     steps.start(world, "rehearse:echo")
-    origin.seal()
+    transparency_log.append_and_sign()
 
     assert export(tmp_path / "second", size=size).read_bytes() == first
     assert export(tmp_path / "third").read_bytes() != first
@@ -66,7 +66,7 @@ def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_
     audit_trail.record_all(
         audit_trail.build_entry(**many) for _ in range(700)
     )  # blocks, and no power of two
-    origin.seal()
+    transparency_log.append_and_sign()
     assert AuditBlock.objects.exists()
     for run in (log[3], log[0]):
         entries = AuditEntry.objects.filter(chain=run.thread_id)
@@ -78,11 +78,14 @@ def test_a_thread_is_exported_with_its_paths_into_the_log(log, kept, world, tmp_
 
 
 def test_the_key_changes_and_the_trust_goes_with_it(log, kept, world, settings):
-    key, following = origin.signing_key(), SigningKey.new(origin.signing_key().name)
+    key, following = (
+        transparency_log.signing_key(),
+        SigningKey.new(transparency_log.signing_key().name),
+    )
     made = rotate_key(key=key, next_key=following, actor=SEED)
     settings.AUDIT_KEY = following.to_text()
     steps.start(world, "rehearse:echo")
-    assert origin.seal() > 0
+    assert transparency_log.append_and_sign() > 0
 
     assert verify(kept)["verdict"] == "intact"
     assert verify(kept)["checkpoint"]["size"] > made.size
@@ -94,15 +97,15 @@ def test_a_key_that_nothing_led_to_signs_nothing(log, settings, world):
     settings.AUDIT_KEY = SigningKey.new("signoff-other").to_text()
     steps.start(world, "rehearse:echo")
 
-    assert origin.seal() == 0
+    assert transparency_log.append_and_sign() == 0
 
 
 def test_the_key_before_signs_nothing_behind_the_one_that_names_another(log, kept, world):
-    before = origin.signing_key()
+    before = transparency_log.signing_key()
     rotate_key(key=before, next_key=SigningKey.new(before.name), actor=SEED)
     steps.start(world, "rehearse:echo")
 
-    assert origin.seal() == 0
+    assert transparency_log.append_and_sign() == 0
     with pytest.raises(NotOurLog):
         rotate_key(key=before, next_key=SigningKey.new(before.name), actor=SEED)
     assert verify(kept)["verdict"] == "intact"
@@ -114,7 +117,7 @@ def test_nothing_is_sealed_behind_a_checkpoint_that_was_changed(log, kept, world
     frontier = last.get().frontier
     last.update(frontier=frontier[:-1] + ("0" if frontier[-1] != "0" else "1"))
 
-    assert origin.seal() == 0
+    assert transparency_log.append_and_sign() == 0
 
 
 def test_a_backup_that_was_restored_is_not_sealed_over_what_is_outside(
@@ -126,14 +129,14 @@ def test_a_backup_that_was_restored_is_not_sealed_over_what_is_outside(
     AuditLeaf.objects.filter(entry__in=gone).delete()
     newest.delete()
 
-    assert origin.seal() == 0
+    assert transparency_log.append_and_sign() == 0
     assert verify(kept)["verdict"] == "tampered"
 
 
 def test_what_comes_while_it_seals_waits_for_the_next_time(log, kept, world, monkeypatch):
     from inbox.transparency_log import signer as sealing
 
-    original, calls = sealing.seal_entries, []
+    original, calls = sealing.sign_entries, []
 
     def seal_while_others_write(**options):
         calls.append(options)
@@ -141,15 +144,17 @@ def test_what_comes_while_it_seals_waits_for_the_next_time(log, kept, world, mon
         steps.start(world, "rehearse:echo")
         return made
 
-    monkeypatch.setattr(sealing, "seal_entries", seal_while_others_write)
+    monkeypatch.setattr(sealing, "sign_entries", seal_while_others_write)
     steps.start(world, "rehearse:echo")
 
-    assert origin.seal() > 0
+    assert transparency_log.append_and_sign() > 0
     assert len(calls) == 1
 
 
 def test_without_the_right_key_nothing_can_be_told(log, kept):
-    stranger = type(kept)(SigningKey.new(origin.signing_key().name).verifier, kept.checkpoints)
+    stranger = type(kept)(
+        SigningKey.new(transparency_log.signing_key().name).verifier, kept.checkpoints
+    )
 
     assert verify(stranger)["verdict"] == "unknown"
 
@@ -158,7 +163,7 @@ def test_a_checkpoint_file_that_was_cut_short_is_written_on(log, kept, world):
     whole = kept.checkpoints.read_bytes()
     kept.checkpoints.write_bytes(whole[:-20])
 
-    origin.seal()
+    transparency_log.append_and_sign()
 
     assert whole.splitlines()[-1] in kept.checkpoints.read_bytes().splitlines()
     assert verify(kept)["verdict"] == "intact"

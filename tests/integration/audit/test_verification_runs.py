@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.erasure import erase_thread
 from inbox.models import AuditBlock, AuditCheck, AuditEntry
@@ -11,7 +12,7 @@ from inbox.models.clock import database_now
 from inbox.rules.audit.audit_entry import hash_of
 from inbox.rules.audit.merkle import BLOCK
 from inbox.rules.people.access import SEED
-from inbox.transparency_log import background_verification, origin
+from inbox.transparency_log import background_verification
 from tests.support.audit.logs import let_happen_while_it_is_read
 from tests.support.steps import start
 from tests.support.web.pages import words
@@ -73,7 +74,7 @@ def test_a_german_page_says_in_german_what_is_wrong_and_where(
     entry = forge(log[1])
     many = {"action": "test.made", "actor": SEED, "now": database_now(), "team_id": world.team.pk}
     audit_trail.record_all(audit_trail.build_entry(**many) for _ in range(BLOCK))
-    origin.seal()
+    transparency_log.append_and_sign()
     AuditBlock.objects.update(root="0" * 64)
     background_verification.check_if_due()
     reads_alice.client.cookies["django_language"] = "de"
@@ -153,11 +154,11 @@ def test_of_a_large_log_only_what_is_new_is_verified_until_a_day_is_over(
     log, world, later, monkeypatch, unprotected
 ):
     monkeypatch.setattr(background_verification, "SMALL", 10)
-    monkeypatch.setattr(background_verification, "MOST_NEW", 3)
+    monkeypatch.setattr(background_verification, "MAX_NEW", 3)
     background_verification.check_if_due()
     whole = AuditCheck.objects.get().reached
     start(world, "rehearse:echo")
-    fresh = origin.seal()
+    fresh = transparency_log.append_and_sign()
     forge(log[1])
 
     reached = []
@@ -180,7 +181,7 @@ def test_what_was_found_stays_until_all_is_looked_at_again(
     entry = forge(log[1])
     background_verification.check_if_due()
     start(world, "rehearse:echo")
-    origin.seal()
+    transparency_log.append_and_sign()
 
     later(minutes=6)
     background_verification.check_if_due()

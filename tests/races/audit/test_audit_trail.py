@@ -104,9 +104,9 @@ def test_concurrent_entries_in_several_teams_do_not_deadlock(
 
     assert failures(outcomes) == []
     assert AuditEntry.objects.filter(action="view.saved").count() == 20 * 5
-    from inbox.transparency_log import origin
+    from inbox import transparency_log
 
-    origin.seal()
+    transparency_log.append_and_sign()
     assert verify(kept)["verdict"] == "intact"
     assert share_view(view_id=outcomes[0].pk, team_id=None, actor=race_bob)
 

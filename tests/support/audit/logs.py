@@ -25,21 +25,21 @@ class Kept:
 
 def keep_in(settings: Any, directory: Path) -> Kept:
     """Let the log be signed with a key of its own, and its checkpoints be written here."""
-    from inbox.transparency_log import origin
+    from inbox import transparency_log
 
     settings.AUDIT_KEY = ""
     settings.AUDIT_KEY_FILE = directory / "audit-key"
     settings.AUDIT_CHECKPOINTS = directory / "checkpoints"
-    return Kept(origin.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
+    return Kept(transparency_log.signing_key().verifier, settings.AUDIT_CHECKPOINTS)
 
 
 def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
     """Runs that were approved, denied, edited, refused, claimed; sealed in three steps."""
+    from inbox import transparency_log
     from inbox.actions.audit.erasure import erase_thread
     from inbox.actions.decisions.claims import claim_interrupt
     from inbox.rules.errors import RequestRejected
     from inbox.rules.people.access import SEED
-    from inbox.transparency_log import origin
 
     bob, runs = world.actor(world.bob), []
     for scenario in ("tool_call", "echo", "tool_call", "parallel:2", "tool_call", "echo"):
@@ -51,10 +51,10 @@ def write_log(world: Any, *, erase: bool = True) -> Sequence[Any]:
             with suppress(RequestRejected):
                 steps.deny(interrupt, bob)
         if scenario == "echo":
-            origin.seal()
+            transparency_log.append_and_sign()
     if erase:
         erase_thread(thread_id=runs[0].thread_id, reason="asked for by the customer", actor=SEED)
-    origin.seal()
+    transparency_log.append_and_sign()
     return runs
 
 

@@ -19,6 +19,7 @@ def callers(world):
 @pytest.fixture
 def things(world, bob, settings, tmp_path):
     """One of each thing of the team: an open and an answered question, a busy run, a view."""
+    from inbox import transparency_log
     from inbox.actions.agents.remote_agents import set_remote_agent
     from inbox.actions.decisions.saved_views import save_view
     from inbox.actions.people.api_keys import make_key
@@ -28,7 +29,6 @@ def things(world, bob, settings, tmp_path):
     from inbox.actions.webhooks.endpoints import add_webhook
     from inbox.rules.decisions.list_filters import InterruptFilter
     from inbox.rules.people.access import SEED, Role
-    from inbox.transparency_log import origin
     from tests.support.steps import request
 
     (closed,) = open_interrupts(start(world, "rehearse:tool_call"))
@@ -56,7 +56,7 @@ def things(world, bob, settings, tmp_path):
     )
     message = send_test(endpoint_id=hook.pk, actor=SEED)
     keep_in(settings, tmp_path)
-    origin.seal()
+    transparency_log.append_and_sign()
     # Bob's, and nobody else's to see or to end.
     session = UserSession.objects.create(
         pk=47119991, user=world.bob, ip="192.0.2.1", session_key="bobs-session"

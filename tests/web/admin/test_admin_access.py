@@ -39,18 +39,18 @@ GUESSES = (
 @pytest.fixture
 def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
+    from inbox import transparency_log
     from inbox.actions.decisions.comments import add_comment
     from inbox.actions.people.api_keys import rotate_key
     from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt
     from inbox.rules.people.access import SEED
-    from inbox.transparency_log import origin
 
     asked = Interrupt.objects.get(pk=things.interrupt_id)
     add_comment(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
-    origin.encrypt()
+    transparency_log.encrypt()
     return things
 
 

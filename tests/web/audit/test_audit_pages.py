@@ -262,9 +262,9 @@ def test_threads_and_calls_lead_to_the_history(reads_ana, edited):
 @pytest.fixture
 def sealed(edited, kept):
     """A sealed log with a call that was edited."""
-    from inbox.transparency_log import origin
+    from inbox import transparency_log
 
-    origin.seal()
+    transparency_log.append_and_sign()
     return edited
 
 
