@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inbox', '0046_team_headings'),
+        ('inbox', '0001_squashed_0046_team_headings'),
     ]
 
     operations = [

@@ -1,6 +1,5 @@
 """The lists as the selectors give them: order, pages, access, and what the databases do for it."""
 
-import json
 import re
 from datetime import timedelta
 
@@ -345,25 +344,3 @@ def explain(statement):
             return "\n".join(line for (line,) in cursor.fetchall())
         cursor.execute(f"EXPLAIN QUERY PLAN {statement}")
         return "\n".join(row[-1] for row in cursor.fetchall())
-
-
-# -- rows from before there were these columns ----------------------------------------------------
-
-
-def test_older_rows_get_what_lists_are_narrowed_by(world, asked, bob):
-    from importlib import import_module
-
-    from django.apps import apps
-
-    approve(asked[0], bob)
-    columns = ("agent_id", "tool", "shape", "search_text", "decided_by_id")
-    rows = Interrupt.objects.order_by("pk")
-    before = list(rows.values_list(*columns))
-    rows.update(tool="", shape="", search_text="", decided_by=None)
-
-    import_module("inbox.migrations.0005_fill_triage").fill(apps, None)
-
-    assert list(rows.values_list(*columns)) == before
-    assert before[0][1] == "send_email"
-    assert len({shape for _, _, shape, _, _ in before}) == 1
-    assert json.loads(asked[0].args)["to"] in before[0][3]

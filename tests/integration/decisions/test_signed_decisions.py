@@ -2,10 +2,8 @@
 
 import json
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.db import transaction
 from django.test import override_settings
 
@@ -353,35 +351,6 @@ def test_why_a_run_was_refused_is_in_the_trail(world, bob, executions):
 
     failed = AuditEntry.objects.get(action="run.failed")
     assert json.loads(failed.payload.text)["detail"]["code"] == "DECISION_NOT_VERIFIED"
-
-
-# -- the upgrade ----------------------------------------------------------------------------------
-
-
-def upgrade():
-    """What the migration does to the decisions that are there."""
-    migration = import_module("inbox.migrations.0034_sign_decisions")
-    migration.sign_decisions(apps, None)
-
-
-def test_what_was_approved_before_the_upgrade_runs_after_it(approved, executions):
-    Decision.objects.update(signature="", args_digest="")
-
-    upgrade()
-
-    assert Decision.objects.get().signature.startswith("v1:upgraded:")
-    assert (drive(approved).status, executions(approved)) == ("succeeded", 1)
-
-
-def test_a_decision_older_than_thirty_days_is_asked_again_after_upgrading(approved, bob):
-    old = Decision.objects.get().created_at - timedelta(days=31)
-    Decision.objects.update(signature="", args_digest="", created_at=old)
-
-    upgrade()
-
-    failed = drive(approved)
-    assert failed.error_code == "DECISION_NOT_VERIFIED"
-    assert len(open_interrupts(engine.retry_run(failed.pk, bob).run)) == 1
 
 
 def test_an_interrupt_of_the_first_formula_is_decided_as_before(world, bob, executions):

@@ -10,7 +10,6 @@ from django.test.utils import CaptureQueriesContext
 from inbox.actions.decisions.comments import add_comment
 from inbox.actions.webhooks.deliveries import send_test
 from inbox.actions.webhooks.endpoints import add_webhook
-from inbox.models import Run
 from inbox.queries.decisions.collaboration import comments_page
 from inbox.queries.runs.threads import runs_for, threads_for
 from inbox.queries.webhooks.endpoints import deliveries_of
@@ -65,19 +64,3 @@ def test_a_page_is_read_from_an_index_in_its_order(rows, index):
     # With one row PostgreSQL takes this index or another one, all of them in the right order.
     assert index in plan or connection.vendor == "postgresql"
     assert not re.search(r"SCAN (?!CONSTANT)|Seq Scan|Sort|TEMP B-TREE", plan)
-
-
-def test_older_runs_get_what_their_threads_say(world):
-    from importlib import import_module
-
-    from django.apps import apps
-
-    run = start(world, "rehearse:echo")
-    columns = Run.objects.filter(pk=run.pk).values_list("team", "agent")
-    before = list(columns)
-    other = type(world.team).objects.exclude(pk=world.team.pk).first()
-    Run.objects.update(team=other)
-
-    import_module("inbox.migrations.0013_fill_runs_of_teams").fill(apps, None)
-
-    assert list(columns) == before == [(world.team.pk, world.agent.pk)]
