@@ -389,7 +389,7 @@ SPECTACULAR_SETTINGS = {
     "WEBHOOKS": "inbox.api.webhooks.webhook_messages.WEBHOOKS",
     # Without drf-spectacular's own hook, which renames enumerations.
     "POSTPROCESSING_HOOKS": [
-        "inbox.api.base.openapi.add_shapes_of_webhooks",
+        "inbox.api.base.openapi.add_webhook_components",
         "inbox.api.base.openapi.add_examples",
     ],
     # The models of PATCH declare what may be left out.

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from agents.adapters.remote.probe_report import ProbeResult
 from inbox import engine
 from inbox.actions.agents.remote_agents import set_remote_agent
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
     BLANK_AS_NULL,
     HTTP_URL,
@@ -26,7 +26,7 @@ from inbox.api.base.field_types import (
     example,
 )
 from inbox.api.base.openapi_descriptions import IF_MATCH, operation, page_parameters
-from inbox.api.base.pagination import SLUG, Window
+from inbox.api.base.pagination import SLUG, Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
@@ -147,7 +147,7 @@ class InputSchema(Schema):
     """Of the `input` in `forwarded_props`; null if the agent takes a message only."""
 
 
-class Agents(Caller):
+class Agents(ApiView):
     @operation(
         "listAgents",
         "List the agents",
@@ -157,15 +157,15 @@ class Agents(Caller):
         parameters=page_parameters(SLUG),
     )
     def get(self, request: Request) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
-        rows = agents.agents_page(actor, limit=window.one_more, after=window.after_name)
-        return window.page(
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+        rows = agents.agents_page(actor, limit=pagination.one_more, after=pagination.after_name)
+        return pagination.page(
             rows, lambda row: _represent(row, agents.location_of(actor, row)), lambda row: row.slug
         )
 
 
-class AgentDetail(Caller):
-    takes_if_match = True
+class AgentDetail(ApiView):
+    supports_if_match = True
 
     @operation(
         "getAgent",
@@ -202,14 +202,14 @@ class AgentDetail(Caller):
             description=body.description,
             headers=body.headers,
             actor=actor,
-            check_seen=self.as_seen(request),
+            check_seen=self.check_if_match(request),
         )
         agent = agents.agent_for(actor, placed.agent.slug)
         answer = _represent(agent, agents.location_of(actor, agent))
         return Response(answer, status=201 if placed.is_new else 200)
 
 
-class AgentCapabilities(Caller):
+class AgentCapabilities(ApiView):
     @operation(
         "getAgentCapabilities",
         "Read the capabilities of an agent",
@@ -223,7 +223,7 @@ class AgentCapabilities(Caller):
         return Response({"capabilities": engine.capabilities_of(agent.implementation)})
 
 
-class AgentInputSchema(Caller):
+class AgentInputSchema(ApiView):
     @operation(
         "getAgentInputSchema",
         "Read the schema of the input of an agent",
@@ -237,7 +237,7 @@ class AgentInputSchema(Caller):
         return Response({"input_schema": engine.input_schema_of(agent.implementation)})
 
 
-class AgentTest(Caller):
+class AgentTest(ApiView):
     @operation(
         "testRemoteAgent",
         "Test the connection to a remote agent",
@@ -252,9 +252,9 @@ class AgentTest(Caller):
 
 
 def _represent(
-    row: Any, place: agents.AgentLocation, shape: type[Agent] = Agent, **values: Any
+    row: Any, place: agents.AgentLocation, model: type[Agent] = Agent, **values: Any
 ) -> dict[str, Any]:
-    return shape.represent(
+    return model.represent(
         row,
         url=f"/agui/{row.slug}/",
         kind="remote" if place.is_remote else "local",
@@ -273,8 +273,8 @@ def _represent_place(place: agents.AgentLocation) -> dict[str, Any]:
 
 
 def _represent_test(
-    report: Mapping[str, Any], shape: type[ConnectionTest] = ConnectionTest, **values: Any
+    report: Mapping[str, Any], model: type[ConnectionTest] = ConnectionTest, **values: Any
 ) -> dict[str, Any]:
-    return shape.represent(
+    return model.represent(
         SimpleNamespace(**report), message=connection_test_message(report), **values
     )

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox import transparency_log
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
     UNSET,
     Day,
@@ -28,7 +28,7 @@ from inbox.api.base.openapi_descriptions import (
     page_parameters,
     query,
 )
-from inbox.api.base.pagination import NUMBER_CURSOR, Window, page_response, refuse_ignored
+from inbox.api.base.pagination import NUMBER_CURSOR, Pagination, page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
@@ -111,7 +111,7 @@ class ExportInput(Schema):
     q: Annotated[str, Text(MAX_SEARCH_CHARACTERS)] = ""
 
 
-class ThreadAudit(Caller):
+class ThreadAudit(ApiView):
     @operation(
         "listAuditEntries",
         "List the audit entries of a thread",
@@ -123,15 +123,15 @@ class ThreadAudit(Caller):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         rows = thread_children.audit_entries_page(
-            thread, limit=window.one_more, after=window.after_number
+            thread, limit=pagination.one_more, after=pagination.after_number
         )
         bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(rows)
-        return window.page(rows, lambda row: _represent(row, bodies), lambda row: row.seq)
+        return pagination.page(rows, lambda row: _represent(row, bodies), lambda row: row.seq)
 
 
-class AuditTrail(Caller):
+class AuditTrail(ApiView):
     @operation(
         "searchAudit",
         "Search the audit trail, the latest entries first",
@@ -143,18 +143,18 @@ class AuditTrail(Caller):
         description=f"Only administrators see entries about the team itself. {PAGES}",
     )
     def get(self, request: Request) -> Response:
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         page = entries_for(
             self.actor(request),
             _filter(request.query_params.dict()),
-            limit=window.limit,
-            after=window.after_number or None,
+            limit=pagination.limit,
+            after=pagination.after_number or None,
         )
         bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(page.rows)
         return page_response(page, lambda row: _represent(row, bodies, TrailEntry))
 
 
-class AuditExport(Caller):
+class AuditExport(ApiView):
     @operation(
         "exportAudit",
         "Export the trail of a team or of a thread",
@@ -203,14 +203,14 @@ class AuditExport(Caller):
 
 def _filter(query: dict[str, str]) -> EntryFilter:
     entry_filter, ignored = EntryFilter.from_query(query)
-    refuse_ignored(ignored)
+    reject_parameters(ignored)
     return entry_filter
 
 
 def _represent(
     entry: Any,
     bodies: Mapping[UUID, Sequence[str]] | None,
-    shape: type[AuditEntry] = AuditEntry,
+    model: type[AuditEntry] = AuditEntry,
 ) -> dict[str, Any]:
     """Return an entry, masked if there are `bodies`; erased names and texts are null."""
     is_kept = hasattr(entry, "payload")
@@ -219,7 +219,7 @@ def _represent(
     if bodies is not None:
         detail = masked_detail(detail, *about_entry(entry, bodies))
     actor = {"kind": entry.actor_kind, "id": entry.actor_id, "name": told["actor"]}
-    return shape.represent(
+    return model.represent(
         entry,
         actor=actor if is_kept else {**actor, "name": None},
         detail=detail if is_kept else None,

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.api.audit.audit_entries import FILTERS, NAME, PAGES
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import BLANK_AS_NULL, AgentName, Id, TextOrNull, example
 from inbox.api.base.openapi_descriptions import operation, query
-from inbox.api.base.pagination import Window, page_response, refuse_ignored
+from inbox.api.base.pagination import Pagination, page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, represent_decision
 from inbox.api.runs.runs import ThreadName
@@ -60,7 +60,7 @@ class TrailCall(ToolCall):
     """The id of the person or key that decided, or the name of a part of Signoff."""
 
 
-class ThreadToolCalls(Caller):
+class ThreadToolCalls(ApiView):
     @operation(
         "listToolCalls",
         "List the tool calls of a thread, with their decisions and results",
@@ -71,13 +71,15 @@ class ThreadToolCalls(Caller):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        window = Window.of(request.query_params)
-        rows = thread_children.tool_calls_page(thread, limit=window.one_more, after=window.after_id)
+        pagination = Pagination.of(request.query_params)
+        rows = thread_children.tool_calls_page(
+            thread, limit=pagination.one_more, after=pagination.after_id
+        )
         may_see_secrets = self.may_see_secrets(request)
-        return window.page(rows, lambda row: _represent(row, may_see_secrets=may_see_secrets))
+        return pagination.page(rows, lambda row: _represent(row, may_see_secrets=may_see_secrets))
 
 
-class ToolCalls(Caller):
+class ToolCalls(ApiView):
     @operation(
         "searchToolCalls",
         "Search the tool calls, the latest first",
@@ -92,20 +94,20 @@ class ToolCalls(Caller):
         description=PAGES,
     )
     def get(self, request: Request) -> Response:
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         call_filter, ignored = CallFilter.from_query(request.query_params.dict())
-        refuse_ignored(ignored)
+        reject_parameters(ignored)
         page = tool_calls_for(
-            self.actor(request), call_filter, limit=window.limit, after=window.after_id
+            self.actor(request), call_filter, limit=pagination.limit, after=pagination.after_id
         )
         may_see_secrets = self.may_see_secrets(request)
         return page_response(
-            page, lambda row: _represent(row, may_see_secrets=may_see_secrets, shape=TrailCall)
+            page, lambda row: _represent(row, may_see_secrets=may_see_secrets, model=TrailCall)
         )
 
 
 def _represent(
-    call: Any, *, may_see_secrets: bool, shape: type[ToolCall] = ToolCall
+    call: Any, *, may_see_secrets: bool, model: type[ToolCall] = ToolCall
 ) -> dict[str, Any]:
     """
     Return a call with its arguments as proposed, approved and executed, each null if it was not.
@@ -123,7 +125,7 @@ def _represent(
         for text in (call.args, call.approved_args)
     )
     is_result_masked = call.result is not None and not may_see_secrets
-    return shape.represent(
+    return model.represent(
         call,
         proposed_args=proposed,
         approved_args=approved if is_approved else None,

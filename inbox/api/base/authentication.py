@@ -1,4 +1,4 @@
-"""Who is calling: a bearer key, or the person signed in."""
+"""Authentication: an API key as a bearer token, or the session of a person."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.errors import Forbidden, Unauthenticated
 from inbox.rules.people.access import Actor
 
-_WHAT_TO_DO = "Send `Authorization: Bearer <API key>`, or sign in."
+_HELP = "Send `Authorization: Bearer <API key>`, or sign in."
 
 
 class ApiCaller:
-    """What REST framework calls the user: an actor that is always authenticated."""
+    """The user of REST framework: an actor that is always authenticated."""
 
     is_authenticated = True
 
@@ -29,8 +29,6 @@ class ApiCaller:
 
 
 class ActorAuthentication(BaseAuthentication):
-    """Turns a request's credentials into an actor."""
-
     def authenticate(self, request: Request) -> tuple[ApiCaller, None] | None:
         return ApiCaller(actor_of_request(request._request)), None  # noqa: SLF001
 
@@ -40,9 +38,9 @@ class ActorAuthentication(BaseAuthentication):
 
 def actor_of_request(request: HttpRequest) -> Actor:
     """
-    The actor behind a request's key or session, whose call is counted.
+    Return the actor of a request's key or session, and count the call.
 
-    A session is only taken with its CSRF token, because the browser sends its cookie by itself.
+    A session needs its CSRF token for changes, because browsers send the cookie anyway.
 
     Raises:
         Unauthenticated, Forbidden, RateLimited.
@@ -64,7 +62,7 @@ def _actor_of(request: HttpRequest) -> Actor:
         _SESSIONS.process_request(request)
     user: Any = get_user(request)
     if not user.is_authenticated:
-        raise Unauthenticated(_WHAT_TO_DO)
+        raise Unauthenticated(_HELP)
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         _require_csrf_token(request)
     return actor_of_user(user, request.session)
@@ -75,7 +73,7 @@ def actor_of_header(header: str) -> Actor:
     scheme, _, token = header.partition(" ")
     actor = actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
     if actor is None:
-        raise Unauthenticated(f"This API key is not valid. {_WHAT_TO_DO}")
+        raise Unauthenticated(f"This API key is not valid. {_HELP}")
     return actor
 
 

@@ -1,4 +1,4 @@
-"""What every address of the REST API does alike: who calls, versions, and chosen fields."""
+"""The base class of REST views: the caller, ETags, idempotency keys and `fields`."""
 
 from collections.abc import Callable, Mapping
 from hashlib import md5
@@ -16,20 +16,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from inbox.actions.idempotency import IdempotencyKey
-from inbox.api.base.pagination import chosen
+from inbox.api.base.pagination import select_fields
 from inbox.rules.errors import InvalidInput, NotFound, PreconditionFailed
 from inbox.rules.people.access import Actor, may_see_secrets
 
 
-class Caller(APIView):
+class ApiView(APIView):
     """
     A view whose caller is an actor.
 
-    Every GET has an ETag, answers 304 to its If-None-Match, and takes `fields`. An If-Match with a
-    change is refused, unless the view `takes_if_match` and hands `as_seen` to its action.
+    Every GET has an ETag, responds 304 to its If-None-Match, and accepts `fields`. A change with
+    If-Match is rejected unless the view `supports_if_match` and passes `check_if_match` to its
+    action.
     """
 
-    takes_if_match = False
+    supports_if_match = False
 
     def actor(self, request: Request) -> Actor:
         actor: Actor = request.user.actor  # type: ignore[union-attr]
@@ -45,8 +46,8 @@ class Caller(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         is_change = request.method in ("PUT", "PATCH", "DELETE")
-        if is_change and "If-Match" in request.headers and not self.takes_if_match:
-            raise PreconditionFailed("There is no version here that could match.")
+        if is_change and "If-Match" in request.headers and not self.supports_if_match:
+            raise PreconditionFailed("This address does not support If-Match.")
 
     def idempotency(self, request: Request) -> IdempotencyKey:
         """Return the request's idempotency key; raises InvalidInput."""
@@ -54,58 +55,61 @@ class Caller(APIView):
             key=idempotency_key(request), request={"path": request.path, "body": request.data}
         )
 
-    def as_seen(self, request: Request) -> Callable[[], None]:
+    def check_if_match(self, request: Request) -> Callable[[], None]:
         """
-        What an action calls under its lock: it raises unless GET still answers what If-Match names.
+        Return a check for the action to call under its lock.
 
-        Outside of the lock somebody else could change it between the comparison and the change.
+        It raises PreconditionFailed unless the ETag of GET is in If-Match. Outside of the lock,
+        another request could change the resource between the comparison and the change.
         """
-        wanted = {_strong(one) for one in parse_etags(request.headers.get("If-Match", ""))}
+        etags = {_strong(etag) for etag in parse_etags(request.headers.get("If-Match", ""))}
 
         def check() -> None:
-            if wanted and not (wanted & {"*", self._etag(request)}):
-                raise PreconditionFailed("Somebody has changed this meanwhile: read it again.")
+            if etags and not (etags & {"*", self._etag(request)}):
+                raise PreconditionFailed("This was changed in the meantime: read it again.")
 
         return check
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        wanted = request.query_params.get("fields")
-        if wanted is not None and request.method == "GET" and response.status_code == 200:
+        names = request.query_params.get("fields")
+        if names is not None and request.method == "GET" and response.status_code == 200:
             known = getattr(self, "get").known_fields  # noqa: B009  # every operation is described
             try:
-                response.data = chosen(response.data, wanted, known)
+                response.data = select_fields(response.data, names, known)
             except InvalidInput as refusal:
                 response = self.handle_exception(refusal)
         patch_cache_control(response, private=True, no_cache=True)
         return super().finalize_response(request, response, *args, **kwargs)
 
     def _etag(self, request: Request) -> str:
-        """That of GET without parameters, as Django's middleware makes it."""
+        """Return the ETag of GET without parameters, as Django's middleware makes it."""
         reader: Any = self
         try:
-            shown: Response = reader.get(request, **self.kwargs)
+            response: Response = reader.get(request, **self.kwargs)
         except NotFound as error:
-            raise PreconditionFailed("There is nothing here that could match.") from error
-        body = JSONRenderer().render(shown.data)
+            raise PreconditionFailed(
+                "There is nothing at this address, so If-Match cannot hold."
+            ) from error
+        body = JSONRenderer().render(response.data)
         return f'"{md5(body, usedforsecurity=False).hexdigest()}"'
 
 
 def idempotency_key(request: Request) -> str:
-    """The client's name for a request, "" if it has none. Raises InvalidInput."""
+    """Return the Idempotency-Key of a request, or "". Raises InvalidInput."""
     key: str = request.headers.get("Idempotency-Key", "")
     if len(key) > 150:
         raise InvalidInput("An Idempotency-Key has up to 150 characters.")
     return key
 
 
-def made(answer: Mapping[str, Any], *, replayed: bool, status: int = 201) -> Response:
-    """The answer about something new, or made before by the same request."""
+def created_response(answer: Mapping[str, Any], *, replayed: bool, status: int = 201) -> Response:
+    """Return the response for a new resource, or for one that the same request made before."""
     headers = {"Idempotent-Replayed": "true"} if replayed else {}
     return Response(answer, status=status, headers=headers)
 
 
-def unchanged(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
-    """The answer of a GET that is no view of REST framework: with its ETag, or 304."""
+def conditional_response(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
+    """Return the response of a GET outside of REST framework with its ETag, or a 304."""
     patch_cache_control(response, private=True, no_cache=True)
     return _CONDITIONAL.process_response(request, response)
 
@@ -114,5 +118,5 @@ _CONDITIONAL = ConditionalGetMiddleware(lambda _request: HttpResponse())
 
 
 def _strong(etag: str) -> str:
-    # Compression makes a tag a weak one; what was compressed is the same.
+    # Compression makes ETags weak; the content is the same.
     return etag.removeprefix("W/")

@@ -1,4 +1,4 @@
-"""A database that is away is no bug of the request: 503, and when to come back."""
+"""503 with Retry-After while the database is unavailable."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ RETRY_AFTER_SECONDS = 2
 
 
 class UnavailableMiddleware:
-    """Answers 503 where a view could not reach the database."""
+    """Responds 503 where a view could not reach the database."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
@@ -37,7 +37,7 @@ def unavailable(error: Exception) -> JsonResponse:
         log.warning("database busy", error=str(error)[:200])
         detail = "The site is busy; nothing was changed. Try again in a moment."
     else:
-        log.warning("database away", error=str(error)[:200])
+        log.warning("database unavailable", error=str(error)[:200])
         detail = "The database cannot be reached; nothing was changed. Try again in a moment."
     return JsonResponse(
         problem(503, "UNAVAILABLE", detail),

@@ -1,4 +1,4 @@
-"""The one place where errors become HTTP."""
+"""Errors as HTTP responses: problem details (RFC 9457)."""
 
 from typing import Annotated, Any
 
@@ -62,21 +62,20 @@ def http_status(refusal: errors.RequestRejected) -> int:
 
 
 def status_of(kind: type[errors.RequestRejected]) -> int:
-    """The status of the nearest class that has one."""
-    return next(_STATUS[one] for one in kind.__mro__ if one in _STATUS)
+    """Return the status of the nearest class that has one."""
+    return next(_STATUS[base] for base in kind.__mro__ if base in _STATUS)
 
 
 def body_of(refusal: errors.RequestRejected) -> dict[str, Any]:
-    """The problem that a refusal is."""
+    """Return the problem of an error."""
     return problem(http_status(refusal), refusal.code, refusal.message, **refusal.detail)
 
 
 def problem(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
     """
-    What every error answer holds (RFC 9457): a sentence for people, and for machines its `code`.
+    Return the body of an error response: `detail` for people and `code` for programs.
 
-    `more` are further members; what is wrong with single fields is in `problems`, and under which
-    name the log has the request in `request_id`.
+    `more` are further members, such as `problems` by field.
     """
     words = code.replace("_", " ")
     if request_id := current_request_id():
@@ -106,9 +105,9 @@ def _headers_of(refusal: errors.RequestRejected) -> dict[str, str]:
 
 
 def to_response(error: Exception, context: dict[str, Any]) -> Response | None:
-    """REST framework's exception handler."""
+    """Handle an exception of a REST view, as REST framework's EXCEPTION_HANDLER."""
     if isinstance(error, RequestDataTooBig):
-        error = errors.TooLarge("A request may have 2 MiB.")
+        error = errors.TooLarge("A request body has up to 2 MiB.")
     if isinstance(error, errors.RequestRejected):
         return Response(
             body_of(error),
@@ -128,7 +127,7 @@ def _problem_of(error: exceptions.APIException) -> dict[str, Any]:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """An address that is not there: a problem where programs call, else the page that says so."""
+    """Respond to an unknown address with a problem to programs, and with a page to people."""
     if request.path.startswith(("/api/", "/agui/")):
         return json_response(errors.NotFound("There is nothing at this address."))
     return page_not_found(request, exception)

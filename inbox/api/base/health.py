@@ -1,4 +1,4 @@
-"""Whether this process can do its work."""
+"""The health check of a process."""
 
 from django.db import connection
 from django.http import HttpRequest, JsonResponse

@@ -44,7 +44,7 @@ class OpenApiDocument(Schema):
 
 _generating = Lock()
 
-#: Views that are functions, and take something else than GET.
+#: The methods of views that are functions; the others accept GET.
 _METHODS = {agui.run: "POST", agui.connect: "POST"}
 
 
@@ -59,8 +59,8 @@ _METHODS = {agui.run: "POST", agui.connect: "POST"}
 )
 @require_safe
 def api_schema(request: HttpRequest) -> HttpResponse:
-    wanted = request.get_preferred_type(list(_KINDS)) or _JSON
-    response = HttpResponse(_text(_KINDS[wanted]), content_type=wanted)
+    content_type = request.get_preferred_type(list(_KINDS)) or _JSON
+    response = HttpResponse(_text(_KINDS[content_type]), content_type=content_type)
     patch_vary_headers(response, ["Accept"])
     return response
 
@@ -73,7 +73,7 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 
 @cache
 def _text(kind: str) -> bytes:
-    """The schema is the same for everybody, as long as the process runs."""
+    """Return the document; it is the same for every caller until the process ends."""
     if kind == _JSON:
         return json.dumps(describe_api(), separators=(",", ":")).encode()
     text: bytes = OpenApiYamlRenderer().render(describe_api())
@@ -81,8 +81,8 @@ def _text(kind: str) -> bytes:
 
 
 def describe_api() -> dict[str, Any]:
-    """Describe every operation; takes a good part of a second, once in each process."""
-    with _generating:  # drf-spectacular and Pydantic fail if two threads do it at once
+    """Return the document, which takes most of a second, once per process."""
+    with _generating:  # drf-spectacular and pydantic are not thread-safe here
         return _description()
 
 
@@ -93,9 +93,9 @@ def _description() -> dict[str, Any]:
 
 
 def add_functions(endpoints: list[Any]) -> list[Any]:
-    """Add the views that are no classes of REST framework (a hook of drf-spectacular)."""
+    """Add the views that are functions (a hook of drf-spectacular)."""
     functions: list[tuple[str, Any]] = [
-        (str(one.pattern), getattr(one.callback, "view", None)) for one in streaming_urlpatterns
+        (str(url.pattern), getattr(url.callback, "view", None)) for url in streaming_urlpatterns
     ]
     paths = EndpointEnumerator(patterns=[])
     for route, function in (*functions, ("api/schema/", api_schema)):
@@ -107,8 +107,8 @@ def add_functions(endpoints: list[Any]) -> list[Any]:
     return endpoints
 
 
-def add_shapes_of_webhooks(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """Collect the components once more: drf-spectacular looks at webhooks after it has done so."""
+def add_webhook_components(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
+    """Collect the components again: drf-spectacular collects them before it reads webhooks."""
     appended = spectacular_settings.APPEND_COMPONENTS
     return {**result, "components": generator.registry.build(appended)}
 
@@ -173,8 +173,8 @@ class Models(OpenApiSerializerExtension):
             by_alias=not _is_ours(self.target),
         )
         parts = schema.pop("$defs", {})
-        for where, tag in _tagged([schema, parts]):
-            part = parts[where.rpartition("/")[2].removeprefix(self._prefix)]
+        for ref, tag in _tagged([schema, parts]):
+            part = parts[ref.rpartition("/")[2].removeprefix(self._prefix)]
             part["required"] = sorted({*part.get("required", ()), tag})
         for name, part in parts.items():
             part.pop("title", None)
@@ -196,13 +196,13 @@ class Models(OpenApiSerializerExtension):
 
 def _tagged(schema: Any) -> Iterator[tuple[str, str]]:
     """
-    Which shapes are told apart by which member, wherever in a schema.
+    Yield the models of discriminated unions, with the member that discriminates them.
 
-    Pydantic does not read one without it, and yet says that it has a default.
+    Pydantic requires the member when it reads one, although its schema has a default.
     """
     if isinstance(schema, dict) and "discriminator" in schema:
-        told = schema["discriminator"]
-        yield from ((where, told["propertyName"]) for where in told["mapping"].values())
+        member = schema["discriminator"]
+        yield from ((ref, member["propertyName"]) for ref in member["mapping"].values())
     if isinstance(schema, dict | list):
         for part in schema.values() if isinstance(schema, dict) else schema:
             yield from _tagged(part)

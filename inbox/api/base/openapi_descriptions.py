@@ -20,7 +20,7 @@ ErrorCode = tuple[int, str, str]
 _JSON = "application/json"
 _CALLER_ERRORS = (errors.Unauthenticated, errors.Forbidden, errors.RateLimited)
 _BODY_ERRORS = (errors.InvalidInput, errors.TooLarge, errors.UnsupportedMedia)
-#: `base_view.Caller` rejects wrong `fields` and cursors, and versions that are outdated.
+#: `base_view.ApiView` rejects wrong `fields` and cursors, and versions that are outdated.
 _METHOD_ERRORS: Mapping[str, tuple[type[errors.RequestRejected], ...]] = {
     "get": (errors.InvalidInput,),
     **dict.fromkeys(("put", "patch", "delete"), (errors.PreconditionFailed,)),
@@ -71,10 +71,10 @@ def header(name: str, description: str, schema: Mapping[str, Any]) -> OpenApiPar
 def page_parameters(
     after: Mapping[str, Any],
     description: str = "The `next_after` of the previous page.",
-    most: int = 200,
+    maximum: int = 200,
 ) -> list[OpenApiParameter]:
     """Return the parameters of a list; `after` is the JSON Schema of its cursor."""
-    limit = {"type": "integer", "minimum": 1, "maximum": most}
+    limit = {"type": "integer", "minimum": 1, "maximum": maximum}
     return [query("limit", "The size of a page.", limit), query("after", description, after)]
 
 

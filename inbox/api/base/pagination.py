@@ -1,4 +1,4 @@
-"""Lists a page at a time, and the fields that are asked for."""
+"""Pages of lists, and the selection of fields."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from inbox.rules.decisions.list_filters import MAX_SEARCH_CHARACTERS, MAX_WORDS
 from inbox.rules.errors import InvalidInput, InvalidValue
 
 PAGE = 50
-LONGEST_PAGE = 200
-#: The JSON Schema of a name in an address, and of a cursor that is one.
+MAX_PAGE_SIZE = 200
+#: The JSON Schema of a name in an address, and of such cursors.
 SLUG = {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$", "maxLength": 50}
-#: The JSON Schema of a cursor that is a number: what Window.after_number takes.
+#: The JSON Schema of a cursor that is a number: for Pagination.after_number.
 NUMBER_CURSOR = {"type": "integer", "minimum": 0, "maximum": 10**15 - 1}
 
 
 @dataclass(frozen=True)
-class Window:
-    """The part of a list that was asked for."""
+class Pagination:
+    """The requested part of a list."""
 
     limit: int
-    after: str  #: as the page before gave it, "" for the first page
+    after: str  #: the `next_after` of the previous page, "" for the first page
 
     @classmethod
     def of(
-        cls, query: Mapping[str, str], *, limit: int = PAGE, most: int = LONGEST_PAGE
-    ) -> "Window":
+        cls, query: Mapping[str, str], *, limit: int = PAGE, maximum: int = MAX_PAGE_SIZE
+    ) -> "Pagination":
         """Raises InvalidInput."""
         text = query.get("limit", str(limit))
         is_number = text.isascii() and text.isdecimal() and len(text) < 6
-        if not (is_number and 1 <= int(text) <= most):
-            raise InvalidInput(f"`limit` is a whole number from 1 to {most}.")
+        if not (is_number and 1 <= int(text) <= maximum):
+            raise InvalidInput(f"`limit` is a whole number from 1 to {maximum}.")
         return cls(int(text), query.get("after", ""))
 
     @property
@@ -62,63 +62,62 @@ class Window:
 
     @property
     def one_more(self) -> int:
-        """How many rows to read: the last one only says that there is another page."""
+        """Return the number of rows to read; the last one only tells that there is another page."""
         return self.limit + 1
 
     def page(
         self,
         rows: Sequence[Any],
-        shape: Callable[[Any], Any],
+        represent: Callable[[Any], Any],
         cursor: Callable[[Any], Any] = lambda row: row.pk,
     ) -> Response:
-        """The answer that holds `one_more` rows but the last one, and where it goes on."""
-        shown = rows[: self.limit]
-        more = len(rows) > self.limit
-        following = str(cursor(shown[-1])) if more else None
-        return Response({"results": list(map(shape, shown)), "next_after": following})
+        """Return the response with up to `limit` of the `one_more` rows, and the next cursor."""
+        results = rows[: self.limit]
+        next_after = str(cursor(results[-1])) if len(rows) > self.limit else None
+        return Response({"results": list(map(represent, results)), "next_after": next_after})
 
 
-def page_response(page: Any, shape: Callable[[Any], Any]) -> Response:
+def page_response(page: Any, represent: Callable[[Any], Any]) -> Response:
     """Return the page of a query that finds its own cursor."""
     next_after = str(page.after) if page.after is not None else None
-    return Response({"results": list(map(shape, page.rows)), "next_after": next_after})
+    return Response({"results": list(map(represent, page.rows)), "next_after": next_after})
 
 
 def _no_cursor() -> InvalidInput:
-    return InvalidInput("`after` is the `next_after` of the page before, as it was.")
+    return InvalidInput("`after` is the `next_after` of the previous page, unchanged.")
 
 
-def chosen(data: Mapping[str, Any], wanted: str, known: Collection[str]) -> dict[str, Any]:
-    """What `fields=a,b` leaves of an answer, or of each result of a list. Raises InvalidInput."""
-    names = names_of(wanted, known)
+def select_fields(data: Mapping[str, Any], fields: str, known: Collection[str]) -> dict[str, Any]:
+    """Return a response, or each result of a list, with `a,b` only. Raises InvalidInput."""
+    names = field_names(fields, known)
     if not isinstance(data.get("results"), list):
         return {name: data[name] for name in data if name in names}
     results = [{name: row[name] for name in row if name in names} for row in data["results"]]
     return {**data, "results": results}
 
 
-def names_of(wanted: str, known: Collection[str]) -> Sequence[str]:
-    """The names in `a,b`. Raises InvalidInput, which says which ones are known."""
-    names = wanted.split(",")
+def field_names(fields: str, known: Collection[str]) -> Sequence[str]:
+    """Return the names in `a,b`. Raises InvalidInput, which lists the known ones."""
+    names = fields.split(",")
     if not set(names) <= set(known):
         raise InvalidInput(
-            f"`fields` are names with commas between; there are {', '.join(known)}.",
+            f"`fields` are names with commas between, of: {', '.join(known)}.",
             known=list(known),
         )
     return names
 
 
-def refuse_ignored(names: Sequence[str]) -> None:
+def reject_parameters(names: Sequence[str]) -> None:
     """
-    Refuse the parameters that a page would ignore, and say so, where nobody would notice.
+    Reject parameters that pages ignore, because programs would not notice.
 
     Raises:
-        InvalidValue: it is the number of words, which no schema can tell.
-        InvalidInput.
+        InvalidValue: a search has too many words.
+        InvalidInput: any other parameter.
     """
     if set(names) == {"q"}:
         raise InvalidValue(
             f"A search has up to {MAX_WORDS} words, of {MAX_SEARCH_CHARACTERS} characters."
         )
     if names:
-        raise InvalidInput(f"These parameters make no sense: {', '.join(names)}.")
+        raise InvalidInput(f"Unknown or invalid parameters: {', '.join(names)}.")

@@ -1,4 +1,4 @@
-"""Request bodies through the strict JSON gateway."""
+"""Parsing of request bodies as strict JSON."""
 
 from typing import IO, Any
 
@@ -26,7 +26,7 @@ class StrictJSONParser(JSONParser):
 
 def json_body(request: HttpRequest) -> Any:
     """
-    The JSON of a request outside of REST framework.
+    Return the JSON of a request outside of REST framework.
 
     Raises:
         InvalidInput, TooLarge, UnsupportedMedia.
@@ -49,4 +49,4 @@ def read_json(body: bytes | str) -> Any:
         raise InvalidInput(str(error)) from error
 
 
-_TOO_LARGE = "A request may have 2 MiB."
+_TOO_LARGE = "A request body has up to 2 MiB."

@@ -1,4 +1,4 @@
-"""The limit of calls in every answer to a caller (draft-ietf-httpapi-ratelimit-headers)."""
+"""RateLimit headers of responses (draft-ietf-httpapi-ratelimit-headers)."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from inbox.platform import rate_limits
 
 class RateHeaders:
     """
-    Counts each request and each socket as one call, and ends it.
+    Counts each request and each WebSocket as one call.
 
-    An answer names the policy that its request was counted under, and what is left of it.
+    Responses name the policy that counted the request, and the remaining calls.
     """
 
     def __init__(self, application: Application) -> None:
@@ -20,19 +20,19 @@ class RateHeaders:
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         call = rate_limits.begin_request()
 
-        async def send_told(message: Any) -> None:
+        async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start" and call.status:
-                headers = [*message.get("headers", ()), *_told(call.status)]
+                headers = [*message.get("headers", ()), *_headers(call.status)]
                 message = {**message, "headers": headers}
             await send(message)
 
         try:
-            await self._application(scope, receive, send_told)
+            await self._application(scope, receive, send_with_headers)
         finally:
             call.end()
 
 
-def _told(standing: rate_limits.RateLimitStatus) -> list[tuple[bytes, bytes]]:
-    policy = f'"{standing.policy}";q={standing.quota};w={standing.window_seconds}'
-    left = f'"{standing.policy}";r={standing.left};t={standing.next_seconds}'
+def _headers(status: rate_limits.RateLimitStatus) -> list[tuple[bytes, bytes]]:
+    policy = f'"{status.policy}";q={status.quota};w={status.window_seconds}'
+    left = f'"{status.policy}";r={status.left};t={status.next_seconds}'
     return [(b"ratelimit-policy", policy.encode()), (b"ratelimit", left.encode())]

@@ -1,4 +1,4 @@
-"""The name of each request, in its answer, in the log, and for whoever writes it down."""
+"""Request ids in responses and in the log."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -17,10 +17,10 @@ HEADER = b"x-request-id"
 
 class RequestIds:
     """
-    Gives each request and each WebSocket a name, the client's own where it may be one.
+    Gives each request and each WebSocket an id: the client's X-Request-ID if it is valid.
 
-    Servers run each connection in a task of its own, so that a name is never anybody else's. A
-    handshake is answered without it: Daphne sends no headers of ours there.
+    Servers run each connection in its own task, so ids do not mix. The response to a WebSocket
+    handshake has no id, because Daphne sends none of our headers there.
     """
 
     def __init__(self, application: Application) -> None:
@@ -30,20 +30,20 @@ class RequestIds:
         if scope["type"] not in ("http", "websocket"):
             await self._application(scope, receive, send)
             return
-        name = _given(scope) or str(uuid7())
-        begin_request(name)
-        structlog.contextvars.bind_contextvars(request_id=name)
+        request_id = _client_id(scope) or str(uuid7())
+        begin_request(request_id)
+        structlog.contextvars.bind_contextvars(request_id=request_id)
 
-        async def send_named(message: Any) -> None:
+        async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message.get("headers", ()), (HEADER, name.encode())]
+                headers = [*message.get("headers", ()), (HEADER, request_id.encode())]
                 message = {**message, "headers": headers}
             await send(message)
 
-        await self._application(scope, receive, send_named)
+        await self._application(scope, receive, send_with_id)
 
 
-def _given(scope: Any) -> str:
-    found = next((value for name, value in scope["headers"] if name.lower() == HEADER), b"")
-    text: str = found.decode("latin-1")
+def _client_id(scope: Any) -> str:
+    header = next((value for name, value in scope["headers"] if name.lower() == HEADER), b"")
+    text: str = header.decode("latin-1")
     return text if is_request_id(text) else ""

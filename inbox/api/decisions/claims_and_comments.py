@@ -9,10 +9,10 @@ from rest_framework.response import Response
 
 from inbox.actions.decisions.claims import claim_interrupt, release_claim
 from inbox.actions.decisions.comments import add_comment
-from inbox.api.base.base_view import Caller, made
+from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Window
+from inbox.api.base.pagination import Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.decisions import collaboration, interrupts
 from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
@@ -51,7 +51,7 @@ class Comment(CommentInput):
     at: datetime = source("created_at")
 
 
-class InterruptClaim(Caller):
+class InterruptClaim(ApiView):
     @operation(
         "claimInterrupt",
         "Claim an interrupt for ten minutes, or renew the claim",
@@ -83,7 +83,7 @@ class InterruptClaim(Caller):
         return Response(status=204)
 
 
-class InterruptComments(Caller):
+class InterruptComments(ApiView):
     @operation(
         "listComments",
         "List the comments of reviewers about an interrupt",
@@ -94,9 +94,11 @@ class InterruptComments(Caller):
     )
     def get(self, request: Request, interrupt_id: UUID) -> Response:
         row = interrupts.interrupt_for(self.actor(request), interrupt_id)
-        window = Window.of(request.query_params)
-        rows = collaboration.comments_page(row, limit=window.one_more, after=window.after_id)
-        return window.page(rows, Comment.represent)
+        pagination = Pagination.of(request.query_params)
+        rows = collaboration.comments_page(
+            row, limit=pagination.one_more, after=pagination.after_id
+        )
+        return pagination.page(rows, Comment.represent)
 
     @operation(
         "addComment",
@@ -117,4 +119,6 @@ class InterruptComments(Caller):
             text=body.text,
             idempotency=idempotency,
         )
-        return made(Comment.represent(comment), replayed=idempotency.is_replayed(comment))
+        return created_response(
+            Comment.represent(comment), replayed=idempotency.is_replayed(comment)
+        )

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from inbox.actions.decisions import bulk
 from inbox.actions.decisions.decide import decide
 from inbox.actions.decisions.withdrawals import withdraw_decision
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.error_responses import Problem, body_of
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import operation
@@ -87,7 +87,7 @@ class Result(Schema):
     error: Problem | None
 
 
-class InterruptDecide(Caller):
+class InterruptDecide(ApiView):
     @operation(
         "decideInterrupt",
         "Decide one interrupt",
@@ -123,7 +123,7 @@ class InterruptDecide(Caller):
         return _response(row, may_see_secrets=self.may_see_secrets(request))
 
 
-class InterruptWithdraw(Caller):
+class InterruptWithdraw(ApiView):
     @operation(
         "withdrawDecision",
         "Withdraw your own decision",
@@ -138,7 +138,7 @@ class InterruptWithdraw(Caller):
         return _response(row, may_see_secrets=self.may_see_secrets(request))
 
 
-class InterruptsDecide(Caller):
+class InterruptsDecide(ApiView):
     @operation(
         "decideInterrupts",
         "Decide up to 100 interrupts the same way",
@@ -160,7 +160,7 @@ class InterruptsDecide(Caller):
         return _results(results)
 
 
-class InterruptsWithdraw(Caller):
+class InterruptsWithdraw(ApiView):
     @operation(
         "withdrawDecisions",
         "Withdraw up to 100 of your own decisions",

@@ -9,10 +9,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Agui, Id, example
 from inbox.api.base.openapi_descriptions import operation, query
-from inbox.api.base.pagination import Window, page_response, refuse_ignored
+from inbox.api.base.pagination import Pagination, page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
 from inbox.api.runs.runs import ThreadName
@@ -101,7 +101,7 @@ class InterruptWithSiblings(Interrupt):
     """The other interrupts of the run, which continues when all of them are decided."""
 
 
-class Interrupts(Caller):
+class Interrupts(ApiView):
     @operation(
         "listInterrupts",
         "List open or closed interrupts",
@@ -112,13 +112,13 @@ class Interrupts(Caller):
         parameters=FILTERS,
     )
     def get(self, request: Request) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
-        after = window.after_id
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+        after = pagination.after_id
         page = inbox_lists.full_list_for(
             actor,
             _filter(request),
             now=timezone.now(),
-            limit=window.limit,
+            limit=pagination.limit,
             # The order may depend on columns of the row that the cursor names.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
@@ -126,7 +126,7 @@ class Interrupts(Caller):
         return page_response(page, lambda row: _represent(row, may_see_secrets=may_see_secrets))
 
 
-class InterruptDetail(Caller):
+class InterruptDetail(ApiView):
     @operation(
         "getInterrupt",
         "Read one interrupt, with its siblings and its decision",
@@ -143,7 +143,7 @@ class InterruptDetail(Caller):
             _represent(
                 row,
                 may_see_secrets=self.may_see_secrets(request),
-                shape=InterruptWithSiblings,
+                model=InterruptWithSiblings,
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
         )
@@ -156,17 +156,17 @@ def _filter(request: Request) -> InterruptFilter:
     if status not in _STATUSES:
         raise InvalidInput("`status` is `open` or `closed`.")
     interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
-    refuse_ignored(ignored)
+    reject_parameters(ignored)
     return interrupt_filter
 
 
 def _represent(
-    row: Any, *, may_see_secrets: bool, shape: type[Interrupt] = Interrupt, **values: Any
+    row: Any, *, may_see_secrets: bool, model: type[Interrupt] = Interrupt, **values: Any
 ) -> dict[str, Any]:
     """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
     decision = next(iter(row.standing), None)
     args, interrupt, secrets = _args(row), json.loads(row.body), secrets_of_arguments(row.body)
-    return shape.represent(
+    return model.represent(
         row,
         args=args if may_see_secrets else secrets.masked(args),
         interrupt=interrupt if may_see_secrets else masked_interrupt(interrupt),

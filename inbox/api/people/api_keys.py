@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.actions.people.api_keys import UNCHANGED, make_key, revoke_key, rotate_key
-from inbox.api.base.base_view import Caller, made
+from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import (
     UNSET,
     AgentName,
@@ -21,7 +21,7 @@ from inbox.api.base.field_types import (
     line,
 )
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Window
+from inbox.api.base.pagination import Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import api_keys
 from inbox.queries.people.teams import team_for
@@ -95,7 +95,7 @@ class MadeKey(Key):
     """The bearer token; null in a replayed response: make another key if it was lost."""
 
 
-class TeamKeys(Caller):
+class TeamKeys(ApiView):
     @operation(
         "listKeys",
         "List the keys of a team",
@@ -105,10 +105,12 @@ class TeamKeys(Caller):
         refusals=(NotFound,),
     )
     def get(self, request: Request, team: str) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
         team_id = team_for(actor, team).pk
-        rows = api_keys.api_keys_page(actor, team_id, limit=window.one_more, after=window.after_id)
-        return window.page(rows, Key.represent)
+        rows = api_keys.api_keys_page(
+            actor, team_id, limit=pagination.one_more, after=pagination.after_id
+        )
+        return pagination.page(rows, Key.represent)
 
     @operation(
         "makeKey",
@@ -134,10 +136,10 @@ class TeamKeys(Caller):
             idempotency=idempotency,
         )
         answer = MadeKey.represent(row, token=token or None)
-        return made(answer, replayed=idempotency.is_replayed(row))
+        return created_response(answer, replayed=idempotency.is_replayed(row))
 
 
-class KeyDetail(Caller):
+class KeyDetail(ApiView):
     @operation(
         "getKey",
         "Read one key",
@@ -150,7 +152,7 @@ class KeyDetail(Caller):
         return Response(Key.represent(api_keys.key_for(self.actor(request), key_id)))
 
 
-class KeyRotate(Caller):
+class KeyRotate(ApiView):
     @operation(
         "rotateKey",
         "Give a key a new token",
@@ -172,7 +174,7 @@ class KeyRotate(Caller):
         return Response(KeyWithToken.represent(row, token=token))
 
 
-class KeyRevoke(Caller):
+class KeyRevoke(ApiView):
     @operation(
         "revokeKey",
         "Revoke a key and close its connections",

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
-from inbox.api.base.base_view import Caller, made
+from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Id, PersonName, TeamName, example, line
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation
-from inbox.api.base.pagination import Window
+from inbox.api.base.pagination import Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people.invitations import invitations_for
 from inbox.queries.people.teams import team_for
@@ -69,7 +69,7 @@ class InvitationWithLink(Invitation):
     """For you to pass on if the site sends no mail; otherwise null."""
 
 
-class TeamInvitations(Caller):
+class TeamInvitations(ApiView):
     @operation(
         "listInvitations",
         "List the open invitations of a team",
@@ -80,10 +80,10 @@ class TeamInvitations(Caller):
         description="Neither accepted nor withdrawn, the latest first; 50 at most.",
     )
     def get(self, request: Request, team: str) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
         team_id = team_for(actor, team).pk
-        rows = invitations_for(actor, team_id, limit=window.one_more, after=window.after_id)
-        return window.page(rows, Invitation.represent)
+        rows = invitations_for(actor, team_id, limit=pagination.one_more, after=pagination.after_id)
+        return pagination.page(rows, Invitation.represent)
 
     @operation(
         "invite",
@@ -109,10 +109,10 @@ class TeamInvitations(Caller):
             idempotency=idempotency,
         )
         answer = InvitationWithLink.represent(row, link=link or None)
-        return made(answer, replayed=idempotency.is_replayed(row))
+        return created_response(answer, replayed=idempotency.is_replayed(row))
 
 
-class InvitationDetail(Caller):
+class InvitationDetail(ApiView):
     @operation(
         "withdrawInvitation",
         "Withdraw an invitation",
@@ -127,7 +127,7 @@ class InvitationDetail(Caller):
         return Response(status=204)
 
 
-class InvitationResend(Caller):
+class InvitationResend(ApiView):
     @operation(
         "resendInvitation",
         "Send an invitation again, with a new link",

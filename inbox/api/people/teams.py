@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from inbox.actions.people.members import change_role, change_team, make_team, remove_member
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
     UNSET,
     Flag,
@@ -18,7 +18,7 @@ from inbox.api.base.field_types import (
     line,
 )
 from inbox.api.base.openapi_descriptions import operation, page_parameters
-from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Window
+from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.people import members
 from inbox.queries.people.teams import team_for
@@ -89,7 +89,7 @@ class Member(MemberChange):
     """A member who is not active cannot sign in and counts for no rule."""
 
 
-class Teams(Caller):
+class Teams(ApiView):
     @operation(
         "listTeams",
         "List your teams",
@@ -99,9 +99,11 @@ class Teams(Caller):
         parameters=page_parameters(SLUG),
     )
     def get(self, request: Request) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
-        rows = members.teams_with_access_page(actor, limit=window.one_more, after=window.after_name)
-        return window.page(rows, _represent_team, lambda row: row.team.slug)
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+        rows = members.teams_with_access_page(
+            actor, limit=pagination.one_more, after=pagination.after_name
+        )
+        return pagination.page(rows, _represent_team, lambda row: row.team.slug)
 
     @operation(
         "makeTeam",
@@ -120,7 +122,7 @@ class Teams(Caller):
         return Response(_represent_team(members.team_access(actor, team.slug)), status=201)
 
 
-class TeamDetail(Caller):
+class TeamDetail(ApiView):
     @operation(
         "getTeam",
         "Read one team",
@@ -148,7 +150,7 @@ class TeamDetail(Caller):
         return Response(status=204)
 
 
-class TeamMembers(Caller):
+class TeamMembers(ApiView):
     @operation(
         "listMembers",
         "List the members of a team",
@@ -159,14 +161,14 @@ class TeamMembers(Caller):
         parameters=page_parameters(NUMBER_CURSOR),
     )
     def get(self, request: Request, team: str) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
         team_id = team_for(actor, team).pk
-        limit, after = window.one_more, window.after_number
+        limit, after = pagination.one_more, pagination.after_number
         rows = members.members_page(actor, team_id, limit=limit, after=after)
-        return window.page(rows, Member.represent, cursor=lambda row: row.user_id)
+        return pagination.page(rows, Member.represent, cursor=lambda row: row.user_id)
 
 
-class MemberDetail(Caller):
+class MemberDetail(ApiView):
     @operation(
         "changeMember",
         "Change the role of a member",

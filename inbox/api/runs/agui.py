@@ -1,4 +1,4 @@
-"""The AG-UI door over HTTP."""
+"""AG-UI over HTTP."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -13,7 +13,7 @@ from agents.agui.legacy.legacy_clients import CLIENT_DIALECTS
 from inbox import engine
 from inbox.agui_server import gateway
 from inbox.api.base.authentication import actor_of_request
-from inbox.api.base.base_view import unchanged
+from inbox.api.base.base_view import conditional_response
 from inbox.api.base.openapi_descriptions import EVENT_STREAM, operation, query
 from inbox.api.base.parsers import json_body
 from inbox.api.base.schema import Schema
@@ -28,7 +28,7 @@ from inbox.rules.people.access import Actor, Permission
 
 DIALECT = query(
     "dialect",
-    "What a client speaks that is older than AG-UI 1.0.",
+    "The dialect of clients older than AG-UI 1.0.",
     {"enum": [dialect.value for dialect in CLIENT_DIALECTS], "default": Dialect.CANONICAL.value},
 )
 #: A body of `runAgent`, which AG-UI's model describes.
@@ -60,7 +60,7 @@ Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
     example=_INPUT,
     refusals=(InvalidValue, NotFound),
     parameters=[DIALECT],
-    description="What the interrupt contract refuses is told as a RUN_ERROR.",
+    description="Violations of the interrupt contract are sent as RUN_ERROR.",
     negotiates=False,
 )
 @require_POST
@@ -70,7 +70,7 @@ async def run(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @operation(
     "connectAgent",
-    "Read how a thread stands, and follow a run that is going on",
+    "Read the state of a thread, and follow its active run",
     tag="agui",
     scope=Permission.READ,
     responses={200: EVENT_STREAM},
@@ -86,7 +86,7 @@ async def connect(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 @operation(
     "getCapabilities",
-    "Read what an agent can do",
+    "Read the capabilities of an agent as AG-UI",
     tag="agui",
     scope=Permission.READ,
     responses={200: AgentCapabilities},
@@ -99,7 +99,7 @@ async def capabilities(request: HttpRequest, slug: str) -> HttpResponseBase:
         agent = agents.agent_for(actor_of_request(request), slug)
         return engine.capabilities_of(agent.implementation)
 
-    return unchanged(request, JsonResponse(await in_db_thread(read)))
+    return conditional_response(request, JsonResponse(await in_db_thread(read)))
 
 
 async def _answer(request: HttpRequest, slug: str, serve: Serve) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""`GET /api/threads/<id>/events`: the log as JSON, or followed as server-sent events."""
+"""`GET /api/threads/<id>/events`: the log as JSON, or as a stream of server-sent events."""
 
 from collections.abc import Callable
 from functools import partial
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from inbox.api.base.authentication import actor_of_request
-from inbox.api.base.base_view import unchanged
+from inbox.api.base.base_view import conditional_response
 from inbox.api.base.field_types import Agui, Id
 from inbox.api.base.openapi_descriptions import (
     EVENT_STREAM,
@@ -16,7 +16,7 @@ from inbox.api.base.openapi_descriptions import (
     operation,
     page_parameters,
 )
-from inbox.api.base.pagination import Window, names_of
+from inbox.api.base.pagination import Pagination, field_names
 from inbox.api.base.schema import Schema
 from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
@@ -44,8 +44,8 @@ class EventPage(Schema):
 
 
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
-_KNOWN = "The seq of the last event that is known; 0 for none."
-_LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it counts first.", _SEQ)
+_AFTER = "The seq of the last event that the client has; 0 for none."
+_LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it. Overrides `after`.", _SEQ)
 
 
 @operation(
@@ -55,7 +55,7 @@ _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it coun
     scope=Permission.READ,
     responses={200: (EventPage, EVENT_STREAM)},
     refusals=(InvalidInput, NotFound),
-    parameters=[*page_parameters(_SEQ, _KNOWN, most=PAGE), _LAST_EVENT_ID],
+    parameters=[*page_parameters(_SEQ, _AFTER, maximum=PAGE), _LAST_EVENT_ID],
     description="With `Accept: text/event-stream` the stream does not end; the `id:` of each event "
     "is its seq.",
     negotiates=False,
@@ -64,20 +64,20 @@ _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it; it coun
 async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
     if not wants_stream:
-        return unchanged(request, await in_db_thread(_page, request, thread_id))
+        return conditional_response(request, await in_db_thread(_page, request, thread_id))
     after, may_read = await in_db_thread(_cursor, request, thread_id, is_stream=True)
     return stream(encoded(follow(thread_id, after, may_read)))
 
 
 def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
-    """The bodies of events are JSON already, and are not read again."""
+    """Return a page; the bodies of events are JSON already and are not parsed."""
     after, _ = _cursor(request, thread_id)
-    window = Window.of(request.GET, limit=PAGE, most=PAGE)
-    names = names_of(request.GET.get("fields", ",".join(_FIELDS)), _FIELDS)
+    pagination = Pagination.of(request.GET, limit=PAGE, maximum=PAGE)
+    names = field_names(request.GET.get("fields", ",".join(_FIELDS)), _FIELDS)
     rows, is_cut = read_events(
-        thread_id=thread_id, after=after, limit=window.one_more, most_bytes=PAGE_BYTES
+        thread_id=thread_id, after=after, limit=pagination.one_more, most_bytes=PAGE_BYTES
     )
-    shown = rows[: window.limit]
+    shown = rows[: pagination.limit]
     following = shown[-1][0] if is_cut or len(rows) > len(shown) else "null"
     parts = [
         ",".join(part(row) for name, part in _FIELDS.items() if name in names) for row in shown
@@ -97,7 +97,7 @@ _FIELDS: dict[str, Callable[[tuple[int, str, str, str]], str]] = {
 def _cursor(
     request: HttpRequest, thread_id: UUID, *, is_stream: bool = False
 ) -> tuple[int, Callable[[], bool]]:
-    """The seq that was asked for and is there, and whether the log may be read still."""
+    """Return the seq to read from, and a check whether the actor may still read the log."""
     actor = actor_of_request(request)
     if is_stream:
         rate_limits.take_stream(actor)

@@ -1,4 +1,4 @@
-"""`GET /api/runs/<id>?wait=<seconds>`: the answer is held back until the run pauses or ends."""
+"""`GET /api/runs/<id>?wait=<seconds>`: respond when the run pauses or ends."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,14 +26,14 @@ from inbox.queries.runs.threads import run_for
 from inbox.rules.errors import InvalidInput, RequestRejected
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES
 
-LONGEST_WAIT_SECONDS = 30
+MAX_WAIT_SECONDS = 30
 
 
-class Waiting:
+class LongPoll:
     """
-    Waits with nothing but a follower of the feed, then has the request answered as any other.
+    Waits for the feed, then passes the request on as if it had just arrived.
 
-    So whoever waits is told the same as whoever does not, with the permissions of that moment.
+    So the response is the same as without `wait`, with the permissions of that moment.
     """
 
     def __init__(self, application: Any) -> None:
@@ -47,27 +47,27 @@ class Waiting:
         body = await read_body(receive)
         if body is None:
             return
-        waiting = asyncio.create_task(_wait(scope, seconds))
-        leaving = asyncio.create_task(until_disconnected(receive))
-        await asyncio.wait({waiting, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        is_gone = leaving.done()
-        for task in (waiting, leaving):
+        wait_task = asyncio.create_task(_wait(scope, seconds))
+        disconnect_task = asyncio.create_task(until_disconnected(receive))
+        await asyncio.wait({wait_task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
+        is_disconnected = disconnect_task.done()
+        for task in (wait_task, disconnect_task):
             task.cancel()
-        await asyncio.gather(waiting, leaving, return_exceptions=True)
-        if not is_gone:
+        await asyncio.gather(wait_task, disconnect_task, return_exceptions=True)
+        if not is_disconnected:
             await self._application(scope, _again(body, receive), send)
 
 
 def check_wait(text: str) -> int:
-    """The seconds in `wait`. Raises InvalidInput."""
+    """Return the seconds in `wait`. Raises InvalidInput."""
     is_number = text.isascii() and text.isdecimal() and len(text) < 4
-    if not (is_number and int(text) <= LONGEST_WAIT_SECONDS):
-        raise InvalidInput(f"`wait` is a whole number of seconds, up to {LONGEST_WAIT_SECONDS}.")
+    if not (is_number and int(text) <= MAX_WAIT_SECONDS):
+        raise InvalidInput(f"`wait` is a whole number of seconds, up to {MAX_WAIT_SECONDS}.")
     return int(text)
 
 
 def _seconds_of(scope: Any) -> int:
-    """How long to wait; not at all for what is refused without waiting."""
+    """Return how long to wait; 0 for requests that will be rejected."""
     if scope["method"] != "GET":
         return 0
     try:
@@ -77,38 +77,38 @@ def _seconds_of(scope: Any) -> int:
 
 
 async def _wait(scope: Any, seconds: int) -> None:
-    """Return when the run does not go on, when the time is over, or when there is a refusal."""
+    """Return when the run pauses or ends, after `seconds`, or on an error."""
     request = ASGIRequest(scope, BytesIO())
     run_id = scope["url_route"]["kwargs"]["run_id"]
     try:
-        begun = await in_db_thread(_begin, request, run_id)
-        if begun is None:
+        arguments = await in_db_thread(_begin, request, run_id)
+        if arguments is None:
             return
         with suppress(TimeoutError):
             async with (
                 asyncio.timeout(seconds),
-                aclosing(follow_run(*begun)) as chunks,  # type: ignore[type-var]
+                aclosing(follow_run(*arguments)) as chunks,  # type: ignore[type-var]
             ):
                 async for _ in chunks:
                     pass
     except (RequestRejected, OperationalError, InterfaceError):
-        return  # told by the answer, which meets the same
+        return  # the view meets the same error and responds
 
 
 def _begin(request: ASGIRequest, run_id: UUID) -> tuple[UUID, UUID, int, Callable[[], bool]] | None:
-    """What to follow from where, None if the run does not go on."""
+    """Return the arguments of `follow_run`, None if the run is not active."""
     actor = actor_of_request(request)
     run = run_for(actor, run_id)
     if run.status not in ACTIVE_RUN_STATUSES:
         return None
-    # Read together with the status: what ends the run comes after it.
+    # Read together with the status: the event that ends the run comes after it.
     after = run.thread.next_seq - 1
     may_read = partial(is_still_allowed, actor, run.thread.team_id)
     return run.thread_id, run.pk, after, may_read
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """What the server has sent of the request, for somebody who begins to read it."""
+    """Return a `receive` that sends the body, which was read before, once more."""
     is_read = False
 
     async def read() -> Any:

@@ -15,7 +15,7 @@ from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.cancel_run import cancel_run
 from inbox.actions.runs.start_run import RunRequest, new_external_id
 from inbox.agui_server.run_input import ID_CHARACTERS
-from inbox.api.base.base_view import Caller, idempotency_key, made
+from inbox.api.base.base_view import ApiView, created_response, idempotency_key
 from inbox.api.base.field_types import (
     UNSET,
     AgentName,
@@ -27,9 +27,9 @@ from inbox.api.base.field_types import (
     example,
 )
 from inbox.api.base.openapi_descriptions import IDEMPOTENCY_KEY, operation, query
-from inbox.api.base.pagination import SLUG, Window
+from inbox.api.base.pagination import SLUG, Pagination
 from inbox.api.base.schema import Page, Schema, source
-from inbox.api.runs.long_poll import LONGEST_WAIT_SECONDS, check_wait
+from inbox.api.runs.long_poll import MAX_WAIT_SECONDS, check_wait
 from inbox.queries.agents import agents
 from inbox.queries.runs import threads
 from inbox.rules.errors import (
@@ -48,7 +48,7 @@ from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.schema.mask_agui import masked_event
 
-_WAIT = {"type": "integer", "minimum": 0, "maximum": LONGEST_WAIT_SECONDS}
+_WAIT = {"type": "integer", "minimum": 0, "maximum": MAX_WAIT_SECONDS}
 _STATES = {"type": "string", "pattern": "^{0}(,{0})*$".format(f"({'|'.join(RunStatus)})")}
 ThreadName = Annotated[str, example("order-17")]
 
@@ -107,7 +107,7 @@ class AcceptedRun(Run):
     """Whether an earlier request created this run."""
 
 
-class Runs(Caller):
+class Runs(ApiView):
     @operation(
         "listRuns",
         "List the latest runs",
@@ -123,17 +123,17 @@ class Runs(Caller):
     )
     def get(self, request: Request) -> Response:
         actor, query = self.actor(request), request.query_params
-        window = Window.of(query)
+        pagination = Pagination.of(query)
         thread = query.get("thread")
         rows = threads.runs_for(
             actor,
-            limit=window.one_more,
-            after=window.after_id,
+            limit=pagination.one_more,
+            after=pagination.after_id,
             statuses=_statuses(query.get("status", "")),
             agent=agent_parameter(query),
             thread=threads.thread_for(actor, _id_parameter("thread", thread)) if thread else None,
         )
-        return window.page(rows, represent_run)
+        return pagination.page(rows, represent_run)
 
     @operation(
         "startRun",
@@ -158,7 +158,7 @@ class Runs(Caller):
         return _accepted(accepted)
 
 
-class RunDetail(Caller):
+class RunDetail(ApiView):
     @operation(
         "getRun",
         "Read one run, with its terminal event",
@@ -177,7 +177,7 @@ class RunDetail(Caller):
         return Response(represent_run(run, terminal, may_see_secrets=self.may_see_secrets(request)))
 
 
-class RunCancel(Caller):
+class RunCancel(ApiView):
     @operation(
         "cancelRun",
         "Cancel an active run, or the open interrupts of an interrupted one",
@@ -192,7 +192,7 @@ class RunCancel(Caller):
         return Response(represent_run(run, threads.terminal_event_of(run)))
 
 
-class RunRetry(Caller):
+class RunRetry(ApiView):
     @operation(
         "retryRun",
         "Retry a failed run",
@@ -213,19 +213,19 @@ def represent_run(
     terminal: str = "",
     *,
     may_see_secrets: bool = False,
-    shape: type[Run] = Run,
+    model: type[Run] = Run,
     **values: Any,
 ) -> dict[str, Any]:
     """Return a run; secrets in its terminal event are masked unless `may_see_secrets`."""
     event = json.loads(terminal) if terminal else None
     if event and not may_see_secrets:
         event = masked_event(event)
-    return shape.represent(row, terminal_event=event, **values)
+    return model.represent(row, terminal_event=event, **values)
 
 
 def _accepted(accepted: Any) -> Response:
-    answer = represent_run(accepted.run, shape=AcceptedRun, replayed=accepted.replayed)
-    return made(answer, replayed=accepted.replayed, status=202)
+    answer = represent_run(accepted.run, model=AcceptedRun, replayed=accepted.replayed)
+    return created_response(answer, replayed=accepted.replayed, status=202)
 
 
 def agent_parameter(query: Mapping[str, str]) -> str:

@@ -1,8 +1,8 @@
 """
-An ASGI application for the views that stream, without Django's request cycle.
+An ASGI application for views that stream, without Django's request cycle.
 
-Every sync middleware costs an async view two changes of thread; a stream needs none of them: no
-session of its own, no template, no form. Whoever calls is found out by the view itself.
+Each sync middleware costs an async view two thread switches, and streams need none of them. The
+views authenticate their callers themselves.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 
-#: What the middleware of pages sends; there is nothing here to be shown or framed.
+#: The headers that the middleware of pages sends.
 SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -34,7 +34,7 @@ SECURITY_HEADERS = {
 
 
 class StreamingApp:
-    """Serves one view; its arguments come from Channels' URL router."""
+    """Serves one view with the arguments of Channels' URL router."""
 
     def __init__(self, view: View) -> None:
         self.view = view
@@ -44,13 +44,13 @@ class StreamingApp:
         if body is None:
             return
         request = ASGIRequest(scope, BytesIO(body))
-        answering = asyncio.create_task(self._answer(request, scope, send))
-        leaving = asyncio.create_task(until_disconnected(receive))
-        await asyncio.wait({answering, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        for task in (leaving, answering):
+        response_task = asyncio.create_task(self._answer(request, scope, send))
+        disconnect_task = asyncio.create_task(until_disconnected(receive))
+        await asyncio.wait({response_task, disconnect_task}, return_when=asyncio.FIRST_COMPLETED)
+        for task in (disconnect_task, response_task):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
-            await answering
+            await response_task
 
     async def _answer(self, request: HttpRequest, scope: Any, send: Send) -> None:
         try:
@@ -77,7 +77,7 @@ class StreamingApp:
 
 
 async def read_body(receive: Receive) -> bytes | None:
-    """The request's body, which the server has limited, or None if the client is gone."""
+    """Return the body, whose size the server limits, or None if the client disconnected."""
     parts = []
     while True:
         message = await receive()

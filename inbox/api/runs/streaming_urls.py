@@ -1,4 +1,4 @@
-"""Addresses of the AG-UI door and of event streams."""
+"""URLs of the AG-UI server and of event streams."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from inbox.api.runs import agui
 from inbox.api.runs.events import thread_events
 from inbox.api.runs.streaming_app import StreamingApp
 
-# The stubs know views only; Channels routes to ASGI applications by the same patterns.
+# The stubs accept views only, but Channels routes to ASGI applications too.
 streaming_urlpatterns: list[Any] = [
     path("agui/<slug:slug>/", StreamingApp(agui.run)),  # type: ignore[arg-type]
     path("agui/<slug:slug>/connect/", StreamingApp(agui.connect)),  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Server-sent events: the log of a thread, and the frames of one run."""
+"""Server-sent events: rows of the feed as frames."""
 
 import time
 from collections.abc import AsyncIterator, Collection, Iterable
@@ -13,20 +13,20 @@ KEEP_ALIVE_SECONDS = 15.0
 
 
 def sse(row: EventRow) -> str:
-    """One event, its cursor in `id:` and never in the event; LF only, clients split on it."""
+    """Return one frame; its `id:` is the cursor. LF only, because clients split on it."""
     return f"id: {row.seq}\ndata: {row.body}\n\n"
 
 
 def unnumbered(body: str) -> str:
-    """An event that is for this client only and not in the log."""
+    """Return a frame for this client only, which is not in the log."""
     return f"data: {body}\n\n"
 
 
 async def encoded(
     chunks: AsyncIterator[Collection[EventRow]], before: Iterable[str] = ()
 ) -> AsyncIterator[bytes]:
-    """Each chunk of rows as one write, whatever the number of events in it."""
-    # Daphne sends the headers with the first byte, and a follower may wait long for an event.
+    """Yield each chunk of rows as one write."""
+    # Daphne sends the headers with the first byte, and the first event may be far away.
     yield "".join([KEEP_ALIVE, *map(unnumbered, before)]).encode()
     written_at = time.monotonic()
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
@@ -41,7 +41,7 @@ async def encoded(
 
 
 async def only(bodies: Iterable[str]) -> AsyncIterator[bytes]:
-    """A stream of nothing but these events."""
+    """Yield these events and end."""
     yield "".join(map(unnumbered, bodies)).encode()
 
 

@@ -9,10 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents.agui.conversation import is_from_client
-from inbox.api.base.base_view import Caller
+from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import UNSET, AgentName, Agui, Id, example
 from inbox.api.base.openapi_descriptions import operation, page_parameters, query
-from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Window
+from inbox.api.base.pagination import NUMBER_CURSOR, SLUG, Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.runs.runs import Run, ThreadName, agent_parameter, represent_run
 from inbox.queries.decisions.masked_values import interrupt_bodies_by_call
@@ -70,7 +70,7 @@ class ThreadWithMessages(Thread, ThreadState):
     active_run: Id | None
 
 
-class Threads(Caller):
+class Threads(ApiView):
     @operation(
         "listThreads",
         "List the threads",
@@ -80,17 +80,17 @@ class Threads(Caller):
         parameters=[query("agent", "The agent.", SLUG)],
     )
     def get(self, request: Request) -> Response:
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         rows = threads.threads_for(
             self.actor(request),
-            limit=window.one_more,
-            after=window.after_id,
+            limit=pagination.one_more,
+            after=pagination.after_id,
             agent=agent_parameter(request.query_params),
         )
-        return window.page(rows, _represent)
+        return pagination.page(rows, _represent)
 
 
-class ThreadDetail(Caller):
+class ThreadDetail(ApiView):
     @operation(
         "getThread",
         "Read one thread, with its messages and state",
@@ -113,7 +113,7 @@ class ThreadDetail(Caller):
         )
 
 
-class ThreadMessages(Caller):
+class ThreadMessages(ApiView):
     @operation(
         "listMessages",
         "Read the messages of a thread",
@@ -125,17 +125,17 @@ class ThreadMessages(Caller):
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
         thread = threads.thread_for(self.actor(request), thread_id)
-        window = Window.of(request.query_params)
-        first = window.after_number
+        pagination = Pagination.of(request.query_params)
+        first = pagination.after_number
         # Cursors are positions, because a snapshot of the agent may replace all messages.
         messages = _messages(
             threads.hydration_of(thread), may_see_secrets=self.may_see_secrets(request)
         )
-        numbered = list(enumerate(messages, start=1))[first : first + window.one_more]
-        return window.page(numbered, lambda numbered: numbered[1], lambda numbered: numbered[0])
+        numbered = list(enumerate(messages, start=1))[first : first + pagination.one_more]
+        return pagination.page(numbered, lambda numbered: numbered[1], lambda numbered: numbered[0])
 
 
-class ThreadStateDetail(Caller):
+class ThreadStateDetail(ApiView):
     @operation(
         "getState",
         "Read the state of a thread",
@@ -150,7 +150,7 @@ class ThreadStateDetail(Caller):
         return Response({"state": state if self.may_see_secrets(request) else NAMES.masked(state)})
 
 
-class ThreadRuns(Caller):
+class ThreadRuns(ApiView):
     @operation(
         "listRunsOfThread",
         "List the runs of a thread, the latest first",
@@ -160,14 +160,16 @@ class ThreadRuns(Caller):
         refusals=(NotFound,),
     )
     def get(self, request: Request, thread_id: UUID) -> Response:
-        actor, window = self.actor(request), Window.of(request.query_params)
+        actor, pagination = self.actor(request), Pagination.of(request.query_params)
         thread = threads.thread_for(actor, thread_id)
-        rows = threads.runs_for(actor, thread=thread, limit=window.one_more, after=window.after_id)
-        return window.page(rows, represent_run)
+        rows = threads.runs_for(
+            actor, thread=thread, limit=pagination.one_more, after=pagination.after_id
+        )
+        return pagination.page(rows, represent_run)
 
 
-def _represent(row: Any, shape: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
-    return shape.represent(row, last_seq=row.next_seq - 1, **values)
+def _represent(row: Any, model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
+    return model.represent(row, last_seq=row.next_seq - 1, **values)
 
 
 def _messages(hydration: threads.Hydration, *, may_see_secrets: bool) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from inbox.actions.webhooks.endpoints import (
     remove_webhook,
     rotate_secret,
 )
-from inbox.api.base.base_view import Caller, made
+from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import (
     BLANK_AS_NULL,
     HTTP_URL,
@@ -33,7 +33,7 @@ from inbox.api.base.openapi_descriptions import (
     operation,
     query,
 )
-from inbox.api.base.pagination import Window
+from inbox.api.base.pagination import Pagination
 from inbox.api.base.schema import Page, Schema, source
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import (
@@ -151,7 +151,7 @@ _STATUS = query(
 )
 
 
-class Webhooks(Caller):
+class Webhooks(ApiView):
     @operation(
         "listWebhooks",
         "List the webhooks",
@@ -160,11 +160,11 @@ class Webhooks(Caller):
         responses={200: Page[Webhook]},
     )
     def get(self, request: Request) -> Response:
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         rows = endpoints.webhooks_page(
-            self.actor(request), limit=window.one_more, after=window.after_id
+            self.actor(request), limit=pagination.one_more, after=pagination.after_id
         )
-        return window.page(rows, _represent)
+        return pagination.page(rows, _represent)
 
     @operation(
         "addWebhook",
@@ -181,14 +181,14 @@ class Webhooks(Caller):
         actor, idempotency = self.actor(request), self.idempotency(request)
         team_id = endpoints.team_for_webhook(actor, values.pop("team", ""))
         row, secret = add_webhook(team_id=team_id, actor=actor, idempotency=idempotency, **values)
-        return made(
+        return created_response(
             _represent(row, MadeWebhook, secret=secret or None),
             replayed=idempotency.is_replayed(row),
         )
 
 
-class WebhookDetail(Caller):
-    takes_if_match = True
+class WebhookDetail(ApiView):
+    supports_if_match = True
 
     @operation(
         "getWebhook",
@@ -217,7 +217,7 @@ class WebhookDetail(Caller):
         row = change_webhook(
             endpoint_id=webhook_id,
             actor=self.actor(request),
-            check_seen=self.as_seen(request),
+            check_seen=self.check_if_match(request),
             **changes,
         )
         return Response(_represent(row))
@@ -233,12 +233,14 @@ class WebhookDetail(Caller):
     )
     def delete(self, request: Request, webhook_id: UUID) -> Response:
         remove_webhook(
-            endpoint_id=webhook_id, actor=self.actor(request), check_seen=self.as_seen(request)
+            endpoint_id=webhook_id,
+            actor=self.actor(request),
+            check_seen=self.check_if_match(request),
         )
         return Response(status=204)
 
 
-class WebhookRotate(Caller):
+class WebhookRotate(ApiView):
     @operation(
         "rotateWebhookSecret",
         "Rotate the secret",
@@ -253,7 +255,7 @@ class WebhookRotate(Caller):
         return Response(_represent(row, WebhookWithSecret, secret=secret))
 
 
-class WebhookTest(Caller):
+class WebhookTest(ApiView):
     @operation(
         "testWebhook",
         "Send a test message",
@@ -267,7 +269,7 @@ class WebhookTest(Caller):
         return Response(_represent_delivery(row), status=202)
 
 
-class WebhookReplay(Caller):
+class WebhookReplay(ApiView):
     @operation(
         "replayWebhook",
         "Send all failed messages again",
@@ -281,7 +283,7 @@ class WebhookReplay(Caller):
         return Response({"count": count}, status=202)
 
 
-class WebhookDeliveries(Caller):
+class WebhookDeliveries(ApiView):
     @operation(
         "listDeliveries",
         "List the deliveries, the latest first",
@@ -293,17 +295,17 @@ class WebhookDeliveries(Caller):
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:
         row = endpoints.webhook_for(self.actor(request), webhook_id)
-        window = Window.of(request.query_params)
+        pagination = Pagination.of(request.query_params)
         rows = endpoints.deliveries_of(
             row,
-            limit=window.one_more,
+            limit=pagination.one_more,
             status=_status(request.query_params.get("status", "")),
-            after=window.after_id,
+            after=pagination.after_id,
         )
-        return window.page(rows, _represent_delivery, lambda delivery: delivery.message_id)
+        return pagination.page(rows, _represent_delivery, lambda delivery: delivery.message_id)
 
 
-class DeliverySendAgain(Caller):
+class DeliverySendAgain(ApiView):
     @operation(
         "sendDeliveryAgain",
         "Send one message again, with the same `webhook-id`",
@@ -317,8 +319,8 @@ class DeliverySendAgain(Caller):
         return Response(_represent_delivery(row), status=202)
 
 
-def _represent(row: Any, shape: type[Webhook] = Webhook, **values: Any) -> dict[str, Any]:
-    return shape.represent(row, enabled=row.disabled_at is None, **values)
+def _represent(row: Any, model: type[Webhook] = Webhook, **values: Any) -> dict[str, Any]:
+    return model.represent(row, enabled=row.disabled_at is None, **values)
 
 
 def _represent_delivery(row: Any) -> dict[str, Any]:
