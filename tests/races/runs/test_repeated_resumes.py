@@ -71,7 +71,7 @@ def test_without_the_lock_only_the_constraints_are_left(
     monkeypatch.setattr(start_run, "check_resume", check_and_meet)
     # Underneath `start_run`, which tries once more after an IntegrityError.
     send = partial(
-        start_run._accept,
+        start_run._start_or_resume,
         committed_world.agent,
         steps.request(
             thread_id=run.thread.external_id, entries=(steps.entry(interrupt, steps.APPROVE),)

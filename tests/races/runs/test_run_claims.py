@@ -8,7 +8,6 @@ from inbox import engine
 from inbox.actions.runs import run_lease
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.start_run import start_run
-from inbox.models import Run
 from inbox.rules.errors import LeaseLost
 from tests.support import steps
 from tests.support.races.concurrently import (
@@ -61,14 +60,14 @@ def test_without_the_lock_two_workers_find_the_same_run_queued(
     queue, monkeypatch, without_the_lock
 ):
     run = queue()
-    meeting, original = Meeting(2), Run.save
+    meeting, original = Meeting(2), run_lease.save_fields
 
-    def meet_then_save(row, *arguments, **options):
+    def meet_then_save(*arguments):
         # Both have read that it is queued, and neither has said that it is not.
         meeting.wait()
-        return original(row, *arguments, **options)
+        return original(*arguments)
 
-    monkeypatch.setattr(Run, "save", meet_then_save)
+    monkeypatch.setattr(run_lease, "save_fields", meet_then_save)
 
     outcomes = at_once([partial(run_lease.claim_run, run_id=run.pk)] * 2)
 
