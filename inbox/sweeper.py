@@ -9,12 +9,12 @@ import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from inbox import engine, transparency_log, wakeups
-from inbox.actions.audit.erasure import erase_old
+from inbox.actions.audit.erasure import erase_expired
 from inbox.actions.decisions.expiry import expire_interrupts
-from inbox.actions.people.sign_in_cleanup import purge
+from inbox.actions.people.sign_in_cleanup import delete_stale_rows
 from inbox.actions.runs.recovery import recover_run
 from inbox.actions.runs.scheduled_resume import resume_if_due
-from inbox.actions.webhooks.deliveries import forget_old
+from inbox.actions.webhooks.deliveries import delete_old_messages
 from inbox.actions.webhooks.outbox import warn_of_expiry
 from inbox.models.locks import hold_sweeper_lock
 from inbox.platform.timers import Timer
@@ -45,13 +45,13 @@ def sweep() -> None:
         wakeups.wake_webhook_workers(endpoint_id)
     for endpoint_id in overdue.endpoints_with_old_deliveries():
         with _logged(webhook=str(endpoint_id)):
-            forget_old(endpoint_id=endpoint_id)
+            delete_old_messages(endpoint_id=endpoint_id)
     for team_id in overdue.teams_with_old_entries():
         with _logged(team=str(team_id)):
-            erase_old(team_id=team_id)
+            erase_expired(team_id=team_id)
     if _purges.is_due():
         with _logged(what="sign-ins"):
-            purge()
+            delete_stale_rows()
     if overdue.is_checkpoint_due():
         with _logged(what="audit trail"):
             transparency_log.append_and_sign()

@@ -17,8 +17,8 @@ from standardwebhooks import Webhook
 from agents.adapters.remote import allowed_addresses, http_client
 from agents.adapters.remote.allowed_addresses import AddressRefused, find_target
 from inbox import wakeups
-from inbox.actions.webhooks.deliveries import Taken, record_attempt, take_delivery
-from inbox.actions.webhooks.endpoints import is_ours
+from inbox.actions.webhooks.deliveries import ClaimedDelivery, claim_delivery, record_attempt
+from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 
@@ -44,10 +44,10 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
         return  # the messages stay due, and the sweeper wakes a worker again
     try:
         for _ in range(MAX_MESSAGES_PER_TASK):
-            taken = None if stopping.is_set() else take_delivery(endpoint_id=endpoint_id)
-            if taken is None:
+            delivery = None if stopping.is_set() else claim_delivery(endpoint_id=endpoint_id)
+            if delivery is None:
                 return
-            _deliver(taken)
+            _deliver(delivery)
     except (OperationalError, InterfaceError) as error:
         log.warning("database unavailable", webhook=str(endpoint_id), error=str(error)[:200])
         return
@@ -56,35 +56,35 @@ def deliver(endpoint_id: UUID, *, stopping: threading.Event = _never) -> None:
     wakeups.wake_webhook_workers(endpoint_id)
 
 
-def _deliver(taken: Taken) -> None:
+def _deliver(delivery: ClaimedDelivery) -> None:
     started_at = time.monotonic()
-    status, problem, answer = _attempt(taken)
+    status, problem, answer = _attempt(delivery)
     outcome = AttemptOutcome(
         status, problem, answer, round((time.monotonic() - started_at) * 1_000)
     )
-    status_after = record_attempt(taken=taken, outcome=outcome)
+    status_after = record_attempt(delivery=delivery, outcome=outcome)
     log.info(
         "webhook sent",
-        webhook=str(taken.endpoint_id),
-        message=taken.message_id,
+        webhook=str(delivery.endpoint_id),
+        message=delivery.message_id,
         status=status,
         problem=problem.value if problem else None,
         delivery=status_after.value if status_after else "taken by another worker",
     )
 
 
-def _attempt(taken: Taken) -> tuple[int | None, DeliveryProblem | None, str]:
+def _attempt(delivery: ClaimedDelivery) -> tuple[int | None, DeliveryProblem | None, str]:
     """Send a message; return the HTTP status, the problem, and the beginning of the body."""
-    private = is_ours(taken.url)
-    if not private and not taken.url.lower().startswith("https:"):
+    private = is_private_host(delivery.url)
+    if not private and not delivery.url.lower().startswith("https:"):
         return None, DeliveryProblem.CLEAR, ""
     try:
-        secrets = [decrypt(secret) for secret in taken.sealed_secrets]
-        headers = sign(taken.message_id, taken.body, secrets, at=timezone.now())
-        sending = _post(taken.url, taken.body, headers, may_be_private=private)
+        secrets = [decrypt(secret) for secret in delivery.sealed_secrets]
+        headers = sign(delivery.message_id, delivery.body, secrets, at=timezone.now())
+        sending = _post(delivery.url, delivery.body, headers, may_be_private=private)
         status, answer = http_client.run_in_new_loop(sending)
     except Exception as error:  # every failure must be recorded, or the message is retried forever
-        return None, _problem_of(error, taken), ""
+        return None, _problem_of(error, delivery), ""
     return status, None if 200 <= status < 300 else DeliveryProblem.STATUS, answer
 
 
@@ -96,12 +96,15 @@ _PROBLEMS: tuple[tuple[DeliveryProblem, tuple[type[Exception], ...]], ...] = (
 )
 
 
-def _problem_of(error: Exception, taken: Taken) -> DeliveryProblem:
+def _problem_of(error: Exception, delivery: ClaimedDelivery) -> DeliveryProblem:
     for problem, kinds in _PROBLEMS:
         if isinstance(error, kinds):
             return problem
     log.error(
-        "webhook failed", exc_info=error, webhook=str(taken.endpoint_id), message=taken.message_id
+        "webhook failed",
+        exc_info=error,
+        webhook=str(delivery.endpoint_id),
+        message=delivery.message_id,
     )
     return DeliveryProblem.BROKEN
 

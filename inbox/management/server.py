@@ -53,7 +53,7 @@ class Site:
         """Serve until SIGINT or SIGTERM, and write API key usage meanwhile."""
         stopping = threading.Event()
         threading.Thread(
-            target=api_key_usage.write_until, args=(stopping.wait,), name="key-use", daemon=True
+            target=api_key_usage.flush_until, args=(stopping.wait,), name="key-use", daemon=True
         ).start()
         try:
             self._server.run()

@@ -151,7 +151,7 @@ class AuditCheck(models.Model):
     key_name = models.CharField(max_length=200, blank=True)
     is_outside = models.BooleanField(default=False)
 
-    #: Whether it is time to verify everything; known to whoever has taken it (`take_check`).
+    #: Set by `claim_verification` when everything is to be verified.
     whole_is_due = False
 
     @property

@@ -8,7 +8,11 @@ import structlog
 from django.conf import settings
 from django.db import close_old_connections
 
-from inbox.actions.audit.verification_runs import Found, record_check, take_check
+from inbox.actions.audit.verification_runs import (
+    VerificationResult,
+    claim_verification,
+    record_verification,
+)
 from inbox.models import AuditCheck, AuditCheckpoint
 from inbox.transparency_log.signing_keys import existing_key
 from inbox.transparency_log.verification import Report, verify_all, verify_range
@@ -41,17 +45,17 @@ def check_if_due() -> bool:
         key = existing_key()
     except ValueError:
         return False  # without the key there is nothing to verify against
-    check = take_check()
+    check = claim_verification()
     if check is None:
         return False
     result = _verify_next(check, Key(key.verifier), key.name)
-    record_check(result)
+    record_verification(result)
     if result.verdict != "intact":
         log.error("audit trail not intact", verdict=result.verdict, where=result.findings)
     return True
 
 
-def _verify_next(last: AuditCheck, key: Key, name: str) -> Found:
+def _verify_next(last: AuditCheck, key: Key, name: str) -> VerificationResult:
     """Verify the next part; earlier findings stay until the whole log is verified again."""
     point = AuditCheckpoint.objects.order_by("-size").first()
     size = point.size if point else 0
@@ -59,11 +63,11 @@ def _verify_next(last: AuditCheck, key: Key, name: str) -> Found:
     if last.whole_is_due or is_small or last.verdict == "unknown":
         report, reached, before = _verify_twice(key, None), size, None
     elif last.reached == size:
-        return Found.again(last)
+        return VerificationResult.again(last)
     else:
         reached = min(size, last.reached + MAX_NEW)
         report, before = _verify_twice(key, (last.reached, reached - 1)), last
-    return Found.of(report, reached=reached, key_name=name, before=before)
+    return VerificationResult.of(report, reached=reached, key_name=name, before=before)
 
 
 def _verify_twice(key: Key, positions: tuple[int, int] | None) -> Report:

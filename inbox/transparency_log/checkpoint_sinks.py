@@ -21,10 +21,10 @@ from django.conf import settings
 
 from inbox import wakeups
 from inbox.actions.audit.transparency_log import (
-    Shipment,
+    CheckpointBatch,
+    claim_sink,
     record_failure,
     record_sent,
-    take_sink,
 )
 from inbox.models import AuditSink
 
@@ -45,12 +45,12 @@ def wake_publishers(size: int) -> None:
 def publish_checkpoints(number: int) -> None:
     """Send a sink, by its index in the setting, the checkpoints that it lacks."""
     address = settings.AUDIT_SINKS[number]
-    while (shipment := take_sink(address=address)) is not None:
+    while (shipment := claim_sink(address=address)) is not None:
         if not _send_all(number, address, shipment):
             return
 
 
-def _send_all(number: int, address: str, shipment: Shipment) -> bool:
+def _send_all(number: int, address: str, shipment: CheckpointBatch) -> bool:
     """Send checkpoints in order; return False after a failure or if the lease has expired."""
     until: datetime | None = shipment.until
     for remaining, (size, note) in zip(

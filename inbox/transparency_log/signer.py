@@ -12,8 +12,12 @@ import structlog
 from django.conf import settings
 from django.db.models import QuerySet
 
-from inbox.actions.audit.transparency_log import AT_ONCE, NotOurLog, mend_blocks
-from inbox.actions.audit.transparency_log import seal as sign_entries
+from inbox.actions.audit.transparency_log import (
+    AT_ONCE,
+    LogMismatch,
+    rebuild_blocks,
+    sign_entries,
+)
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.platform.timers import Timer
@@ -52,7 +56,7 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
             count, size = checkpoint.size - size, checkpoint.size
             if count < AT_ONCE:
                 break  # the next call signs entries that arrived meanwhile
-    except NotOurLog as problem:
+    except LogMismatch as problem:
         # Repeated until an operator fixes it, so without a traceback.
         log.error("audit log not signed", problem=str(problem), key=key.verifier)  # noqa: TRY400
         return 0
@@ -65,8 +69,8 @@ def append_and_sign(*, thoroughly: bool | None = None) -> int:
 
 def _find_late_entries() -> list[int]:
     """Repair the block cache, and return the ids of entries that the regular scan misses."""
-    with suppress(NotOurLog):  # reported by signing
-        if mend_blocks():
+    with suppress(LogMismatch):  # reported by signing
+        if rebuild_blocks():
             log.warning("blocks of the audit log rebuilt, they did not match")
     late = trail.late_entries(database_now())
     if late:

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import DataError, OperationalError
 from django.db.models import Max
 
-from inbox.actions.audit.transparency_log import NotOurLog, has_sound_blocks
+from inbox.actions.audit.transparency_log import LogMismatch, are_blocks_valid
 from inbox.models import AuditCheckpoint, AuditEntry
 from inbox.models.clock import database_now
 from inbox.queries.audit import trail
@@ -36,11 +36,11 @@ def verify_all(key: Key | None, outside: Iterable[str] = (), *, with_rows: bool 
     for position, entry in trail.uncommitted_leaves():
         verifier.find(f"log {position}", f"entry {entry} was never signed but is in the log")
     try:
-        if not has_sound_blocks():
+        if not are_blocks_valid():
             verifier.find(
                 "blocks", "they differ from the log and are rebuilt with the next signature"
             )
-    except NotOurLog as problem:
+    except LogMismatch as problem:
         verifier.find("checkpoints", f"entries cannot be signed: {problem}")
     if with_rows:
         add_differences(verifier)

@@ -1,4 +1,4 @@
-"""Agents that run elsewhere: where they are, and what they are greeted with."""
+"""Remote agents: their URLs, HTTP headers and connection tests."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -26,7 +26,7 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 
-class Placed(NamedTuple):
+class RemoteAgentResult(NamedTuple):
     agent: Agent
     is_new: bool
 
@@ -42,30 +42,30 @@ def set_remote_agent(
     must_be_new: bool = False,
     seen_at: datetime | None = None,
     check_seen: Callable[[], None] = lambda: None,
-) -> Placed:
+) -> RemoteAgentResult:
     """
-    Give a team an agent that runs elsewhere, or tell where it is now.
+    Add a remote agent to a team, or change one.
 
-    None keeps what is kept: the description, all headers, or the value of one. Headers are kept
-    only as long as the URL leads to the same scheme, host and port. The audit trail names the
-    headers, and keeps no value of them. What a test of the connection found is forgotten.
+    None keeps the stored description, all headers, or the value of one header. Headers are kept
+    only while the URL has the same scheme, host and port. The audit trail has the names of the
+    headers and no values. The result of the last connection test is deleted.
 
     Raises:
         NotFound, Forbidden.
-        InvalidValue: the slug, the URL or a header is none; `problems` says all that is wrong.
-        AddressTaken: another team has this slug, it is an agent of this installation, or it is
-            there and must be new.
-        AgentChanged: what is kept is not what was seen at that time.
-        Whatever `check_seen` raises, under the lock, if it is not what the caller has seen.
+        InvalidValue: the slug, the URL or a header is invalid; `problems` lists everything.
+        AddressTaken: another team or an agent of this installation has this slug, or the agent
+            exists and `must_be_new`.
+        AgentChanged: the agent has changed since `seen_at`.
+        Any error of `check_seen`, which is called under the lock.
     """
-    given: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
-    given |= {"team_id": team_id, "actor": actor, "description": description}
-    given |= {"must_be_new": must_be_new, "seen_at": seen_at, "check_seen": check_seen}
+    arguments: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
+    arguments |= {"team_id": team_id, "actor": actor, "description": description}
+    arguments |= {"must_be_new": must_be_new, "seen_at": seen_at, "check_seen": check_seen}
     try:
-        return _set(**given)
+        return _set(**arguments)
     except IntegrityError:
-        # Two of them at once: the agent that the other one added is there to be found now.
-        return _set(**given)
+        # A concurrent request has added the agent.
+        return _set(**arguments)
 
 
 @transaction.atomic(durable=True)
@@ -80,7 +80,7 @@ def _set(
     must_be_new: bool,
     seen_at: datetime | None,
     check_seen: Callable[[], None],
-) -> Placed:
+) -> RemoteAgentResult:
     require(actor, team_id, Permission.ADMIN)
     agent = lock_agent(slug)
     is_new = agent is None
@@ -102,8 +102,12 @@ def _set(
         )
     if description is None:
         description = agent.description if agent else ""
-    planned = plan_headers(
-        slug=slug, url=url, description=description, headers=headers, kept=_kept(endpoint)
+    stored_headers = plan_headers(
+        slug=slug,
+        url=url,
+        description=description,
+        headers=headers,
+        kept=_stored_endpoint(endpoint),
     )
     now = database_now()
     if agent is None:
@@ -113,12 +117,17 @@ def _set(
     agent.save(force_insert=is_new)
     has_moved = endpoint is not None and endpoint.url != url
     revision = endpoint.revision + has_moved if endpoint else 1
-    columns = {"url": url, "revision": revision, "headers": encrypt(planned), "changed_at": now}
+    columns = {
+        "url": url,
+        "revision": revision,
+        "headers": encrypt(stored_headers),
+        "changed_at": now,
+    }
     Endpoint.objects.update_or_create(
         agent=agent, defaults={**columns, "tested_at": None, "test": None}
     )
     if has_moved:
-        _show_new_place(agent, endpoint_digest(url, revision))
+        _update_open_interrupts(agent, endpoint_digest(url, revision))
     audit_trail.record(
         action="agent.added" if is_new else "agent.changed",
         actor=actor,
@@ -126,21 +135,21 @@ def _set(
         team_id=team_id,
         agent=slug,
         url=url,
-        headers=sorted(planned),
+        headers=sorted(stored_headers),
     )
-    return Placed(agent, is_new)
+    return RemoteAgentResult(agent, is_new)
 
 
-def _show_new_place(agent: Agent, digest: str) -> None:
+def _update_open_interrupts(agent: Agent, digest: str) -> None:
     """
-    Change what open interrupts of the agent show: whoever has one on the screen looks again.
+    Store the new address in the open interrupts of the agent, which changes their view digests.
 
-    Under the lock of each thread: a decision that is being made signs the place that it read.
+    Locks each thread, because a concurrent decision signs the address that it has read.
     """
-    waiting = Interrupt.objects.filter(agent=agent, status=InterruptStatus.OPEN)
-    for thread_id in waiting.order_by("thread").values_list("thread", flat=True).distinct():
+    open_interrupts = Interrupt.objects.filter(agent=agent, status=InterruptStatus.OPEN)
+    for thread_id in open_interrupts.order_by("thread").values_list("thread", flat=True).distinct():
         lock_thread(thread_id)
-        waiting.filter(thread=thread_id).update(endpoint_digest=digest)
+        open_interrupts.filter(thread=thread_id).update(endpoint_digest=digest)
 
 
 @transaction.atomic(durable=True)
@@ -148,9 +157,7 @@ def record_test(
     *, agent_id: UUID, changed_at: datetime, report: Mapping[str, Any], actor: Actor
 ) -> None:
     """
-    Keep what a test of the connection found, for everybody to see.
-
-    Of an agent that was changed meanwhile it is not kept: it was about another place.
+    Store the report of a connection test, unless the agent has changed since `changed_at`.
     """
     agent = Agent.objects.get(pk=agent_id)
     now = database_now()
@@ -166,7 +173,7 @@ def record_test(
     )
 
 
-def _kept(endpoint: Endpoint | None) -> StoredEndpoint | None:
+def _stored_endpoint(endpoint: Endpoint | None) -> StoredEndpoint | None:
     if endpoint is None:
         return None
     try:

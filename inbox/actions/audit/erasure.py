@@ -17,7 +17,7 @@ from inbox.rules.people.access import RETENTION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
 ERASED = "audit.erased"
-LONGEST_DAYS = 36_500
+MAX_DAYS = 36_500
 AT_ONCE = 1_000
 
 
@@ -29,11 +29,11 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     Safe to replay: the same period again leaves no audit entry.
 
     Raises:
-        NotFound, Forbidden, InvalidValue: it is 1 to LONGEST_DAYS days.
+        NotFound, Forbidden, InvalidValue: it is 1 to MAX_DAYS days.
     """
     team = lock_permitted_team(team_id, actor, Permission.ADMIN)
-    if days is not None and not 1 <= days <= LONGEST_DAYS:
-        problem = TranslatableMessage("Enter 1 to {most} days.", most=LONGEST_DAYS)
+    if days is not None and not 1 <= days <= MAX_DAYS:
+        problem = TranslatableMessage("Enter 1 to {most} days.", most=MAX_DAYS)
         raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit_trail.record(
@@ -49,7 +49,7 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     return team
 
 
-def erase_old(*, team_id: UUID) -> int:
+def erase_expired(*, team_id: UUID) -> int:
     """
     Erase what has been in a team's audit trail for longer than it is to be; return of how many.
 

@@ -27,12 +27,12 @@ SINK_AT_ONCE = 20
 SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 
-class NotOurLog(Exception):
+class LogMismatch(Exception):
     """What would be sealed does not follow from the last checkpoint, or with another key."""
 
 
 @transaction.atomic(durable=True)
-def seal(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | None:
+def sign_entries(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | None:
     """
     Add the entries that are not in the log, AT_ONCE of them at most, and sign a checkpoint.
 
@@ -42,20 +42,20 @@ def seal(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | No
     at, and those with the ids `also`.
 
     Raises:
-        NotOurLog.
+        LogMismatch.
     """
     return _seal(key, also=also)
 
 
 @transaction.atomic(durable=True)
-def mend_blocks() -> bool:
+def rebuild_blocks() -> bool:
     """
     Make the roots of blocks anew where they are not those of the log; return whether any was.
 
     Raises:
-        NotOurLog.
+        LogMismatch.
     """
-    if has_sound_blocks():
+    if are_blocks_valid():
         return False
     size = AuditCheckpoint.objects.order_by("-size").values_list("size", flat=True)[0]
     _keep_blocks(
@@ -65,12 +65,12 @@ def mend_blocks() -> bool:
     return True
 
 
-def has_sound_blocks() -> bool:
+def are_blocks_valid() -> bool:
     """
     Whether the roots of blocks that the database keeps are those of the log.
 
     Raises:
-        NotOurLog: the last checkpoint does not say what they should be.
+        LogMismatch: the last checkpoint does not say what they should be.
     """
     last = AuditCheckpoint.objects.order_by("-size").first()
     return last is None or blocks_match(_frontier_of(last))
@@ -98,7 +98,7 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
 
 
 @dataclass(frozen=True)
-class Shipment:
+class CheckpointBatch:
     """Checkpoints for a sink, as (size, note), and until when nobody else sends there."""
 
     until: datetime
@@ -106,7 +106,7 @@ class Shipment:
 
 
 @transaction.atomic(durable=True)
-def take_sink(*, address: str) -> Shipment | None:
+def claim_sink(*, address: str) -> CheckpointBatch | None:
     """
     The next checkpoints for a sink, and a lease on it; None if there are none.
 
@@ -123,7 +123,7 @@ def take_sink(*, address: str) -> Shipment | None:
         return None
     sink.not_before = now + SINK_LEASE
     sink.save(update_fields=["not_before"])
-    return Shipment(sink.not_before, taken)
+    return CheckpointBatch(sink.not_before, taken)
 
 
 @transaction.atomic(durable=True)
@@ -188,12 +188,12 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
     try:
         told, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
     except ValueError as error:
-        raise NotOurLog("the last checkpoint cannot be read") from error
+        raise LogMismatch("the last checkpoint cannot be read") from error
     # A log that two keys sign by turns, or that begins anew, convinces nobody ever again.
     if key and not (key.has_signed(last.note) and told.next in ("", key.verifier)):
-        raise NotOurLog("the last checkpoint was signed with another key, or names one")
+        raise LogMismatch("the last checkpoint was signed with another key, or names one")
     if (told.size, told.root) != (frontier.size, frontier.root()) or last.size != told.size:
-        raise NotOurLog("the last checkpoint does not match its contents")
+        raise LogMismatch("the last checkpoint does not match its contents")
     return frontier
 
 

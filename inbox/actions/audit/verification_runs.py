@@ -25,7 +25,7 @@ _RECORDED = (
 
 
 @dataclass(frozen=True)
-class Found:
+class VerificationResult:
     """What a verification has found."""
 
     verdict: str  #: intact, tampered or unknown
@@ -39,7 +39,7 @@ class Found:
     @classmethod
     def of(
         cls, report: Mapping[str, Any], *, reached: int, key_name: str, before: AuditCheck | None
-    ) -> "Found":
+    ) -> "VerificationResult":
         """The report of a verifier; `before` is what was found of the entries it has not read."""
         found = cls(
             verdict=report["verdict"],
@@ -58,7 +58,7 @@ class Found:
         return replace(found, verdict=verdict, findings=known)
 
     @classmethod
-    def again(cls, last: AuditCheck) -> "Found":
+    def again(cls, last: AuditCheck) -> "VerificationResult":
         """The same as before: nothing has come since."""
         return cls(
             verdict=last.verdict,
@@ -72,7 +72,7 @@ class Found:
 
 
 @transaction.atomic(durable=True)
-def take_check() -> AuditCheck | None:
+def claim_verification() -> AuditCheck | None:
     """The last verification, for whoever makes the next one; None if it is too early for that."""
     now = database_now()
     AuditCheck.objects.get_or_create(pk=1, defaults={"not_before": now})
@@ -86,7 +86,7 @@ def take_check() -> AuditCheck | None:
 
 
 @transaction.atomic(durable=True)
-def record_check(found: Found) -> AuditCheck:
+def record_verification(found: VerificationResult) -> AuditCheck:
     """Keep what was found; the next verification is due EVERY so often."""
     now = database_now()
     check = lock_background_verification()

@@ -1,4 +1,4 @@
-"""Deciding many interrupts with one answer, each by itself."""
+"""Deciding or withdrawing many interrupts, each in its own transaction."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MAX_ITEMS = 100
 
 @dataclass(frozen=True)
 class BulkResult:
-    """What became of one item: a decision, or why there is none."""
+    """The result for one interrupt: a decision, or the reason why there is none."""
 
     interrupt_id: UUID
     decision: Decision | None
@@ -37,12 +37,12 @@ def decide_many(
     """
     Give the same answer to up to 100 interrupts, as (id, view digest); results in their order.
 
-    Each is a `decide` of its own: what is refused does not keep the others from being decided. An
-    item without its digest was not shown to anybody and is refused, and so is what has to be looked
-    at by itself (`inbox.rules.decisions.bulk`).
+    Each is a `decide` of its own; a rejected item does not affect the others. Items without a
+    digest are rejected, and so are interrupts that need individual review
+    (`inbox.rules.decisions.bulk`).
 
     Raises:
-        InvalidValue: these are too many.
+        InvalidValue: more than MAX_ITEMS.
     """
     _check_number(items)
     return [
@@ -64,10 +64,10 @@ def decide_many(
 
 def withdraw_many(*, interrupt_ids: Sequence[UUID], actor: Actor) -> list[BulkResult]:
     """
-    Take back the actor's answers to up to 100 interrupts; results in their order.
+    Withdraw the actor's decisions on up to 100 interrupts; results in their order.
 
     Raises:
-        InvalidValue: these are too many.
+        InvalidValue: more than MAX_ITEMS.
     """
     _check_number(interrupt_ids)
     return [

@@ -1,4 +1,4 @@
-"""Taking an interrupt, so that two people do not work on the same one."""
+"""Claims: a reviewer takes an interrupt, so that two people do not work on the same one."""
 
 from datetime import datetime
 from uuid import UUID
@@ -20,14 +20,14 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False) -> Claim:
     """
-    Take an open interrupt for CLAIM_LEASE; claiming what one holds already renews it.
+    Claim an open interrupt for CLAIM_LEASE, or renew the actor's own claim.
 
-    A lease that ran out is free for everybody; one that runs can be taken over by saying so.
+    An expired claim can be replaced by anybody, a valid one of another person with `take_over`.
 
     Raises:
         NotFound, Forbidden.
-        Claimed: another person's lease runs, and `take_over` was not asked for.
-        AlreadyDecided, InterruptExpired: there is nothing left to work on.
+        Claimed: another person holds a valid claim, and `take_over` is false.
+        AlreadyDecided, InterruptExpired: the interrupt is closed.
     """
     with audit_rejected("claim", actor=actor, interrupt_id=interrupt_id):
         return _claim(interrupt_id, actor, take_over=take_over)
@@ -36,31 +36,31 @@ def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False
 @transaction.atomic(durable=True)
 def _claim(interrupt_id: UUID, actor: Actor, *, take_over: bool) -> Claim:
     thread, interrupt, user_id, now = _open_interrupt(interrupt_id, actor)
-    before: Claim | None = getattr(interrupt, "claim", None)
-    held = before if before and before.holder.holds(now) else None
-    if held is not None and held.user_id == user_id:
-        return _renew(held, now)
-    what, taken_from = "claimed", {}
-    if held is not None:
+    previous: Claim | None = getattr(interrupt, "claim", None)
+    valid = previous if previous and previous.holder.holds(now) else None
+    if valid is not None and valid.user_id == user_id:
+        return _renew(valid, now)
+    event, taken_from = "claimed", {}
+    if valid is not None:
         if not take_over:
-            check_not_claimed(holder=held.holder, actor=actor, now=now)
-        what = "taken_over"
-        taken_from = {"taken_from": held.holder.name, "taken_from_id": str(held.user_id)}
+            check_not_claimed(holder=valid.holder, actor=actor, now=now)
+        event = "taken_over"
+        taken_from = {"taken_from": valid.holder.name, "taken_from_id": str(valid.user_id)}
     claim = Claim(interrupt=interrupt, user_id=user_id, claimed_at=now, until=now + CLAIM_LEASE)
-    claim.save(force_insert=before is None, force_update=before is not None)
-    _record(thread, interrupt, what, actor, now, **taken_from)
+    claim.save(force_insert=previous is None, force_update=previous is not None)
+    _record(thread, interrupt, event, actor, now, **taken_from)
     return claim
 
 
 @transaction.atomic(durable=True)
 def renew_claim(*, interrupt_id: UUID, actor: Actor) -> Claim:
     """
-    Hold on to an interrupt for another CLAIM_LEASE, as long as nobody else has taken it.
+    Renew the actor's claim for another CLAIM_LEASE.
 
     Raises:
         NotFound, Forbidden.
-        Claimed: another person took it meanwhile.
-        NotClaimed: the actor gave it back, or never had it.
+        Claimed: another person has claimed the interrupt.
+        NotClaimed: the actor has no claim.
         AlreadyDecided, InterruptExpired: the claim has ended with the interrupt.
     """
     _, interrupt, user_id, now = _open_interrupt(interrupt_id, actor)
@@ -74,17 +74,15 @@ def renew_claim(*, interrupt_id: UUID, actor: Actor) -> Claim:
 @transaction.atomic(durable=True)
 def release_claim(*, interrupt_id: UUID, actor: Actor) -> None:
     """
-    Give an interrupt back for others to take.
-
-    Safe to replay: what the actor does not hold stays as it is.
+    Release the actor's claim, if there is one. Safe to replay.
 
     Raises:
         NotFound, Forbidden.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
-    mine = Claim.objects.filter(interrupt=interrupt_id, user=user_id)
-    released, _ = mine.delete()
+    claims = Claim.objects.filter(interrupt=interrupt_id, user=user_id)
+    released, _ = claims.delete()
     if released:
         _record(thread, Interrupt(pk=interrupt_id), "released", actor, now)
 
@@ -104,10 +102,10 @@ def _renew(claim: Claim, now: datetime) -> Claim:
 
 
 def _record(
-    thread: Thread, interrupt: Interrupt, what: str, actor: Actor, now: datetime, **detail: str
+    thread: Thread, interrupt: Interrupt, event: str, actor: Actor, now: datetime, **detail: str
 ) -> None:
     audit_trail.record(
-        action=f"interrupt.{what}",
+        action=f"interrupt.{event}",
         actor=actor,
         now=now,
         thread=thread,

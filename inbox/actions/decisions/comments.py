@@ -1,4 +1,4 @@
-"""What reviewers say to each other about an interrupt."""
+"""Comments of reviewers on interrupts."""
 
 from uuid import UUID
 
@@ -20,11 +20,10 @@ def add_comment(
     *, interrupt_id: UUID, actor: Actor, text: str, idempotency: IdempotencyKey | None = None
 ) -> Comment:
     """
-    Leave a comment of 1 to 4,000 characters on an interrupt, open or closed; no agent gets it.
+    Add a comment of 1 to 4,000 characters to an interrupt; agents never receive it.
 
-    Safe to replay with `idempotency`: the comment that was left before is returned.
-
-    The audit trail keeps its digest: what was said stays provable, and is in one place only.
+    Safe to replay with `idempotency`: the existing comment is returned. The audit trail stores only
+    a digest of the text.
 
     Raises:
         NotFound, Forbidden, InvalidValue, IdempotencyConflict.

@@ -1,4 +1,4 @@
-"""Writing down who has looked at what is asked."""
+"""Read receipts: who has viewed an interrupt."""
 
 from uuid import UUID
 
@@ -16,14 +16,13 @@ from inbox.rules.text.messages import TranslatableMessage
 @transaction.atomic(durable=True)
 def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
     """
-    Write down that a person has opened an interrupt, open or closed, as it is shown now.
+    Record that a person has viewed an interrupt in its current form.
 
-    Safe to replay: who has seen the same view before is in the trail already. Nobody is rung: that
-    somebody looks is no reason for all others to read their pages again.
+    Safe to replay: the same view is recorded once. Open pages are not woken, as they do not change.
 
     Raises:
         NotFound, Forbidden.
-        ViewChanged: `view_digest` is not that of what is shown: nobody can have seen it now.
+        ViewChanged: `view_digest` is not that of the current view.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.READ)
@@ -44,7 +43,7 @@ def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighti
             run=interrupt.run,
             interrupt=interrupt,
             tool_call=interrupt.tool_call,
-            # What was proposed and approved is for others to say: this is no approval of it.
+            # Without the digests of the arguments: viewing is not approving.
             digests={"view": view_digest},
         )
     return sighting

@@ -1,4 +1,4 @@
-"""Lists that people keep under a name, for themselves or for a team."""
+"""Saved views: named list filters of a person or a team."""
 
 from uuid import UUID
 
@@ -14,21 +14,22 @@ from inbox.rules.decisions.list_filters import InterruptFilter, check_view_name
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
-MOST_VIEWS = 50
+MAX_VIEWS = 50
 
 
 @transaction.atomic(durable=True)
 def save_view(
-    *, name: str, wanted: InterruptFilter, actor: Actor, team_id: UUID | None = None
+    *, name: str, list_filter: InterruptFilter, actor: Actor, team_id: UUID | None = None
 ) -> SavedView:
     """
-    Keep a filter under a name, for the actor or for a team of theirs as well.
+    Save a filter under a name, for the actor alone or shared with a team.
 
-    Safe to replay: a view of the actor's with this name becomes this one.
+    Safe to replay: replaces the actor's view of this name.
 
     Raises:
         InvalidValue: the name is not 1 to 60 characters, or there are too many views.
-        NotFound, Forbidden: sharing needs to decide in the team; only members of one keep views.
+        NotFound, Forbidden: sharing needs the permission to decide in the team; only members of a
+            team can save views.
     """
     check_view_name(name)
     if actor.user_id is None or not teams_of(actor):
@@ -36,15 +37,15 @@ def save_view(
     if team_id is not None:
         require(actor, team_id, Permission.DECIDE)
     own = SavedView.objects.filter(user=actor.user_id)
-    if own.exclude(name=name).count() >= MOST_VIEWS:
+    if own.exclude(name=name).count() >= MAX_VIEWS:
         raise errors.InvalidValue(
             TranslatableMessage(
                 "You have {count} saved views. Delete one before you save another.",
-                count=MOST_VIEWS,
+                count=MAX_VIEWS,
             )
         )
     now = database_now()
-    columns = {"query": wanted.to_full_query(), "team_id": team_id}
+    columns = {"query": list_filter.to_full_query(), "team_id": team_id}
     view, _ = SavedView.objects.update_or_create(
         user_id=actor.user_id,
         name=name,
@@ -58,9 +59,10 @@ def save_view(
 @transaction.atomic(durable=True)
 def share_view(*, view_id: UUID, team_id: UUID | None, actor: Actor) -> SavedView:
     """
-    Give a view to a team, or with None to its owner alone again.
+    Share a view with a team, or with None make it private again.
 
-    Only its owner gives it to a team, in which they decide; an admin of the team may take it back.
+    Only the owner can share it, with a team in which they may decide; an admin of the team can end
+    the sharing.
 
     Raises:
         NotFound, Forbidden.
@@ -83,7 +85,7 @@ def share_view(*, view_id: UUID, team_id: UUID | None, actor: Actor) -> SavedVie
 @transaction.atomic(durable=True)
 def delete_view(*, view_id: UUID, actor: Actor) -> None:
     """
-    Forget a view; only its owner does, or an admin of the team that has it.
+    Delete a view, as its owner or as an admin of the team it is shared with.
 
     Raises:
         NotFound, Forbidden.
@@ -110,7 +112,7 @@ def _view_to_change(view_id: UUID, actor: Actor) -> SavedView:
 
 
 def _record(action: str, view: SavedView, actor: Actor, team_id: UUID | None) -> None:
-    """Write it down in the team that it concerns; what is private, in each of the actor's."""
+    """Audit in the team of a shared view; for a private one, in each team of the actor."""
     now = database_now()
     audit_trail.record_all(
         [

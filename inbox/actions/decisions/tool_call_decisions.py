@@ -1,4 +1,4 @@
-"""What answers mean for the tool calls that they are about, and how that is undone."""
+"""Applying decisions to tool calls, and undoing that after a withdrawal."""
 
 import json
 from collections.abc import Sequence
@@ -22,57 +22,58 @@ def apply_decisions(
     answered: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
-    Store what was approved and `by` whom; `calls.begin` refuses any other arguments.
+    Apply answers to their tool calls; `tool_calls.start_calls` rejects any other arguments.
 
-    Returns what each call was before an answer changed it, by interrupt: `Decision.call_before`.
+    Returns the previous state of each call by interrupt, for `Decision.call_before`.
     """
-    # Two questions may be about one call: both answers go to the same object.
+    # Two interrupts may be about one call; both must change the same object.
     calls: dict[UUID, ToolCall] = {}
-    before: dict[UUID, str] = {}
+    snapshots: dict[UUID, str] = {}
     for interrupt, entry in answered:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
             interrupt.tool_call = call
-            before[interrupt.pk] = _remembered(call)
+            snapshots[interrupt.pk] = _snapshot(call)
             _apply(call, interrupt.reason, entry, now, by)
     save_calls(calls.values(), _FIELDS)
-    return before
+    return snapshots
 
 
 def recompute_tool_call(interrupt: Interrupt) -> None:
     """
-    Put the call back to what the answers say that still stand; the withdrawn one is marked so.
+    Recompute the interrupt's tool call from its decisions in force, after a withdrawal.
 
-    From the start, because two questions may be about one call: a denial hides what an approval
-    said, and without it the approved edits count again. Between the question and the resume nothing
-    but answers changes a call, so what the first of them found is where all of them started.
+    All decisions are applied again to the state before the first one, because two interrupts may be
+    about one call: without a denial the edits of an approval apply again. Nothing but decisions
+    changes a call between the interrupt and the resume.
     """
     call = interrupt.tool_call
     if call is None:
         return
-    given = (
+    decisions = list(
         Decision.objects.filter(interrupt__run=interrupt.run_id, interrupt__tool_call=call)
         .select_related("interrupt")
         .order_by("created_at", "pk")
     )
-    decisions = list(given)
-    start = next((one.call_before for one in decisions if one.call_before is not None), "{}")
-    # What was remembered before there were verdicts says nothing of them.
-    columns = {"verdict": "", "decided_by": "", **json.loads(start)}
+    states_before = (decision.call_before for decision in decisions)
+    initial_state = next((state for state in states_before if state is not None), "{}")
+    # Older rows have no `verdict` and no `decided_by`.
+    columns = {"verdict": "", "decided_by": "", **json.loads(initial_state)}
     if "state" in columns:
         restore_tool_call(call, ToolCallState(columns.pop("state")))
     for field, value in columns.items():
         setattr(call, field, value)
     if isinstance(call.settled_at, str):
         call.settled_at = datetime.fromisoformat(call.settled_at)
-    for one in decisions:
-        if one.withdrawn_at is None:
-            entry, by = entry_of(one.interrupt, one), one.ident
-            _apply(call, one.interrupt.reason, entry, one.created_at, by)
+    for decision in decisions:
+        if decision.withdrawn_at is None:
+            interrupt = decision.interrupt
+            entry = entry_of(interrupt, decision)
+            _apply(call, interrupt.reason, entry, decision.created_at, decision.ident)
     call.save(update_fields=_FIELDS)
 
 
-def _remembered(call: ToolCall) -> str:
+def _snapshot(call: ToolCall) -> str:
     settled_at = call.settled_at.isoformat() if call.settled_at else None
     return json.dumps(
         {
@@ -88,9 +89,7 @@ def _remembered(call: ToolCall) -> str:
 
 def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: str) -> None:
     """
-    Change the call as the answer says.
-
-    A denial stays, whatever else is approved about the call.
+    Apply one answer to the call; a denial outweighs any approval.
     """
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:

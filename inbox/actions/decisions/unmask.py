@@ -1,4 +1,4 @@
-"""Showing what is masked to one person, once, and writing it down."""
+"""Unmasking values for one person, with an audit entry each time."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -17,26 +17,26 @@ from inbox.queries.people.access import require_person
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 
-#: So many places are named in the trail, and of each so much.
-_MOST_PLACES, _LONGEST_PLACE = 100, 200
+#: Limits of the places in an audit entry.
+_MAX_PLACES, _MAX_PLACE_CHARACTERS = 100, 200
 
 
 @transaction.atomic(durable=True)
 def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
     """
-    Return what a request has under this name of `masked_values_of_interrupt`, without masks.
+    Return the part `what` of an interrupt without masks (names of `masked_values_of_interrupt`).
 
-    Each time anew an `audit.revealed` in the trail: who, what, and where, never the values.
+    Every call writes an `audit.revealed` entry with the actor and the places, never the values.
 
     Raises:
-        NotFound: also where nothing is masked.
+        NotFound: there is no such part, or nothing in it is masked.
         Forbidden: only people who decide in the team.
     """
     thread, now = lock_thread(interrupts=interrupt_id)
     user_id = require_person(actor, thread.team_id, Permission.DECIDE)
     row = Interrupt.objects.select_related("tool_call").get(pk=interrupt_id)
     decision = Decision.objects.filter(interrupt=row, withdrawn_at=None).first()
-    veiled = _masked(masked_values_of_interrupt(row, decision), what)
+    masked_values = _part(masked_values_of_interrupt(row, decision), what)
     Unmasking.objects.get_or_create(
         interrupt=row,
         user_id=user_id,
@@ -51,38 +51,38 @@ def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
         thread=thread,
         interrupt=row,
         tool_call=row.tool_call,
-        **_told(what, veiled),
+        **_audit_detail(what, masked_values),
     )
-    return veiled.text
+    return masked_values.text
 
 
 @transaction.atomic(durable=True)
 def unmask_tool_call(*, call_id: UUID, what: str, actor: Actor) -> str:
-    """The same for what a tool call has under this name of `masked_values_of_call`."""
+    """Return the part `what` of a tool call without masks, like `unmask_interrupt`."""
     thread, now = lock_thread(tool_calls=call_id)
     require_person(actor, thread.team_id, Permission.DECIDE)
     call = ToolCall.objects.get(pk=call_id)
     started = AuditEntry.objects.filter(chain=thread.pk, tool_call=call, action="tool.started")
     entries = started.select_related("payload").order_by("seq")
-    veiled = _masked(masked_values_of_call(call, call.interrupts.all(), entries), what)
+    masked_values = _part(masked_values_of_call(call, call.interrupts.all(), entries), what)
     audit_trail.record(
         action="audit.revealed",
         actor=actor,
         now=now,
         thread=thread,
         tool_call=call,
-        **_told(what, veiled),
+        **_audit_detail(what, masked_values),
     )
-    return veiled.text
+    return masked_values.text
 
 
-def _masked(known: Mapping[str, MaskedValues], what: str) -> MaskedValues:
-    veiled = known.get(what)
-    if veiled is None or not veiled.places:
+def _part(parts: Mapping[str, MaskedValues], what: str) -> MaskedValues:
+    masked_values = parts.get(what)
+    if masked_values is None or not masked_values.places:
         raise NotFound()
-    return veiled
+    return masked_values
 
 
-def _told(what: str, veiled: MaskedValues) -> dict[str, object]:
-    places = [place[:_LONGEST_PLACE] for place in veiled.places[:_MOST_PLACES]]
-    return {"what": what, "places": places, "count": len(veiled.places)}
+def _audit_detail(what: str, masked_values: MaskedValues) -> dict[str, object]:
+    places = [place[:_MAX_PLACE_CHARACTERS] for place in masked_values.places[:_MAX_PLACES]]
+    return {"what": what, "places": places, "count": len(masked_values.places)}

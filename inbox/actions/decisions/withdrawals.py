@@ -1,4 +1,4 @@
-"""Taking an answer back before the agent gets it."""
+"""Withdrawing a decision before the agent gets it."""
 
 from uuid import UUID
 
@@ -23,17 +23,17 @@ from inbox.rules.text.messages import TranslatableMessage
 
 def withdraw_decision(*, interrupt_id: UUID, actor: Actor) -> Decision:
     """
-    Take back the actor's standing answer, and open the interrupt again.
+    Withdraw the actor's decision in force, and open the interrupt again.
 
-    Possible until the run is resumed: while other answers of its set are missing, or while the
-    team's grace period lasts. The row stays, marked as withdrawn. Safe to replay: what was taken
-    back already is returned unchanged.
+    Possible until the run is resumed: while other interrupts of the run are open, or during the
+    team's grace period. The decision stays as a row. Safe to replay: a withdrawn decision is
+    returned unchanged.
 
     Raises:
         NotFound.
-        Forbidden: the actor may not decide, or it is not the actor's answer.
+        Forbidden: the actor may not decide, or the decision is another actor's.
         AlreadyResumed.
-        InterruptExpired: open again, nobody could answer it any more.
+        InterruptExpired: the interrupt would be overdue.
     """
     with audit_rejected("withdraw", actor=actor, interrupt_id=interrupt_id):
         return _withdraw(interrupt_id, actor)
@@ -61,7 +61,7 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
     recompute_tool_call(interrupt)
     move_row(interrupt, InterruptStatus.OPEN)
     interrupt.closed_at = None
-    if interrupt.view_version > 1:  # the agent may have moved while it was closed
+    if interrupt.view_version > 1:  # the agent's address may have changed since
         interrupt.endpoint_digest = endpoint_digest_of(thread.agent_id)
     interrupt.save(update_fields=["status", "closed_at", "endpoint_digest"])
     if run.resume_at is not None:
@@ -82,10 +82,10 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
 
 
 def _own_decision(interrupt: Interrupt, actor: Actor) -> Decision:
-    """The decision that stands, else the last one that was taken back, if it is the actor's."""
-    given = interrupt.decisions.order_by("created_at", "pk")
-    standing = given.filter(withdrawn_at=None).first()
-    decision = standing or given.filter(user=actor.user_id, api_key=actor.key_id).last()
+    """Return the decision in force, else the actor's last one; raise unless it is the actor's."""
+    decisions = interrupt.decisions.order_by("created_at", "pk")
+    in_force = decisions.filter(withdrawn_at=None).first()
+    decision = in_force or decisions.filter(user=actor.user_id, api_key=actor.key_id).last()
     if decision is None or not decision.is_by(actor):
         raise errors.Forbidden(TranslatableMessage("Only the author of an answer can withdraw it."))
     return decision

@@ -40,7 +40,7 @@ def join_team(*, token: str, actor: Actor) -> Team:
     return row.team
 
 
-def join_as_new(*, token: str, username: str, full_name: str, password: str) -> User:
+def join_with_new_account(*, token: str, username: str, full_name: str, password: str) -> User:
     """
     Make an account for whoever has the link, as a member of its team.
 
@@ -79,7 +79,7 @@ def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User
 
 
 @transaction.atomic(durable=True)
-def join_from_elsewhere(
+def join_by_provider(
     *, email: str, full_name: str, provider_id: str, team_slug: str, role: Role
 ) -> User | None:
     """

@@ -83,7 +83,7 @@ def change_password(*, user: User, password: str, actor: Actor) -> None:
 
 
 @transaction.atomic(durable=True)
-def rename_self(*, full_name: str, actor: Actor) -> None:
+def change_own_name(*, full_name: str, actor: Actor) -> None:
     """
     Give the actor another name, 1 to 150 characters.
 
@@ -128,12 +128,12 @@ def end_other_sessions(*, actor: Actor) -> None:
         _record(actor.user_id, "session.ended", actor, count=count)
 
 
-def seal_seed(seed: str) -> str:
+def encrypt_seed(seed: str) -> str:
     """What is stored of the seed of codes."""
     return encrypt(seed)
 
 
-def unseal_seed(sealed: str) -> str | None:
+def decrypt_seed(sealed: str) -> str | None:
     """The seed, or None if it was sealed under another secret key."""
     try:
         return str(decrypt(sealed))

@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 WRITE_EVERY_SECONDS = 5.0
 
 
-def write_notes() -> None:
+def flush_usage() -> None:
     """
     Write what was noted; each key at most once a minute, whatever the number of processes.
 
@@ -40,11 +40,11 @@ def write_notes() -> None:
         usage_buffer.put_back(used, refused)
 
 
-def write_until(stopping: Callable[[float], bool]) -> None:
+def flush_until(stopping: Callable[[float], bool]) -> None:
     """Write every few seconds until `stopping(seconds)`, which waits so long, says yes."""
     while not stopping(WRITE_EVERY_SECONDS):
         if not usage_buffer.is_empty():
-            write_notes()
+            flush_usage()
             connection.close()
 
 

@@ -15,7 +15,7 @@ SIGN_INS_KEPT = timedelta(days=90)
 
 
 @transaction.atomic(durable=True)
-def purge() -> int:
+def delete_stale_rows() -> int:
     """Delete old attempts, old sign-ins and sessions that are over; return how many rows."""
     now = timezone.now()
     sessions = Session.objects.values("session_key")

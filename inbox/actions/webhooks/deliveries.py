@@ -1,4 +1,4 @@
-"""Delivering: a worker takes a message, sends it outside of any transaction, says what came."""
+"""Webhook deliveries: claiming a message, recording attempts, sending messages again."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -29,15 +29,15 @@ from inbox.rules.webhooks.delivery_rules import (
 
 #: Longer than any attempt takes.
 LEASE = timedelta(seconds=60)
-#: So many messages are on their way to one endpoint at once; one, while it fails.
-MOST_AT_ONCE = 4
-#: So many are deleted in one transaction.
-AT_ONCE = 500
+#: Concurrent messages to one endpoint; one while the endpoint fails.
+MAX_CONCURRENT = 4
+#: Rows deleted in one transaction.
+BATCH_SIZE = 500
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A message that this worker sends, and what it is signed with."""
+class ClaimedDelivery:
+    """A message claimed by this worker, with the secrets that sign it."""
 
     delivery_id: int
     endpoint_id: UUID
@@ -45,24 +45,24 @@ class Taken:
     message_id: str
     body: str
     url: str
-    sealed_secrets: tuple[str, ...] = field(repr=False)  #: the present one first
+    sealed_secrets: tuple[str, ...] = field(repr=False)  #: the current one first
 
 
 @transaction.atomic(durable=True)
-def take_delivery(*, endpoint_id: UUID) -> Taken | None:
+def claim_delivery(*, endpoint_id: UUID) -> ClaimedDelivery | None:
     """
-    Take the next message that is due to an endpoint; None if there is none for this worker now.
+    Claim the next due message of an endpoint; return None if there is none to send now.
 
-    A message waits for those before it of its thread. A worker that is lost loses it after a
-    minute: then it is sent once more, under the same id.
+    A message waits for the earlier messages of its thread. If the worker is lost, the claim expires
+    after LEASE, and the message is sent again under the same id.
     """
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None or endpoint.disabled_at is not None:
         return None
     now = database_now()
     waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    at_once = 1 if endpoint.failing_since else MOST_AT_ONCE
-    if waiting.filter(lease_until__gt=now).count() >= at_once:
+    limit = 1 if endpoint.failing_since else MAX_CONCURRENT
+    if waiting.filter(lease_until__gt=now).count() >= limit:
         return None
     earlier = waiting.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), by_hand=False)
     due = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
@@ -72,30 +72,30 @@ def take_delivery(*, endpoint_id: UUID) -> Taken | None:
     row.fence += 1
     row.lease_until = now + LEASE
     row.save(update_fields=["fence", "lease_until"])
-    secrets_now = [endpoint.secret]
+    sealed_secrets = [endpoint.secret]
     if endpoint.former_until is not None and endpoint.former_until > now:
-        secrets_now.append(endpoint.former_secret)
-    return Taken(
+        sealed_secrets.append(endpoint.former_secret)
+    return ClaimedDelivery(
         delivery_id=row.pk,
         endpoint_id=endpoint.pk,
         fence=row.fence,
         message_id=f"msg_{row.message_id.hex}",
         body=row.body,
         url=endpoint.url,
-        sealed_secrets=tuple(secrets_now),
+        sealed_secrets=tuple(sealed_secrets),
     )
 
 
 @transaction.atomic(durable=True)
-def record_attempt(*, taken: Taken, outcome: AttemptOutcome) -> DeliveryStatus | None:
+def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> DeliveryStatus | None:
     """
-    Record what came of an attempt, and what follows; None if another worker has the message.
+    Record an attempt and plan the next one; return None if another worker has claimed the message.
 
-    Who was slower than its lease has sent it for nothing: the receiver knows it by its id.
+    The receiver recognises a message that was sent twice by its id.
     """
-    endpoint = lock_endpoint(taken.endpoint_id)
+    endpoint = lock_endpoint(delivery.endpoint_id)
     row = Delivery.objects.filter(
-        pk=taken.delivery_id, fence=taken.fence, status=DeliveryStatus.PENDING
+        pk=delivery.delivery_id, fence=delivery.fence, status=DeliveryStatus.PENDING
     ).first()
     if endpoint is None or row is None:
         return None
@@ -120,18 +120,18 @@ def record_attempt(*, taken: Taken, outcome: AttemptOutcome) -> DeliveryStatus |
 
 
 @transaction.atomic(durable=True)
-def forget_old(*, endpoint_id: UUID) -> int:
+def delete_old_messages(*, endpoint_id: UUID) -> int:
     """
-    Delete messages that arrived or were given up long enough ago; return how many.
+    Delete up to BATCH_SIZE old messages that were delivered or have failed; return how many.
 
-    A bounded piece of it. What is still to be sent stays, however old it is. Safe to replay.
+    Pending messages stay, whatever their age. Safe to replay.
     """
-    # Also of one that was removed: nobody reads its log any more.
+    # A removed endpoint too: its log is not readable any more.
     lock_webhook(endpoint_id)
     old = old_deliveries().filter(endpoint=endpoint_id)
-    chosen = list(old.values_list("pk", flat=True)[:AT_ONCE])
-    DeliveryAttempt.objects.filter(delivery__in=chosen).delete()
-    return Delivery.objects.filter(pk__in=chosen).delete()[0]
+    ids = list(old.values_list("pk", flat=True)[:BATCH_SIZE])
+    DeliveryAttempt.objects.filter(delivery__in=ids).delete()
+    return Delivery.objects.filter(pk__in=ids).delete()[0]
 
 
 def _plan_after_failure(
@@ -140,7 +140,7 @@ def _plan_after_failure(
     row.tries += 1
     endpoint.failures += 1
     endpoint.failing_since = endpoint.failing_since or now
-    follows: FailurePlan = plan_after_failure(
+    plan: FailurePlan = plan_after_failure(
         outcome=outcome,
         tries=row.tries,
         failures=endpoint.failures,
@@ -148,32 +148,31 @@ def _plan_after_failure(
         now=now,
         chance=secrets.randbelow(1_000) / 1_000,
     )
-    row.next_try_at = now + follows.wait
-    if follows.give_up:
+    row.next_try_at = now + plan.wait
+    if plan.give_up:
         row.status = DeliveryStatus.FAILED
-    if follows.disable is not None and endpoint.disabled_at is None:
-        endpoint.disabled_at, endpoint.disabled_reason = now, follows.disable
-        record(endpoint, "webhook.disabled", WEBHOOK_SENDER, now, reason=follows.disable)
+    if plan.disable is not None and endpoint.disabled_at is None:
+        endpoint.disabled_at, endpoint.disabled_reason = now, plan.disable
+        record(endpoint, "webhook.disabled", WEBHOOK_SENDER, now, reason=plan.disable)
 
 
 @transaction.atomic(durable=True)
-def send_again(*, message_id: UUID, actor: Actor) -> Delivery:
+def resend_message(*, message_id: UUID, actor: Actor) -> Delivery:
     """
-    Send a message once more, under the same id; what waits in its thread does not wait for it.
+    Send a message again under the same id; later messages of its thread do not wait for it.
 
-    Safe to replay: a message that is still to be sent is returned unchanged, but for its time.
+    Safe to replay: a pending message is only made due now.
 
     Raises:
-        NotFound, Forbidden.
-        WebhookDisabled: nothing is sent there.
+        NotFound, Forbidden, WebhookDisabled.
     """
-    found = Delivery.objects.filter(message_id=message_id).first()
-    if found is None:
+    delivery = Delivery.objects.filter(message_id=message_id).first()
+    if delivery is None:
         raise errors.NotFound()
-    endpoint = _own(found.endpoint_id, actor)
-    row = Delivery.objects.filter(pk=found.pk).first()
+    endpoint = _own(delivery.endpoint_id, actor)
+    row = Delivery.objects.filter(pk=delivery.pk).first()
     if row is None:
-        raise errors.NotFound()  # the log has just forgotten it
+        raise errors.NotFound()  # deleted meanwhile
     now = database_now()
     if row.status != DeliveryStatus.PENDING:
         row.by_hand = True
@@ -186,9 +185,9 @@ def send_again(*, message_id: UUID, actor: Actor) -> Delivery:
 
 
 @transaction.atomic(durable=True)
-def replay(*, endpoint_id: UUID, actor: Actor) -> int:
+def resend_failed(*, endpoint_id: UUID, actor: Actor) -> int:
     """
-    Send all that was given up once more, in the order in which it happened; return how many.
+    Send all failed messages again, in their original order; return how many.
 
     Raises:
         NotFound, Forbidden, WebhookDisabled.
@@ -206,7 +205,7 @@ def replay(*, endpoint_id: UUID, actor: Actor) -> int:
 @transaction.atomic(durable=True)
 def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     """
-    Queue a message that tells nothing; its attempts say what came of it.
+    Queue a test message; its attempts show the result.
 
     Raises:
         NotFound, Forbidden, WebhookDisabled.
@@ -227,7 +226,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
 
 
 def _own(endpoint_id: UUID, actor: Actor) -> WebhookEndpoint:
-    """An endpoint that the actor may send to."""
+    """Lock and return an enabled endpoint that the actor administers."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()

@@ -1,4 +1,4 @@
-"""The endpoints of webhooks: where they are, what they are told, and what signs it."""
+"""Webhook endpoints: their URLs, event types and signing secrets."""
 
 import base64
 import secrets
@@ -43,18 +43,18 @@ def add_webhook(
     idempotency: IdempotencyKey | None = None,
 ) -> tuple[WebhookEndpoint, str]:
     """
-    Have a URL told what happens in a team from now on; return it with its secret.
+    Add an endpoint that receives a team's events; return it with its secret.
 
-    The secret is shown this once, and kept encrypted. Safe to replay with `idempotency`: the
-    endpoint that was made before is returned, as it is now, with "" for its secret.
+    The secret is shown only once, and stored encrypted. Safe to replay with `idempotency`: the
+    existing endpoint is returned, with "" for its secret.
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
-        InvalidValue: the URL or an event type is none, or the team has enough endpoints.
+        InvalidValue: the URL or an event type is invalid, or the team has too many endpoints.
     """
-    # Two at once would both find room for one.
+    # Locked: concurrent requests must not exceed the limit.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
-    wanted = _check(url, event_types, description)
+    event_types = _check(url, event_types, description)
     idempotency, now = idempotency or IdempotencyKey(), database_now()
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return WebhookEndpoint.objects.get(pk=earlier), ""
@@ -69,12 +69,12 @@ def add_webhook(
         team_id=team_id,
         url=url,
         description=description,
-        event_types=wanted,
+        event_types=event_types,
         secret=encrypt(secret),
         created_at=now,
         changed_at=now,
     )
-    record(endpoint, "webhook.added", actor, now, events=wanted)
+    record(endpoint, "webhook.added", actor, now, events=event_types)
     return endpoint, secret
 
 
@@ -90,26 +90,33 @@ def change_webhook(
     check_seen: Callable[[], None] = lambda: None,
 ) -> WebhookEndpoint:
     """
-    Change what is given; None leaves it as it is.
+    Change an endpoint; None leaves a value as it is.
 
-    `check_seen` raises, under the lock, if the endpoint is not what the caller has seen.
-
-    Enabled again, an endpoint gets all that it has missed, in order. Safe to replay: what is so
-    already is not written down again.
+    `check_seen` is called under the lock, and raises if the caller has seen another version. An
+    endpoint that is enabled again receives the messages it has missed, in order. Safe to replay: a
+    change without effect writes no audit entry.
 
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
     endpoint, now = _own(endpoint_id, actor)
     check_seen()
-    given: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
+    arguments: dict[str, Any] = {
+        "url": url,
+        "event_types": event_types,
+        "description": description,
+    }
     changes = {
         name: value
-        for name, value in given.items()
+        for name, value in arguments.items()
         if value is not None and value != getattr(endpoint, name)
     }
-    wanted = {"event_types": endpoint.event_types, "description": endpoint.description, **changes}
-    types = _check(changes.get("url"), wanted["event_types"], wanted["description"])
+    new_values = {
+        "event_types": endpoint.event_types,
+        "description": endpoint.description,
+        **changes,
+    }
+    types = _check(changes.get("url"), new_values["event_types"], new_values["description"])
     if "event_types" in changes:
         changes["event_types"] = types
     if changes:
@@ -126,7 +133,7 @@ def change_webhook(
 @transaction.atomic(durable=True)
 def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, str]:
     """
-    Give an endpoint a new secret, shown this once; the one before signs beside it for a day.
+    Give an endpoint a new secret, shown only once; the old one also signs for SECRET_OVERLAP.
 
     Raises:
         NotFound, Forbidden.
@@ -145,9 +152,9 @@ def remove_webhook(
     *, endpoint_id: UUID, actor: Actor, check_seen: Callable[[], None] = lambda: None
 ) -> None:
     """
-    Tell an endpoint nothing more, also nothing that it has missed, and forget its secrets.
+    Remove an endpoint: its pending messages are dropped, and its secrets are deleted.
 
-    `check_seen` is that of `change_webhook`.
+    `check_seen` is as in `change_webhook`.
 
     Raises:
         NotFound, Forbidden.
@@ -157,14 +164,14 @@ def remove_webhook(
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
     endpoint.save(update_fields=["removed_at", "secret", "former_secret"])
-    # So that the log forgets them in the end, too.
+    # Failed messages are deleted after a time; pending ones would stay.
     waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     waiting.update(status=DeliveryStatus.FAILED, next_try_at=now)
     record(endpoint, "webhook.removed", actor, now)
 
 
 def lock_endpoint(endpoint_id: UUID) -> WebhookEndpoint | None:
-    """Lock an endpoint that was not removed, for the rest of the transaction."""
+    """Lock an endpoint; return None if it was removed."""
     endpoint = lock_webhook(endpoint_id)
     return endpoint if endpoint and endpoint.removed_at is None else None
 
@@ -172,7 +179,7 @@ def lock_endpoint(endpoint_id: UUID) -> WebhookEndpoint | None:
 def record(
     endpoint: WebhookEndpoint, action: str, actor: Actor, now: datetime, **detail: Any
 ) -> None:
-    """Write down what became of an endpoint; of its URL the host only, for some are secrets."""
+    """Audit a change of an endpoint, with the host only, as URLs may contain secrets."""
     about = {"webhook": str(endpoint.pk), "host": urlsplit(endpoint.url).hostname}
     audit_trail.record(
         action=action, actor=actor, now=now, team_id=endpoint.team_id, **about, **detail
@@ -191,8 +198,8 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     endpoint.disabled_at, endpoint.disabled_reason = None, ""
     endpoint.failures, endpoint.failing_since = 0, None
     endpoint.save(update_fields=["disabled_at", "disabled_reason", "failures", "failing_since"])
-    missed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    missed.update(tries=0, next_try_at=now)
+    pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    pending.update(tries=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 
@@ -212,12 +219,12 @@ def _check(url: str | None, event_types: Sequence[str], description: str) -> lis
         url=url,
         event_types=event_types,
         description=description,
-        may_be_clear=is_ours(url or ""),
+        may_be_clear=is_private_host(url or ""),
     )
 
 
-def is_ours(url: str) -> bool:
-    """Whether a URL leads to one of the hosts of our own network that may be told things."""
+def is_private_host(url: str) -> bool:
+    """Return whether the URL's host is one of PRIVATE_WEBHOOK_HOSTS."""
     try:
         return urlsplit(url).hostname in settings.PRIVATE_WEBHOOK_HOSTS
     except ValueError:

@@ -1,4 +1,4 @@
-"""Telling webhooks: messages are written in the transaction that makes them true."""
+"""The webhook outbox: messages are stored in the transaction of the change they report."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,31 +19,31 @@ from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import EventType
 
-#: What is told of a closed question, by whether it has expired.
+#: The event of a closed interrupt, by whether it has expired.
 _CLOSED = {EventType.INTERRUPT_DECIDED: False, EventType.INTERRUPT_EXPIRED: True}
 
 
 def run_ended(*, thread: Thread, run_id: UUID, status: RunStatus, now: datetime) -> None:
-    """Tell that a run was interrupted or has finished; the caller holds the lock."""
+    """Store messages that a run was interrupted or has finished; the caller holds the lock."""
     is_interrupted = status is RunStatus.INTERRUPTED
     kind = EventType.RUN_INTERRUPTED if is_interrupted else EventType.RUN_FINISHED
-    listening = _listening(thread, kind)
-    if listening:
+    endpoints = _endpoints_for(thread, kind)
+    if endpoints:
         run = Run.objects.get(pk=run_id)
         facts = {**_run(run), "status": run.status, "error_code": run.error_code or None}
-        _tell(listening, kind, thread, [(None, {"run": facts})], now)
+        _store(endpoints, kind, thread, [(None, {"run": facts})], now)
 
 
 def interrupts_opened(
     *, thread: Thread, interrupts: Sequence[Interrupt], now: datetime, reopened: bool = False
 ) -> None:
     """
-    Tell that people are asked; the caller holds the lock.
+    Store messages about opened interrupts; the caller holds the lock.
 
-    A question that is `reopened` was told as decided before: its answer was taken back.
+    `reopened` interrupts were reported as decided before; their decision was withdrawn.
     """
-    told = [(row, {"reopened": reopened}) for row in interrupts]
-    _tell_about(EventType.INTERRUPT_OPENED, thread, told, now)
+    rows = [(row, {"reopened": reopened}) for row in interrupts]
+    _report_interrupts(EventType.INTERRUPT_OPENED, thread, rows, now)
 
 
 def interrupts_closed(
@@ -53,45 +53,45 @@ def interrupts_closed(
     actor: Actor,
     now: datetime,
 ) -> None:
-    """Tell who has closed questions, or that nobody has; the caller holds the lock."""
+    """Store messages about decided or expired interrupts; the caller holds the lock."""
     for kind, is_expired in _CLOSED.items():
-        told = [
+        rows = [
             (row, {"decision": _decision(entry, actor, now)})
             for row, entry in answered
             if (row.status == InterruptStatus.EXPIRED) is is_expired
         ]
-        _tell_about(kind, thread, told, now)
+        _report_interrupts(kind, thread, rows, now)
 
 
 @transaction.atomic(durable=True)
 def warn_of_expiry(*, thread_id: UUID) -> int:
     """
-    Tell, once for each, which of the thread's questions expire soon; return how many.
+    Store a notice for each interrupt of the thread that expires soon; return how many.
 
-    Safe to replay.
+    Safe to replay: each interrupt gets one notice.
     """
     thread, now = lock_thread(thread_id)
-    told = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
-    late = Interrupt.objects.filter(
-        ~Exists(told),
+    notices = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
+    expiring = Interrupt.objects.filter(
+        ~Exists(notices),
         thread=thread,
         status=InterruptStatus.OPEN,
         expires_at__gt=now,
         expires_at__lte=now + settings.EXPIRY_NOTICE,
     )
-    rows = list(late.order_by("pk"))
-    _tell_about(EventType.INTERRUPT_EXPIRING, thread, [(row, {}) for row in rows], now)
+    rows = list(expiring.order_by("pk"))
+    _report_interrupts(EventType.INTERRUPT_EXPIRING, thread, [(row, {}) for row in rows], now)
     return len(rows)
 
 
 def message(kind: str, data: Mapping[str, Any], now: datetime) -> str:
-    """The JSON text of a message (Standard Webhooks: type, timestamp, data)."""
-    told = {"type": kind, "timestamp": _moment(now), "data": data}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    """Return the JSON text of a message (Standard Webhooks: type, timestamp, data)."""
+    body = {"type": kind, "timestamp": _timestamp(now), "data": data}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"))
 
 
-def _listening(thread: Thread, kind: EventType) -> list[UUID]:
-    """The team's endpoints for these messages; one that is switched off gets them later."""
+def _endpoints_for(thread: Thread, kind: EventType) -> list[UUID]:
+    """Return the team's endpoints for this event; disabled ones get the messages later."""
     return [pk for pk, types in _ENDPOINTS.all(team=thread.team_id) if kind in types]
 
 
@@ -102,49 +102,49 @@ _ENDPOINTS = Select(
 )
 
 
-def _tell_about(
+def _report_interrupts(
     kind: EventType,
     thread: Thread,
-    told: Sequence[tuple[Interrupt, Mapping[str, Any]]],
+    rows: Sequence[tuple[Interrupt, Mapping[str, Any]]],
     now: datetime,
 ) -> None:
-    listening = _listening(thread, kind) if told else []
-    if listening:
-        # A worker's interrupts have runs of which it knows the id only.
-        runs = Run.objects.in_bulk({row.run_id for row, _ in told})
+    endpoints = _endpoints_for(thread, kind) if rows else []
+    if endpoints:
+        # Rows of a worker refer to runs that are not loaded.
+        runs = Run.objects.in_bulk({row.run_id for row, _ in rows})
         facts = [
             (row, {"interrupt": _interrupt(row), **more, "run": _run(runs[row.run_id])})
-            for row, more in told
+            for row, more in rows
         ]
-        _tell(listening, kind, thread, facts, now)
+        _store(endpoints, kind, thread, facts, now)
 
 
-def _tell(
-    listening: Sequence[UUID],
+def _store(
+    endpoints: Sequence[UUID],
     kind: EventType,
     thread: Thread,
     facts: Sequence[tuple[Interrupt | None, Mapping[str, Any]]],
     now: datetime,
 ) -> None:
-    whose = _whose(thread)
+    context = _context(thread)
     Delivery.objects.bulk_create(
         Delivery(
             endpoint_id=endpoint,
             thread=thread,
             interrupt=row,
             type=kind,
-            body=message(kind, {**fact, **whose}, now),
+            body=message(kind, {**fact, **context}, now),
             next_try_at=now,
             created_at=now,
         )
         for row, fact in facts
-        for endpoint in listening
+        for endpoint in endpoints
     )
-    for endpoint in listening:
+    for endpoint in endpoints:
         wakeups.wake_webhook_workers_on_commit(endpoint)
 
 
-def _whose(thread: Thread) -> dict[str, Any]:
+def _context(thread: Thread) -> dict[str, Any]:
     return {
         "thread": {
             "id": str(thread.pk),
@@ -161,14 +161,14 @@ def _run(run: Run) -> dict[str, Any]:
 
 
 def _interrupt(row: Interrupt) -> dict[str, Any]:
-    """A question, without what is asked: whoever may know that reads it by its id."""
+    """Return an interrupt without its content, which readers with access fetch by id."""
     return {
         "id": str(row.pk),
         "interrupt_id": row.interrupt_id,
         "status": row.status,
         "reason": row.reason,
         "tool": row.tool or None,
-        "expires_at": _moment(row.expires_at) if row.expires_at else None,
+        "expires_at": _timestamp(row.expires_at) if row.expires_at else None,
         "url": _link(f"/interrupts/{row.pk}/"),
     }
 
@@ -180,7 +180,7 @@ def _decision(entry: ResumeEntry, actor: Actor, now: datetime) -> dict[str, Any]
         "approved": approved if isinstance(approved, bool) else None,
         "by": actor.label[:160],
         "kind": actor.kind.value,
-        "at": _moment(now),
+        "at": _timestamp(now),
     }
 
 
@@ -188,5 +188,5 @@ def _link(path: str) -> str:
     return f"{settings.PUBLIC_URL}{path}"
 
 
-def _moment(at: datetime) -> str:
+def _timestamp(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

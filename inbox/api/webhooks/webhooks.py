@@ -279,7 +279,7 @@ class WebhookReplay(ApiView):
         refusals=(NotFound, WebhookDisabled),
     )
     def post(self, request: Request, webhook_id: UUID) -> Response:
-        count = deliveries.replay(endpoint_id=webhook_id, actor=self.actor(request))
+        count = deliveries.resend_failed(endpoint_id=webhook_id, actor=self.actor(request))
         return Response({"count": count}, status=202)
 
 
@@ -315,7 +315,7 @@ class DeliverySendAgain(ApiView):
         refusals=(NotFound, WebhookDisabled),
     )
     def post(self, request: Request, message_id: UUID) -> Response:
-        row = deliveries.send_again(message_id=message_id, actor=self.actor(request))
+        row = deliveries.resend_message(message_id=message_id, actor=self.actor(request))
         return Response(_represent_delivery(row), status=202)
 
 

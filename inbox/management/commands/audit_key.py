@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from inbox import transparency_log
-from inbox.actions.audit.transparency_log import NotOurLog
+from inbox.actions.audit.transparency_log import LogMismatch
 from inbox.rules.people.access import Actor, ActorKind
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
                 key = transparency_log.rotate_signing_key(
                     Actor(kind=ActorKind.SYSTEM, label="system:operator")
                 )
-        except (ValueError, NotOurLog) as error:
+        except (ValueError, LogMismatch) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(key.verifier)
         if options["rotate"] and settings.AUDIT_KEY:

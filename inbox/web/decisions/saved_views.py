@@ -22,7 +22,7 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
     try:
         save_view(
             name=request.POST.get("name", "").strip(),
-            wanted=wanted,
+            list_filter=wanted,
             actor=actor,
             team_id=_team_id(request),
         )

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from inbox.actions.people.accept_invitation import join_as_new, join_team
+from inbox.actions.people.accept_invitation import join_team, join_with_new_account
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import joined_team, open_invitation
 from inbox.rules import errors
@@ -84,7 +84,7 @@ def make_account(request: HttpRequest) -> HttpResponse:
         return _show(request, token, form=form, status=422)
     given = form.cleaned_data
     try:
-        user = join_as_new(
+        user = join_with_new_account(
             token=token,
             username=given["username"],
             full_name=given["name"],

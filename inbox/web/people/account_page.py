@@ -27,7 +27,7 @@ def account(request: HttpRequest, actor: Actor) -> HttpResponse:
 def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
     typed = request.POST.get("name", "")
     try:
-        accounts.rename_self(full_name=typed, actor=actor)
+        accounts.change_own_name(full_name=typed, actor=actor)
     except InvalidInput as refusal:
         return _show(request, actor, status=422, typed=typed, problem=say(refusal.message))
     return _back()

@@ -64,7 +64,7 @@ urlpatterns = [
         path("account/", account_page.account, name=name)
         for name in ("account", "mfa_index", "mfa_list_webauthn")
     ),
-    path("account/name", account_page.rename, name="rename_self"),
+    path("account/name", account_page.rename, name="change_own_name"),
     path("account/password/", _form(passwords.Change.as_view()), name="account_change_password"),
     path(
         "account/email/",

@@ -167,12 +167,12 @@ class FactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return accounts.seal_seed(text)
+        return accounts.encrypt_seed(text)
 
     def decrypt(self, encrypted_text: str) -> str:
         # A seed that cannot be read gives no code that anybody could know.
         nobody_knows = base64.b32encode(secrets.token_bytes(20)).decode()
-        return accounts.unseal_seed(encrypted_text) or nobody_knows
+        return accounts.decrypt_seed(encrypted_text) or nobody_knows
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002 - its name
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 from requests import RequestException
 
-from inbox.actions.people.accept_invitation import join_from_elsewhere
+from inbox.actions.people.accept_invitation import join_by_provider
 from inbox.queries.people.accounts import user_by_verified_email
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Role
@@ -90,7 +90,7 @@ def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
     domain = email.rpartition("@")[2]
     team = provider.get("team", "") if domain in provider.get("domains", [domain]) else ""
     try:
-        return join_from_elsewhere(
+        return join_by_provider(
             email=email,
             full_name=str(claims.get("name", "")),
             provider_id=provider_id,

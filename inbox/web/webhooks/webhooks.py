@@ -78,14 +78,14 @@ def test(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
 @require_POST
 @page
 def replay(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    return _done(request, actor, webhook_id, deliveries.replay)
+    return _done(request, actor, webhook_id, deliveries.resend_failed)
 
 
 @require_POST
 @page
 def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResponse:
     def send(**_of: Any) -> None:
-        deliveries.send_again(message_id=message_id, actor=actor)
+        deliveries.resend_message(message_id=message_id, actor=actor)
 
     return _done(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
 

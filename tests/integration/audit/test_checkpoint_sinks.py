@@ -12,7 +12,7 @@ import pytest
 from django.core.management import call_command
 
 from inbox import transparency_log, wakeups
-from inbox.actions.audit.transparency_log import take_sink
+from inbox.actions.audit.transparency_log import claim_sink
 from inbox.models import AuditCheckpoint, AuditSink
 from inbox.transparency_log import checkpoint_sinks
 from tests.support import steps
@@ -91,7 +91,7 @@ def test_nobody_else_sends_to_a_sink_before_the_last_of_a_batch(
     original, taken = checkpoint_sinks._try_send, []
 
     def while_another_tries(*arguments):
-        taken.append(take_sink(address=settings.AUDIT_SINKS[0]))
+        taken.append(claim_sink(address=settings.AUDIT_SINKS[0]))
         return original(*arguments)
 
     monkeypatch.setattr(checkpoint_sinks, "_try_send", while_another_tries)

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from inbox import sweeper, transparency_log
-from inbox.actions.audit.erasure import erase_old, set_retention
+from inbox.actions.audit.erasure import erase_expired, set_retention
 from inbox.models import AuditEntry, AuditPayload
 from inbox.rules.errors import Forbidden, InvalidValue
 from inbox.rules.people.access import SEED
@@ -35,12 +35,12 @@ def test_what_is_old_enough_is_erased_and_the_trail_still_verifies(log, kept, wo
 def test_it_is_erased_once_and_erasures_are_not_erased_for_ever(log, world, later):
     set_retention(team_id=world.team.pk, days=30, actor=SEED)
     later(days=31)
-    erase_old(team_id=world.team.pk)
+    erase_expired(team_id=world.team.pk)
     told = AuditEntry.objects.filter(action="audit.erased").count()
 
-    assert erase_old(team_id=world.team.pk) == 0
+    assert erase_expired(team_id=world.team.pk) == 0
     later(days=400)
-    erase_old(team_id=world.team.pk)
+    erase_expired(team_id=world.team.pk)
     assert AuditEntry.objects.filter(action="audit.erased").count() == told
 
 
@@ -49,7 +49,7 @@ def test_what_is_younger_stays_and_so_do_other_teams(log, kept, world, later):
     later(days=31)
     run = steps.start(world, "rehearse:echo")
 
-    erase_old(team_id=world.team.pk)
+    erase_expired(team_id=world.team.pk)
 
     assert AuditPayload.objects.filter(entry__chain=run.thread_id).count() == 2
     assert AuditPayload.objects.filter(entry__team__slug="others").exists()
@@ -72,10 +72,10 @@ def test_an_erasure_that_was_cut_off_goes_on(log, kept, world, later, monkeypatc
 
     monkeypatch.setattr(erasure, "_erase", erase_two)
     with pytest.raises(KeyboardInterrupt):
-        erase_old(team_id=world.team.pk)
+        erase_expired(team_id=world.team.pk)
     monkeypatch.setattr(erasure, "_erase", original)
 
-    assert erase_old(team_id=world.team.pk) > 0
+    assert erase_expired(team_id=world.team.pk) > 0
     left = AuditPayload.objects.filter(entry__team=world.team)
     assert set(left.values_list("entry__action", flat=True)) == {"audit.erased"}
 
@@ -104,4 +104,4 @@ def test_ages_are_counted_by_the_database(log, world, later):
     set_retention(team_id=world.team.pk, days=1, actor=SEED)
     later(seconds=timedelta(days=1).total_seconds() - 3_600)
 
-    assert erase_old(team_id=world.team.pk) == 0
+    assert erase_expired(team_id=world.team.pk) == 0

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from inbox.actions.audit.erasure import erase_old, set_retention
+from inbox.actions.audit.erasure import erase_expired, set_retention
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.models import AuditEntry, Decision, Interrupt, Run, ToolCall
 from inbox.rules.people.access import SEED
@@ -118,7 +118,7 @@ def test_a_resume_without_an_entry_is_found(history):
 def test_erased_texts_are_not_compared(history, later):
     set_retention(team_id=history.team_id, days=1, actor=SEED)
     later(days=2)
-    while erase_old(team_id=history.team_id):
+    while erase_expired(team_id=history.team_id):
         pass
 
     assert AuditEntry.objects.filter(payload=None).exists()

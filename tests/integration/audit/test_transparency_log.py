@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from inbox import transparency_log
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.transparency_log import NotOurLog, rotate_key
+from inbox.actions.audit.transparency_log import LogMismatch, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
 from inbox.models.clock import database_now
 from inbox.rules.audit.signed_checkpoint import SigningKey
@@ -106,7 +106,7 @@ def test_the_key_before_signs_nothing_behind_the_one_that_names_another(log, kep
     steps.start(world, "rehearse:echo")
 
     assert transparency_log.append_and_sign() == 0
-    with pytest.raises(NotOurLog):
+    with pytest.raises(LogMismatch):
         rotate_key(key=before, next_key=SigningKey.new(before.name), actor=SEED)
     assert verify(kept)["verdict"] == "intact"
 

@@ -350,16 +350,16 @@ def test_when_a_key_was_last_used_is_written_beside_the_requests(world, later):
     actor_of_key(token)
     assert _reread(key).last_used_at is None
 
-    api_key_usage.write_notes()
+    api_key_usage.flush_usage()
     first = _reread(key).last_used_at
     later(seconds=30)
     actor_of_key(token)
-    api_key_usage.write_notes()
+    api_key_usage.flush_usage()
     assert _reread(key).last_used_at == first
 
     later(seconds=90)
     actor_of_key(token)
-    api_key_usage.write_notes()
+    api_key_usage.flush_usage()
     assert _reread(key).last_used_at > first
 
 
@@ -369,7 +369,7 @@ def test_a_process_that_is_late_does_not_write_what_another_has_written(world):
     ahead = database_now() + timedelta(seconds=30)
     ApiKey.objects.filter(pk=key.pk).update(last_used_at=ahead)
 
-    api_key_usage.write_notes()
+    api_key_usage.flush_usage()
 
     assert _reread(key).last_used_at == ahead
 
@@ -383,8 +383,8 @@ def test_a_use_that_cannot_be_written_now_is_written_later(world, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(api_key_usage, "_due", broken)
         assert actor_of_key(token) is not None
-        api_key_usage.write_notes()
-    api_key_usage.write_notes()
+        api_key_usage.flush_usage()
+    api_key_usage.flush_usage()
 
     assert _reread(key).last_used_at is not None
 
@@ -396,7 +396,7 @@ def test_a_token_that_has_ended_is_written_down_once_an_hour(world, later):
     for minutes in (0, 10, 70):
         later(minutes=minutes)
         actor_of_key(token)
-        api_key_usage.write_notes()
+        api_key_usage.flush_usage()
 
     assert [detail["key"] for _, detail in audited("key.refused")] == [str(key.pk)] * 2
     assert token not in json.dumps(list(AuditEntry.objects.values_list("payload__text", flat=True)))

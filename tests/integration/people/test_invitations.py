@@ -8,7 +8,11 @@ from django.core import mail
 from django.core.mail.backends.base import BaseEmailBackend
 
 from inbox.actions.people import invitations
-from inbox.actions.people.accept_invitation import join_as_new, join_from_elsewhere, join_team
+from inbox.actions.people.accept_invitation import (
+    join_by_provider,
+    join_team,
+    join_with_new_account,
+)
 from inbox.actions.people.api_keys import make_key
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership, Team, User
@@ -250,7 +254,7 @@ def test_a_new_link_ends_the_one_before_and_counts_for_its_whole_time(world, ana
     with pytest.raises(NotFound):
         open_invitation(token_of(first))
     with pytest.raises(NotFound):
-        join_as_new(token=token_of(first), **NORA)
+        join_with_new_account(token=token_of(first), **NORA)
 
 
 def test_what_was_withdrawn_counts_no_more_and_is_not_sent_again(world, ana):
@@ -260,7 +264,7 @@ def test_what_was_withdrawn_counts_no_more_and_is_not_sent_again(world, ana):
 
     for attempt in (
         lambda: open_invitation(token_of(link)),
-        lambda: join_as_new(token=token_of(link), **NORA),
+        lambda: join_with_new_account(token=token_of(link), **NORA),
         lambda: again(row, ana),
     ):
         with pytest.raises(InvitationEnded):
@@ -275,7 +279,7 @@ def test_what_was_withdrawn_counts_no_more_and_is_not_sent_again(world, ana):
 def test_somebody_new_gets_an_account_the_role_and_a_confirmed_address(world, ana, by_mail):
     ask(world, ana)
 
-    user = join_as_new(token=mailed_token(), **NORA)
+    user = join_with_new_account(token=mailed_token(), **NORA)
 
     address = EmailAddress.objects.get(user=user)
     assert (user.display_name, role_of(world, user)) == ("Nora New", "reviewer")
@@ -287,7 +291,7 @@ def test_a_link_that_was_shown_proves_no_address(world, ana):
     """Or whoever invites could make the account of anybody, confirmed, and keep it."""
     _, link = ask(world, ana)
 
-    user = join_as_new(token=token_of(link), **NORA)
+    user = join_with_new_account(token=token_of(link), **NORA)
 
     assert not EmailAddress.objects.get(user=user).verified
 
@@ -306,7 +310,7 @@ def test_an_invitation_counts_once(world, ana, carol):
     join_team(token=token_of(link), actor=carol)
 
     with pytest.raises(InvitationEnded):
-        join_as_new(token=token_of(link), **NORA)
+        join_with_new_account(token=token_of(link), **NORA)
     with pytest.raises(InvitationEnded):
         withdraw(Invitation.objects.get(), ana)
 
@@ -326,7 +330,7 @@ def test_a_name_belongs_to_one_person(world, ana, name):
     _, link = ask(world, ana)
 
     with pytest.raises(UsernameTaken):
-        join_as_new(token=token_of(link), **{**NORA, "username": name})
+        join_with_new_account(token=token_of(link), **{**NORA, "username": name})
 
     assert open_invitation(token_of(link))
 
@@ -336,7 +340,7 @@ def test_an_address_that_is_confirmed_stays_its_owners(world, ana, by_mail):
     ask(world, ana)
 
     with pytest.raises(EmailTaken):
-        join_as_new(token=mailed_token(), **NORA)
+        join_with_new_account(token=mailed_token(), **NORA)
 
     assert not User.objects.filter(username="nora").exists()
 
@@ -344,7 +348,7 @@ def test_an_address_that_is_confirmed_stays_its_owners(world, ana, by_mail):
 def test_everything_is_written_down_and_no_token(world, ana, by_mail):
     row, _ = ask(world, ana)
     again(row, ana)
-    join_as_new(token=mailed_token(), **NORA)
+    join_with_new_account(token=mailed_token(), **NORA)
     withdraw(ask(world, ana, email="x@example.com")[0], ana)
 
     about = {"invitation": str(row.pk), "email": "nora@example.com", "role": "reviewer"}
@@ -363,7 +367,7 @@ def test_everything_is_written_down_and_no_token(world, ana, by_mail):
 
 
 def come_from_elsewhere(email="nora@example.com", team_slug=""):
-    return join_from_elsewhere(
+    return join_by_provider(
         email=email,
         full_name="Nora New",
         provider_id="corp",

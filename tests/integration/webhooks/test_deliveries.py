@@ -194,7 +194,7 @@ def test_a_message_that_was_forgotten_a_moment_ago_is_not_there(
     monkeypatch.setattr(deliveries, "_own", lock_too_late)
 
     with pytest.raises(NotFound):
-        deliveries.send_again(message_id=message_id, actor=SEED)
+        deliveries.resend_message(message_id=message_id, actor=SEED)
 
 
 def test_what_somebody_sends_again_is_not_forgotten(world, bob, receiver, endpoint, later):
@@ -202,10 +202,10 @@ def test_what_somebody_sends_again_is_not_forgotten(world, bob, receiver, endpoi
     sweeper.sweep()
     later(days=31)
     again = Delivery.objects.earliest("pk")
-    deliveries.send_again(message_id=again.message_id, actor=SEED)
+    deliveries.resend_message(message_id=again.message_id, actor=SEED)
 
-    assert deliveries.forget_old(endpoint_id=endpoint.pk) == len(APPROVED_RUN) - 1
-    assert deliveries.forget_old(endpoint_id=endpoint.pk) == 0
+    assert deliveries.delete_old_messages(endpoint_id=endpoint.pk) == len(APPROVED_RUN) - 1
+    assert deliveries.delete_old_messages(endpoint_id=endpoint.pk) == 0
     assert Delivery.objects.get() == again
 
 
@@ -234,12 +234,12 @@ def test_a_worker_that_dies_between_sending_and_recording_sends_twice(
 
 def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later):
     start(world, "rehearse:echo")
-    slow = deliveries.take_delivery(endpoint_id=endpoint.pk)
+    slow = deliveries.claim_delivery(endpoint_id=endpoint.pk)
     later(seconds=61)
     sweeper.sweep()
 
     late = deliveries.record_attempt(
-        taken=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
+        delivery=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
     )
 
     assert late is None
@@ -249,17 +249,17 @@ def test_a_worker_that_wakes_up_too_late_changes_nothing(world, endpoint, later)
 
 def test_late_result_of_a_worker_without_the_lease_is_ignored(world, endpoint, later):
     start(world, "rehearse:echo")
-    slow = deliveries.take_delivery(endpoint_id=endpoint.pk)
+    slow = deliveries.claim_delivery(endpoint_id=endpoint.pk)
     later(seconds=61)
-    quick = deliveries.take_delivery(endpoint_id=endpoint.pk)
+    quick = deliveries.claim_delivery(endpoint_id=endpoint.pk)
 
     late = deliveries.record_attempt(
-        taken=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
+        delivery=slow, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
     )
 
     assert late is None
     assert (
-        deliveries.record_attempt(taken=quick, outcome=webhook_sender.AttemptOutcome(204))
+        deliveries.record_attempt(delivery=quick, outcome=webhook_sender.AttemptOutcome(204))
         == "delivered"
     )
     endpoint.refresh_from_db()
@@ -306,25 +306,25 @@ def test_a_failure_delays_its_own_thread_only(world, bob, receiver, endpoint, la
 
 def test_a_message_on_its_way_keeps_back_those_after_it(world, bob, endpoint):
     an_approved_run(world, bob)
-    first = deliveries.take_delivery(endpoint_id=endpoint.pk)
+    first = deliveries.claim_delivery(endpoint_id=endpoint.pk)
 
     assert json.loads(first.body)["type"] == "run.interrupted"
-    assert deliveries.take_delivery(endpoint_id=endpoint.pk) is None
+    assert deliveries.claim_delivery(endpoint_id=endpoint.pk) is None
 
 
 def test_an_endpoint_gets_few_messages_at_once_and_one_while_it_fails(world, endpoint, later):
     for _ in range(6):
         start(world, "rehearse:echo")
-    taken = [deliveries.take_delivery(endpoint_id=endpoint.pk) for _ in range(6)]
-    assert sum(one is not None for one in taken) == deliveries.MOST_AT_ONCE
+    taken = [deliveries.claim_delivery(endpoint_id=endpoint.pk) for _ in range(6)]
+    assert sum(one is not None for one in taken) == deliveries.MAX_CONCURRENT
 
-    for one in taken[: deliveries.MOST_AT_ONCE]:
+    for one in taken[: deliveries.MAX_CONCURRENT]:
         deliveries.record_attempt(
-            taken=one, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
+            delivery=one, outcome=webhook_sender.AttemptOutcome(500, DeliveryProblem.STATUS)
         )
 
-    assert deliveries.take_delivery(endpoint_id=endpoint.pk) is not None
-    assert deliveries.take_delivery(endpoint_id=endpoint.pk) is None
+    assert deliveries.claim_delivery(endpoint_id=endpoint.pk) is not None
+    assert deliveries.claim_delivery(endpoint_id=endpoint.pk) is None
 
 
 def test_slow_receivers_leave_half_of_a_worker_to_others(world, receiver, endpoint, monkeypatch):
@@ -371,7 +371,7 @@ def test_a_database_that_is_away_delays_a_message_only(world, receiver, endpoint
         raise OperationalError
 
     with monkeypatch.context() as outage:
-        outage.setattr(webhook_sender, "take_delivery", away)
+        outage.setattr(webhook_sender, "claim_delivery", away)
         webhook_sender.deliver(endpoint.pk)
     webhook_sender.deliver(endpoint.pk)
 
@@ -407,9 +407,9 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
     start(world, "rehearse:echo")
     (row,) = Delivery.objects.all()
     for tries, pause in enumerate(RETRY_DELAYS, start=1):
-        taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
+        taken = deliveries.claim_delivery(endpoint_id=endpoint.pk)
         deliveries.record_attempt(
-            taken=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+            delivery=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
         )
         _somebody_else_is_served(endpoint)
         row.refresh_from_db()
@@ -418,10 +418,10 @@ def test_each_failure_waits_longer_and_what_others_survive_is_given_up(
         assert (row.status, row.tries) == ("pending", tries)
         later(seconds=(row.next_try_at - row.created_at).total_seconds() + 1)
 
-    taken = deliveries.take_delivery(endpoint_id=endpoint.pk)
+    taken = deliveries.claim_delivery(endpoint_id=endpoint.pk)
     assert (
         deliveries.record_attempt(
-            taken=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
+            delivery=taken, outcome=webhook_sender.AttemptOutcome(400, DeliveryProblem.STATUS)
         )
         == "failed"
     )

@@ -95,7 +95,9 @@ def test_concurrent_entries_in_several_teams_do_not_deadlock(
         for actor in (race_bob, erin):
             Membership.objects.create(team=team, user_id=actor.user_id, role=Role.REVIEWER)
     saves = [
-        partial(save_view, name=f"view {number}", wanted=InterruptFilter(mine=True), actor=actor)
+        partial(
+            save_view, name=f"view {number}", list_filter=InterruptFilter(mine=True), actor=actor
+        )
         for number in range(10)
         for actor in (race_bob, erin)
     ]

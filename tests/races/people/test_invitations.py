@@ -7,7 +7,7 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection
 
 from inbox.actions.people import accept_invitation, invitations
-from inbox.actions.people.accept_invitation import join_as_new, join_team
+from inbox.actions.people.accept_invitation import join_team, join_with_new_account
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.models import Invitation, Membership
 from inbox.rules.errors import InvitationEnded, NotFound
@@ -37,7 +37,7 @@ def by_one_link(world):
     _, token = invited(world)
     return [
         partial(join_team, token=token, actor=world.actor(world.carol)),
-        partial(join_as_new, token=token, username="nora", **NORA),
+        partial(join_with_new_account, token=token, username="nora", **NORA),
     ]
 
 
@@ -83,7 +83,7 @@ def test_who_joins_while_the_link_ends_joins_or_does_not(committed_world, what, 
         "resend": partial(resend_invitation, site="http://x", **about),
     }[what]
 
-    outcomes = at_once([partial(join_as_new, token=token, username="nora", **NORA), end])
+    outcomes = at_once([partial(join_with_new_account, token=token, username="nora", **NORA), end])
 
     row.refresh_from_db()
     (refusal,) = failures(outcomes)
@@ -96,7 +96,7 @@ def test_of_two_new_people_with_one_name_one_gets_it(committed_world, number):
     tokens = [invited(committed_world, f"{name}@example.com")[1] for name in ("nora", "norah")]
 
     outcomes = at_once(
-        [partial(join_as_new, token=token, username="nora", **NORA) for token in tokens]
+        [partial(join_with_new_account, token=token, username="nora", **NORA) for token in tokens]
     )
 
     assert [one.code for one in failures(outcomes)] == ["USERNAME_TAKEN"]

@@ -7,7 +7,7 @@ import pytest
 from django.db import transaction
 
 from inbox import webhook_sender
-from inbox.actions.webhooks.deliveries import MOST_AT_ONCE, record_attempt, take_delivery
+from inbox.actions.webhooks.deliveries import MAX_CONCURRENT, claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import add_webhook, lock_endpoint
 from inbox.models import Delivery, WebhookEndpoint
 from inbox.rules.errors import InvalidValue
@@ -37,7 +37,7 @@ def test_webhook_workers_claim_distinct_messages_within_the_limit(committed_worl
     endpoint = add(committed_world)
     for _ in range(3):
         start(committed_world, "rehearse:tool_call")
-    taking = [partial(take_delivery, endpoint_id=endpoint.pk)] * 8
+    taking = [partial(claim_delivery, endpoint_id=endpoint.pk)] * 8
 
     taken = [one for one in at_once(taking) if one is not None]
 
@@ -49,13 +49,13 @@ def test_webhook_workers_claim_distinct_messages_within_the_limit(committed_worl
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
 def test_an_endpoint_is_not_sent_more_at_once_than_it_may_get(committed_world, number):
     endpoint = add(committed_world)
-    for _ in range(MOST_AT_ONCE + 3):
+    for _ in range(MAX_CONCURRENT + 3):
         start(committed_world, "rehearse:echo")
-    taking = [partial(take_delivery, endpoint_id=endpoint.pk)] * (MOST_AT_ONCE + 3)
+    taking = [partial(claim_delivery, endpoint_id=endpoint.pk)] * (MAX_CONCURRENT + 3)
 
     taken = [one for one in at_once(taking) if one is not None]
 
-    assert len({one.message_id for one in taken}) == len(taken) == MOST_AT_ONCE
+    assert len({one.message_id for one in taken}) == len(taken) == MAX_CONCURRENT
 
 
 def test_without_the_lock_couriers_take_the_same_message(
@@ -72,7 +72,7 @@ def test_without_the_lock_couriers_take_the_same_message(
         save(self, **how)
 
     monkeypatch.setattr(Delivery, "save", save_together)
-    taken = at_once([partial(take_delivery, endpoint_id=endpoint.pk)] * 2)
+    taken = at_once([partial(claim_delivery, endpoint_id=endpoint.pk)] * 2)
 
     assert meeting.met
     assert taken[0].message_id == taken[1].message_id
@@ -81,14 +81,14 @@ def test_without_the_lock_couriers_take_the_same_message(
 @pytest.mark.parametrize("number", range(rounds(short=3, long=100)))
 def test_failures_that_are_recorded_at_once_are_all_counted(committed_world, number):
     endpoint = add(committed_world)
-    for _ in range(MOST_AT_ONCE):
+    for _ in range(MAX_CONCURRENT):
         start(committed_world, "rehearse:echo")
-    taken = [take_delivery(endpoint_id=endpoint.pk) for _ in range(MOST_AT_ONCE)]
+    taken = [claim_delivery(endpoint_id=endpoint.pk) for _ in range(MAX_CONCURRENT)]
     failed = webhook_sender.AttemptOutcome(500)
 
-    at_once([partial(record_attempt, taken=one, outcome=failed) for one in taken])
+    at_once([partial(record_attempt, delivery=one, outcome=failed) for one in taken])
 
-    assert WebhookEndpoint.objects.get().failures == MOST_AT_ONCE
+    assert WebhookEndpoint.objects.get().failures == MAX_CONCURRENT
 
 
 def test_nobody_who_decides_waits_for_a_courier(committed_world, race_bob):

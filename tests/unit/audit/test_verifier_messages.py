@@ -38,7 +38,7 @@ def errors_that_are_quoted():
     found = [
         node.args[0].value
         for node in ast.walk(ast.parse((INBOX / "actions/audit/transparency_log.py").read_text()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "NotOurLog"
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "LogMismatch"
     ]
     assert len(found) >= 3
     yield from found

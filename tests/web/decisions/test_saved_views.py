@@ -6,7 +6,7 @@ import re
 import pytest
 
 from inbox.actions.decisions.saved_views import (
-    MOST_VIEWS,
+    MAX_VIEWS,
     delete_view,
     save_view,
     share_view,
@@ -37,7 +37,7 @@ def admin(world):
 
 
 def save(actor, name="Rent", wanted=MINE, team=None):
-    return save_view(name=name, wanted=wanted, actor=actor, team_id=team and team.pk)
+    return save_view(name=name, list_filter=wanted, actor=actor, team_id=team and team.pk)
 
 
 def names(actor):
@@ -140,20 +140,20 @@ def test_a_name_that_cannot_be_read_is_refused(bob, name):
 
 
 def test_there_is_an_end_to_the_views_of_one_person(bob):
-    for number in range(MOST_VIEWS):
+    for number in range(MAX_VIEWS):
         save(bob, name=str(number))
 
     with pytest.raises(errors.InvalidValue):
         save(bob, name="one more")
     save(bob, name="1", wanted=InterruptFilter())
-    assert SavedView.objects.count() == MOST_VIEWS
+    assert SavedView.objects.count() == MAX_VIEWS
 
 
 # -- pages ----------------------------------------------------------------------------------------
 
 
 def test_the_views_of_a_team_do_not_crowd_out_my_own(world, bob, dora):
-    for number in range(MOST_VIEWS):
+    for number in range(MAX_VIEWS):
         save(dora, f"A{number}", team=world.team)
 
     save(bob, "My own")

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from limits import parse
 
-from inbox.actions.people.sign_in_cleanup import purge
+from inbox.actions.people.sign_in_cleanup import delete_stale_rows
 from inbox.config import asgi
 from inbox.web.people import sign_in_limits
 
@@ -117,13 +117,13 @@ async def test_passwords_are_hashed_in_threads_of_their_own(rf, monkeypatch, met
 def test_rows_that_nothing_reads_any_more_are_deleted(world):
     attempt("bob", "192.0.2.1")
     attempt(**PASSWORD, address="192.0.2.2")
-    assert purge() == 0
+    assert delete_stale_rows() == 0
 
     long_ago = timezone.now() - timedelta(days=100)
     AccessAttempt.objects.update(attempt_time=long_ago)
     AccessLog.objects.update(attempt_time=long_ago)
     Session.objects.update(expire_date=long_ago)
 
-    assert purge() == 4
+    assert delete_stale_rows() == 4
     for rows in (AccessAttempt, AccessLog, Session, UserSession):
         assert not rows.objects.exists()
