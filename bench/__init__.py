@@ -1,5 +1,5 @@
 """
-The works of the product, measured from outside: `python -m bench`.
+Benchmarks of the product over its network interfaces: `python -m bench`.
 
-docs/benchmarks.md says what each work is and what was measured.
+docs/benchmarks.md describes each workload and the results.
 """

@@ -13,9 +13,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--shape", choices=(*SHAPES, "both"), default="both")
     parser.add_argument("--runs", type=int, default=0, help="interleaved runs (default 3, quick 1)")
-    parser.add_argument("--quick", action="store_true", help="small works, one run: no figures")
-    parser.add_argument("--no-bare", action="store_true", help="leave the bare server out")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there")
+    parser.add_argument("--quick", action="store_true", help="small workloads, one run")
+    parser.add_argument("--no-bare", action="store_true", help="skip the bare server")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures to this file")
     options = parser.parse_args()
     shapes = [*(SHAPES if options.shape == "both" else (options.shape,))]
     if not options.no_bare:

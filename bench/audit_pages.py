@@ -2,9 +2,8 @@
 Fill a database with an audit trail, and measure its pages: `python -m bench.audit_pages <entries>`.
 
 Works on the database of the environment (SIGNOFF_DATA_DIR, DATABASE_URL), after `manage.py migrate`
-and `collectstatic`. The first entries are made by the functions that make those of the product; the
-others are copies of their rows, made in the database: they fill lists, but no chain of theirs
-verifies.
+and `collectstatic`. The first entries are created by the product's functions; the others are copies
+of their rows, which fill lists, but do not verify.
 """
 
 import argparse
@@ -42,16 +41,16 @@ from inbox.rules.decisions.consent import canonical_json, digest  # noqa: E402
 from inbox.rules.people.access import SEED, Role, agent_actor  # noqa: E402
 
 _MODELS = (Thread, Run, ToolCall, Interrupt, Decision, AuditEntry, AuditPayload)
-#: What copies have in common with the rows that they are copies of.
+#: Columns that copies share with their originals.
 _SHARED = ("team_id", "agent_id", "user_id", "api_key_id", "decided_by_id")
-#: So many entries are made, not copied.
-_MADE = 5_000
+#: The number of entries that are created, not copied.
+_ORIGINALS = 5_000
 _THREADS_AT_ONCE = 20
 _EDITED_EVERY = 50
 
 
 def fill(number: int) -> None:
-    """Bring the number of entries up to this; prints how long that took."""
+    """Add entries up to this number, and print the duration."""
     team = ensure_team(slug="bench", name="Bench", actor=SEED)
     agents = tuple(
         ensure_agent(team=team, slug=slug, implementation="rehearsal", description="", actor=SEED)
@@ -68,7 +67,7 @@ def fill(number: int) -> None:
         )
     reviewer = actor_of_user(User.objects.get(username="bench"))
     begun, first, made = time.perf_counter(), 0, AuditEntry.objects.count()
-    while made < min(number, _MADE):
+    while made < min(number, _ORIGINALS):
         numbers = range(first, first + _THREADS_AT_ONCE)
         with transaction.atomic():
             made += _store(agents, numbers, reviewer)
@@ -109,7 +108,7 @@ def _store(agents: Any, numbers: range, reviewer: Any) -> int:
 
 
 def _copy(model: Any, number: int) -> None:
-    """Copy the first rows of a table under ids of their own; they point at each other."""
+    """Copy the original rows of a table under new ids, with matching foreign keys."""
     fields = model._meta.concrete_fields  # noqa: SLF001 - Django's own, and documented
     columns = ", ".join(field.column for field in fields)
     copied = ", ".join(_copied(field, number) for field in fields)
@@ -123,9 +122,9 @@ def _copied(field: Any, number: int) -> str:
     if column == "external_id":
         return f"{column} || '-{number}'"
     if kind == "uuid":
-        # Of another version than any that was made: a copy never has the id of a first row.
-        kept = f"substr({column}::text, 1, 14) || '8' || substr({column}::text, 16, 17)"
-        return f"({kept} || '{number:04x}')::uuid"
+        # Another UUID version, so that a copy never has the id of an original.
+        digits = f"substr({column}::text, 1, 14) || '8' || substr({column}::text, 16, 17)"
+        return f"({digits} || '{number:04x}')::uuid"
     if kind == "char(32)":
         return f"substr({column}, 1, 12) || '8' || substr({column}, 14, 15) || '{number:04x}'"
     if field.primary_key or column == "entry_id":
@@ -153,9 +152,9 @@ def _drafts(row: Any, reviewer: Any, now: Any) -> Iterator[Any]:
     yield audit_trail.build_entry(
         action="interrupt.resolved", actor=reviewer, payload={"approved": True}, **asked
     )
-    given = {"executed": digest(call.approved_args)}
+    executed = {"executed": digest(call.approved_args)}
     yield audit_trail.build_entry(
-        action="tool.started", actor=agent, digests=given, args=call.approved_args, **about
+        action="tool.started", actor=agent, digests=executed, args=call.approved_args, **about
     )
     result = {"result": digest(call.result)}
     yield audit_trail.build_entry(
@@ -164,7 +163,7 @@ def _drafts(row: Any, reviewer: Any, now: Any) -> Iterator[Any]:
 
 
 def measure(times: int) -> None:
-    """Read each page so often, rendered; prints milliseconds."""
+    """Load each page `times` times, and print milliseconds."""
     client = Client()
     client.force_login(User.objects.get(username="bench"))
     call = ToolCall.objects.filter(agent__slug="bench-common").order_by("pk")[100]
@@ -206,8 +205,8 @@ def measure(times: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.audit_pages", description=__doc__)
-    parser.add_argument("entries", type=int, help="entries there shall be")
-    parser.add_argument("--times", type=int, default=20, help="so often each page is read")
+    parser.add_argument("entries", type=int, help="number of entries to reach")
+    parser.add_argument("--times", type=int, default=20, help="loads per page")
     options = parser.parse_args()
     fill(options.entries)
     measure(options.times)

@@ -1,9 +1,8 @@
 """
-The bare durable server: what is left when there is no product.
+Bare durable server, a baseline for the costs of the product.
 
-Daphne's event loop, one PostgreSQL table, one commit before each chunk that a client sees, and the
-same events as the rehearsal agent's. It checks nothing, remembers nothing and asks nobody; the
-distance between it and the product is what the product costs.
+Daphne, one PostgreSQL table, one commit before each chunk, and the events of the demo agent.
+It checks nothing and has no other state.
 """
 
 import asyncio
@@ -33,7 +32,7 @@ _DELTAS_PER_CHUNK = 250
 
 @contextmanager
 def start(directory: Path) -> Iterator[tuple[str, int]]:
-    """Run the bare server on a durable PostgreSQL of its own; yields its address and process id."""
+    """Run the bare server on a durable PostgreSQL of its own; yield its URL and process id."""
     with PostgresServer(durable=True) as database:
         url = database.create_database("bare")
         with psycopg.connect(url, autocommit=True) as connection:
@@ -59,7 +58,7 @@ def start(directory: Path) -> Iterator[tuple[str, int]]:
 
 
 class Application:
-    """An ASGI application that plays the scenarios of the works."""
+    """An ASGI application that plays the scenarios of the workloads."""
 
     def __init__(self) -> None:
         self._pool: psycopg_pool.AsyncConnectionPool | None = None
@@ -79,24 +78,24 @@ class Application:
             await self._play(json.loads(body), send)
         await send({"type": "http.response.body", "body": b""})
 
-    async def _play(self, asked: dict[str, Any], send: Send) -> None:
-        thread = asked["threadId"]
-        run = {"threadId": thread, "runId": asked["runId"]}
+    async def _play(self, run_input: dict[str, Any], send: Send) -> None:
+        thread = run_input["threadId"]
+        run = {"threadId": thread, "runId": run_input["runId"]}
         started = {"type": "RUN_STARTED", **run}
-        if asked.get("resume"):
+        if run_input.get("resume"):
             results = [
                 {"type": "TOOL_CALL_RESULT", "toolCallId": entry["interruptId"], "content": "{}"}
-                for entry in asked["resume"]
+                for entry in run_input["resume"]
             ]
-            await self._say(send, thread, [started])
-            await self._say(send, thread, [*results, {"type": "RUN_FINISHED", **run}])
+            await self._commit_and_send(send, thread, [started])
+            await self._commit_and_send(send, thread, [*results, {"type": "RUN_FINISHED", **run}])
             return
-        text = asked["messages"][-1]["content"]
+        text = run_input["messages"][-1]["content"]
         scenario, _, number = text.removeprefix("rehearse:").partition(":")
-        await self._say(send, thread, [started])
+        await self._commit_and_send(send, thread, [started])
         if scenario == "stream":
             await self._stream(send, thread, int(number))
-            await self._say(send, thread, [{"type": "RUN_FINISHED", **run}])
+            await self._commit_and_send(send, thread, [{"type": "RUN_FINISHED", **run}])
         else:
             await self._ask(send, thread, run, int(number or 1))
 
@@ -107,7 +106,7 @@ class Application:
             words = [f"word {index} " for index in range(sent + 1, min(sent + size, number) + 1)]
             sent += len(words)
             delta = {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "".join(words)}
-            await self._say(send, thread, [delta])
+            await self._commit_and_send(send, thread, [delta])
 
     async def _ask(self, send: Send, thread: str, run: dict[str, str], number: int) -> None:
         ids = [str(uuid4()) for _ in range(number)]
@@ -118,21 +117,23 @@ class Application:
         ]
         interrupts = [{"id": name, "reason": "tool_call", "toolCallId": name} for name in ids]
         outcome = {"type": "interrupt", "interrupts": interrupts}
-        await self._say(send, thread, [*calls, {"type": "RUN_FINISHED", **run, "outcome": outcome}])
+        await self._commit_and_send(
+            send, thread, [*calls, {"type": "RUN_FINISHED", **run, "outcome": outcome}]
+        )
 
-    async def _say(self, send: Send, thread: str, events: list[dict[str, Any]]) -> None:
+    async def _commit_and_send(self, send: Send, thread: str, events: list[dict[str, Any]]) -> None:
         """Commit the events, then send them in one chunk."""
         bodies = [json.dumps(event, separators=(",", ":")) for event in events]
         first = self._next.get(thread, 1)
         self._next[thread] = first + len(bodies)
         rows = [(thread, first + offset, body) for offset, body in enumerate(bodies)]
-        pool = await self._opened()
+        pool = await self._open_pool()
         async with pool.connection() as connection, connection.cursor() as cursor:
             await cursor.executemany("INSERT INTO event VALUES (%s, %s, %s)", rows)
         chunk = "".join(f"id: {seq}\ndata: {body}\n\n" for _, seq, body in rows)
         await send({"type": "http.response.body", "body": chunk.encode(), "more_body": True})
 
-    async def _opened(self) -> psycopg_pool.AsyncConnectionPool:
+    async def _open_pool(self) -> psycopg_pool.AsyncConnectionPool:
         async with self._opening:
             if self._pool is None:
                 self._pool = psycopg_pool.AsyncConnectionPool(

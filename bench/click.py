@@ -1,9 +1,9 @@
 """
-From one reviewer's click to another one's screen: `python -m bench.click [--number 40]`.
+Time from a reviewer's click to another reviewer's page: `python -m bench.click [--number 40]`.
 
 Two browsers and the embedded product share the machine. The first decides a request with a click;
-the second has the same request open. It notes when it shows who has decided, and takes no answer
-any more, and when it has read all that has changed. Both read the clock of the machine.
+the second has the same request open. It notes when it shows the decision and disables its form
+(told), and when it has loaded the changed request (read).
 """
 
 import argparse
@@ -27,23 +27,23 @@ _NOTE_CHANGE = """() => new MutationObserver(() => {
 
 
 def measure(site: Site, number: int) -> dict[str, list[float]]:
-    """Decide `number` requests; return how many seconds later the other page knew, and was new."""
+    """Decide `number` requests; return the seconds until the other page was told and up to date."""
     seconds: dict[str, list[float]] = {"told": [], "read": []}
-    with site.open_as("marco") as one, site.open_as("priya") as other:
+    with site.open_as("marco") as reviewer, site.open_as("priya") as observer:
         for _ in range(number):
-            asked = site.ask("tool_call")
-            for page in (one, other):
-                site.open(page, asked)
-                # It reads itself again once it listens.
+            request = site.ask("tool_call")
+            for page in (reviewer, observer):
+                site.open(page, request)
+                # The page reloads its content once its socket is open.
                 page.wait_for_load_state("networkidle")
-            one.evaluate(_NOTE_CLICK)
-            other.evaluate(_NOTE_CHANGE)
-            one.click("button[value=approve]")
-            expect(other.locator("#banner [role=alert]")).to_be_visible()
-            one.wait_for_url("**done=**")
-            clicked = one.evaluate("Number(sessionStorage.getItem('clicked'))")
+            reviewer.evaluate(_NOTE_CLICK)
+            observer.evaluate(_NOTE_CHANGE)
+            reviewer.click("button[value=approve]")
+            expect(observer.locator("#banner [role=alert]")).to_be_visible()
+            reviewer.wait_for_url("**done=**")
+            clicked = reviewer.evaluate("Number(sessionStorage.getItem('clicked'))")
             for name, values in seconds.items():
-                values.append((other.evaluate(f"window.{name}") - clicked) / 1000)
+                values.append((observer.evaluate(f"window.{name}") - clicked) / 1000)
     return seconds
 
 
@@ -51,7 +51,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.click", description=__doc__)
     parser.add_argument("--number", type=int, default=40, help="decisions (default 40)")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place, open_site(Path(place)) as site:
+    with tempfile.TemporaryDirectory() as directory, open_site(Path(directory)) as site:
         for name, seconds in measure(site, options.number).items():
             for figure, value in spread(f"click -> {name}", seconds).items():
                 print(f"{figure:24} {value:.0f}")

@@ -1,10 +1,10 @@
-"""Percentiles and medians, and the figures of one work."""
+"""Percentiles, medians and ranges of figures."""
 
 import math
 import statistics
 from collections.abc import Mapping, Sequence
 
-#: One work's figures by name; None where it could not be measured.
+#: The figures of one workload by name; None if not measured.
 Figures = dict[str, float | None]
 
 
@@ -31,11 +31,11 @@ def spread(name: str, seconds: Sequence[float]) -> Figures:
 def medians(runs: Sequence[Mapping[str, float | None]]) -> Figures:
     """Return the median of each figure over several runs; a figure missing anywhere is None."""
     names = dict.fromkeys(name for run in runs for name in run)
-    found: Figures = {}
+    results: Figures = {}
     for name in names:
         values = [value for run in runs if (value := run.get(name)) is not None]
-        found[name] = statistics.median(values) if len(values) == len(runs) else None
-    return found
+        results[name] = statistics.median(values) if len(values) == len(runs) else None
+    return results
 
 
 def range_of(runs: Sequence[Mapping[str, float | None]], name: str) -> tuple[float, float] | None:

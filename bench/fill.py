@@ -1,8 +1,8 @@
 """
 Fill a product's database with interrupts: `python -m bench.fill <open> [<decided>]`.
 
-Runs in the environment of the product. What it stores looks as if runs had ended with questions,
-ten each; nothing here goes through the actions, which would take hours.
+Runs in the environment of the product. It stores runs with ten interrupts each, directly instead of
+through the actions, which would take hours.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from inbox.rules.decisions.similarity import search_text_of, similarity_key  # n
 
 _PER_RUN = 10
 _RUNS_AT_ONCE = 200
-#: Tools and agents as unlike as in a real inbox: some are everywhere, some are rare.
+#: Frequent and rare tools, as in a real inbox.
 _TOOLS = ("send_email", "send_email", "send_email", "execute_payment", "merge_pull_request")
 _RARE_EVERY = 200
 _LETTER = (
@@ -37,7 +37,7 @@ _LETTER = (
 
 
 def fill(number: int, decided: int = 0) -> None:
-    """Bring the numbers of open and of decided interrupts of the demo's team up to these."""
+    """Add open and decided interrupts to the demo's team up to these numbers."""
     common = Agent.objects.get(slug="rehearsal")
     rare, _ = Agent.objects.get_or_create(
         slug="bench-rare",
@@ -47,12 +47,12 @@ def fill(number: int, decided: int = 0) -> None:
             "created_at": database_now(),
         },
     )
-    for is_open, wanted in ((True, number), (False, decided)):
-        found = Interrupt.objects.filter(team_id=common.team_id)
-        found = found.filter(status="open") if is_open else found.exclude(status="open")
-        _fill((common, rare), wanted - found.count(), is_open=is_open)
+    for is_open, target in ((True, number), (False, decided)):
+        rows = Interrupt.objects.filter(team_id=common.team_id)
+        rows = rows.filter(status="open") if is_open else rows.exclude(status="open")
+        _fill((common, rare), target - rows.count(), is_open=is_open)
     with connection.cursor() as cursor:
-        # Autovacuum would do it within the minute.
+        # Autovacuum would run a minute later.
         cursor.execute("ANALYZE" if connection.vendor == "postgresql" else "PRAGMA optimize")
 
 
@@ -178,8 +178,8 @@ def _decision(row: Any) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.fill", description=__doc__)
-    parser.add_argument("number", type=int, help="open interrupts there shall be")
-    parser.add_argument("decided", type=int, nargs="?", default=0, help="and decided ones")
+    parser.add_argument("number", type=int, help="number of open interrupts to reach")
+    parser.add_argument("decided", type=int, nargs="?", default=0, help="number of decided ones")
     options = parser.parse_args()
     fill(options.number, options.decided)
 

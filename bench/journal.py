@@ -1,8 +1,8 @@
 """
-What the journal costs: the same run of tool calls with and without it, on both databases.
+Cost of the journal: the same run of tool calls with and without it, on both databases.
 
-`python -m bench.journal` drives runs in its own process, without a web server and without a worker
-between: what is measured is the engine, its transactions, and a disk that is asked to keep them.
+`python -m bench.journal` drives runs in its own process, without a web server or worker, to measure
+the engine, its transactions, and durable writes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any
 from tests.support.postgres import PostgresServer
 from tests.support.processes import REPOSITORY, embedded_environment
 
-BARE = "none"  #: the calls are made and told, and nobody keeps a journal
+BARE = "none"  #: calls without a journal
 EFFECTS = ("read", "idempotent", "once")
 ORDERS = ("one after another", "all at once")
 _DATABASES = ("SQLite", "PostgreSQL")
@@ -43,14 +43,14 @@ def main() -> int:
         with _environment(database) as environment:
             figures = _in_a_process(environment, options.runs, options.calls)
         for effect, row in figures.items():
-            parts = "".join("       -" if one is None else f"{one:8.2f}" for one in row[2:])
+            parts = "".join("       -" if ms is None else f"{ms:8.2f}" for ms in row[2:])
             print(f"{database + ', ' + effect:28}{row[0]:20.2f}{row[1]:14.2f}{parts}")
     return 0
 
 
 @contextmanager
 def _environment(database: str) -> Iterator[dict[str, str]]:
-    """An empty database that keeps what it commits."""
+    """Yield an environment with an empty, durable database."""
     with tempfile.TemporaryDirectory(prefix="signoff-bench-") as directory:
         environment = embedded_environment(Path(directory), SIGNOFF_LOG="json")
         if database == "SQLite":
@@ -61,7 +61,7 @@ def _environment(database: str) -> Iterator[dict[str, str]]:
 
 
 def _in_a_process(environment: dict[str, str], runs: int, calls: int) -> dict[str, list[Any]]:
-    """Measure in a process of its own: the settings of one are those of one database."""
+    """Measure in a process of its own, because settings name one database."""
     done = subprocess.run(
         [sys.executable, "-m", "bench.journal", "--here", f"--runs={runs}", f"--calls={calls}"],
         env=environment,
@@ -75,15 +75,15 @@ def _in_a_process(environment: dict[str, str], runs: int, calls: int) -> dict[st
 
 
 def _measure(runs: int, calls: int) -> dict[str, list[Any]]:
-    """By effect: what a call costs more than without the journal, in both orders, and its parts."""
+    """Return, by effect, the additional cost of a call in both orders, and its parts."""
     stage = _Stage(calls)
     seconds: dict[tuple[str, str], list[float]] = {}
     for number in range(runs + 1):
         for effect in (BARE, *EFFECTS):
             for order in ORDERS:
-                taken = stage.run(effect, order)
-                if number:  # the first of a kind is slower
-                    seconds.setdefault((effect, order), []).append(taken)
+                duration = stage.run(effect, order)
+                if number:  # skip the warm-up round
+                    seconds.setdefault((effect, order), []).append(duration)
                 else:
                     stage.parts.clear()
     base = {order: median(seconds[BARE, order]) for order in ORDERS}
@@ -129,20 +129,20 @@ class _Stage:
         from inbox.rules.people.access import SEED  # noqa: PLC0415
 
         message = {"id": "m", "role": "user", "content": f"{effect}/{order}"}
-        given = {"messages": [message], "state": None, "tools": [], "context": []}
-        request = RunRequest(new_external_id(), new_external_id(), given)
+        run_input = {"messages": [message], "state": None, "tools": [], "context": []}
+        request = RunRequest(new_external_id(), new_external_id(), run_input)
         run = start_run(agent=self._agent, request=request, actor=SEED).run
         begun = time.perf_counter()
         engine.execute_run(run.pk)
-        taken = time.perf_counter() - begun
+        duration = time.perf_counter() - begun
         run.refresh_from_db()
         if run.status != "succeeded":
             raise RuntimeError(f"the run ended {run.status}: {run.error_code}")
-        return taken
+        return duration
 
 
 class _Caller:
-    """Proposes calls and tells their results, with the journal of an effect or without any."""
+    """An agent that proposes calls and reports their results, with or without the journal."""
 
     name = "caller"
     description = "Calls."
@@ -158,35 +158,37 @@ class _Caller:
 
         effect, _, order = run_input.messages[-1].content.partition("/")
         ids = [f"{ctx.run_key}-{number}" for number in range(self._calls)]
-        waiting = [ids] if order == ORDERS[1] else [[one] for one in ids]
-        for together in waiting:
-            for one in together:
-                yield agui.ToolCallStartEvent(tool_call_id=one, tool_call_name="nothing")
-                yield agui.ToolCallArgsEvent(tool_call_id=one, delta="{}")
-                yield agui.ToolCallEndEvent(tool_call_id=one)
-            taken = await asyncio.gather(*(self._call(ctx, one, effect) for one in together))
-            if len(together) == 1:  # of many at once, each waits for all
-                self._note(effect, *taken)
-            for one in together:
+        batches = [ids] if order == ORDERS[1] else [[call_id] for call_id in ids]
+        for batch in batches:
+            for call_id in batch:
+                yield agui.ToolCallStartEvent(tool_call_id=call_id, tool_call_name="nothing")
+                yield agui.ToolCallArgsEvent(tool_call_id=call_id, delta="{}")
+                yield agui.ToolCallEndEvent(tool_call_id=call_id)
+            durations = await asyncio.gather(
+                *(self._call(ctx, call_id, effect) for call_id in batch)
+            )
+            if len(batch) == 1:  # concurrent calls wait for each other
+                self._record(effect, *durations)
+            for call_id in batch:
                 yield agui.ToolCallResultEvent(
-                    message_id=f"{one}-r", tool_call_id=one, content="1", role="tool"
+                    message_id=f"{call_id}-r", tool_call_id=call_id, content="1", role="tool"
                 )
         yield agui.RunFinishedEvent(thread_id=run_input.thread_id, run_id=run_input.run_id)
 
-    async def _call(self, ctx: Any, one: str, effect: str) -> tuple[float, float]:
+    async def _call(self, ctx: Any, call_id: str, effect: str) -> tuple[float, float]:
         """Make a call that does nothing; return the seconds to begin and to settle it."""
         from agents.port import Effect  # noqa: PLC0415
 
         if effect == BARE:
             return 0, 0
         begun = time.perf_counter()
-        await ctx.journal.begin(one, args={}, effect=Effect(effect))
+        await ctx.journal.begin(call_id, args={}, effect=Effect(effect))
         started = time.perf_counter()
-        await ctx.journal.settle(one, result="1")
+        await ctx.journal.settle(call_id, result="1")
         return started - begun, time.perf_counter() - started
 
-    def _note(self, effect: str, taken: tuple[float, float]) -> None:
-        for part, seconds in zip(("begin", "settle"), taken, strict=True):
+    def _record(self, effect: str, durations: tuple[float, float]) -> None:
+        for part, seconds in zip(("begin", "settle"), durations, strict=True):
             self._parts.setdefault((effect, part), []).append(seconds)
 
 

@@ -1,16 +1,16 @@
-"""W5: the first page of a long inbox, over the API and as HTML, whole and narrowed."""
+"""W5: the first page of a long inbox, over the API and as HTML, with and without filters."""
 
 import re
 import time
 from urllib.parse import urlencode
 
 from bench.figures import Figures, spread
-from bench.wire import Connection, UnexpectedAnswer
-from bench.works import Target
+from bench.wire import Connection, UnexpectedResponse
+from bench.workloads import Target
 
 _TOKEN = re.compile(rb'name="csrfmiddlewaretoken" value="([^"]+)"')
-#: Lists of one kind each; `bench.fill` makes what is rare, and nothing of what is not found.
-_NARROWED = {
+#: Filtered lists; `bench.fill` creates the rare values.
+_FILTERED = {
     "newest": "/?sort=new",
     "rare agent": "/?agent=bench-rare",
     "rare tool": "/?tool=rare_tool",
@@ -27,13 +27,13 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 async def api_list(target: Target, *, times: int) -> Figures:
-    """The first 50 pending interrupts as JSON."""
+    """Measure the first 50 pending interrupts as JSON."""
     async with target.connection() as connection:
         return await _repeat(connection, "/api/interrupts", times, b'"results"', target)
 
 
 async def html_list(target: Target, *, times: int, login: tuple[str, str]) -> Figures:
-    """The inbox page of somebody who is signed in; no figures where there are no pages."""
+    """Measure the inbox page of a signed-in person; no figures without pages."""
     async with Connection(target.url, {}) as connection:
         head, page = await connection.request("GET", "/login/")
         token = _TOKEN.search(page)
@@ -41,9 +41,11 @@ async def html_list(target: Target, *, times: int, login: tuple[str, str]) -> Fi
             return {f"page p{percent} ms": None for percent in (50, 95, 99)}
         await _sign_in(connection, token[1].decode(), head.cookies, login)
         figures = await _repeat(connection, "/", times, b"<html", target, name="page")
-        for name, path in _NARROWED.items():
-            found = await _repeat(connection, path, max(times // 5, 3), b"<html", target, name=name)
-            figures[f"{name} p50 ms"] = found[f"{name} p50 ms"]
+        for name, path in _FILTERED.items():
+            narrowed = await _repeat(
+                connection, path, max(times // 5, 3), b"<html", target, name=name
+            )
+            figures[f"{name} p50 ms"] = narrowed[f"{name} p50 ms"]
         return figures
 
 
@@ -54,7 +56,7 @@ async def _sign_in(
     connection.headers["Cookie"] = _cookie_header(cookies)
     head, _ = await connection.request("POST", "/login/", urlencode(form).encode(), **_FORM)
     if head.status != 302:
-        raise UnexpectedAnswer(f"signing in answered {head.status}")
+        raise UnexpectedResponse(f"signing in answered {head.status}")
     connection.headers["Cookie"] = _cookie_header(cookies | head.cookies)
 
 
@@ -73,6 +75,6 @@ async def _repeat(
         head, content = await connection.request("GET", path)
         seconds.append(time.perf_counter() - begun)
         if head.status != 200 or mark not in content:
-            raise UnexpectedAnswer(f"{path} answered {head.status}: {content[:300]!r}")
+            raise UnexpectedResponse(f"{path} answered {head.status}: {content[:300]!r}")
     cpu = target.meter.cpu_seconds() - cpu
     return {**spread(name, seconds), f"{name} server CPU ms": cpu * 1000 / times}

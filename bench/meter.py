@@ -1,4 +1,4 @@
-"""Processor time and memory of the product's processes, read from outside."""
+"""CPU time and memory of the product's processes."""
 
 import asyncio
 import contextlib
@@ -11,40 +11,40 @@ _SAMPLE_SECONDS = 0.2
 
 
 class Meter:
-    """Watches some processes and their children; `peak_bytes` is their largest sum of RSS."""
+    """A meter of processes and their children; `peak_bytes` is the largest sum of RSS."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._processes = [psutil.Process(pid) for pid in pids]
         self.peak_bytes = 0
 
     def cpu_seconds(self) -> float:
-        """User and system time so far, children included."""
-        times = [process.cpu_times() for process in self._family()]
+        """Return the user and system time so far, including children."""
+        times = [process.cpu_times() for process in self._all_processes()]
         return sum(time.user + time.system for time in times)
 
-    def look(self) -> None:
+    def sample(self) -> None:
         """Take a sample of the memory."""
-        rss = sum(process.memory_info().rss for process in self._family())
+        rss = sum(process.memory_info().rss for process in self._all_processes())
         self.peak_bytes = max(self.peak_bytes, rss)
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         """Take samples of the memory while the block runs."""
-        sampler = asyncio.create_task(self._sample())
+        sampler = asyncio.create_task(self._sample_repeatedly())
         try:
             yield
         finally:
             sampler.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await sampler
-            self.look()
+            self.sample()
 
-    async def _sample(self) -> None:
+    async def _sample_repeatedly(self) -> None:
         while True:
-            self.look()
+            self.sample()
             await asyncio.sleep(_SAMPLE_SECONDS)
 
-    def _family(self) -> list[psutil.Process]:
+    def _all_processes(self) -> list[psutil.Process]:
         return [
             member
             for process in self._processes

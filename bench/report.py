@@ -1,4 +1,4 @@
-"""A table for people, beside what is aimed at, and the same figures for machines."""
+"""Reports of figures: a table with targets, and JSON."""
 
 import json
 import os
@@ -11,8 +11,8 @@ import psutil
 from bench.figures import medians, range_of
 from bench.plan import Results
 
-#: work -> figure -> (scaled, embedded); a leading < is "at most", > is "at least".
-AIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+#: workload -> figure -> (scaled, embedded); a leading < means "at most", > "at least".
+TARGETS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "W1 trips, 1 at a time": {
         "decide -> result p50 ms": ("<10", "<6"),
         "decide -> result p99 ms": ("<25", "<15"),
@@ -38,42 +38,44 @@ AIMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 
 
 def table(shape: str, runs: Sequence[Results], bare: Sequence[Results] = ()) -> str:
-    """The medians of one shape; `vs bare` is how many times the bare server's figure it is."""
+    """Return a table of one shape; `vs bare` is the ratio to the bare server's figure."""
     head = f"{shape}: medians of {len(runs)} runs"
     lines = [f"{head:44} {'median':>10} {'smallest':>10} {'largest':>10} {'aim':>9} {'vs bare':>8}"]
-    for work in runs[0]:
-        lines.append(work)
-        of_work = [run[work] for run in runs]
-        of_bare = medians([run[work] for run in bare if work in run])
-        for name, value in medians(of_work).items():
-            extent = range_of(of_work, name)
+    for workload in runs[0]:
+        lines.append(workload)
+        workload_figures = [run[workload] for run in runs]
+        bare_figures = medians([run[workload] for run in bare if workload in run])
+        for name, value in medians(workload_figures).items():
+            extent = range_of(workload_figures, name)
             numbers = [_number(value), *(map(_number, extent) if extent else ("-", "-"))]
             columns = " ".join(f"{number:>10}" for number in numbers)
             lines.append(
-                f"    {name:40} {columns} {_aim(shape, work, name, value):>9} "
-                f"{_ratio(value, of_bare.get(name)):>8}".rstrip()
+                f"    {name:40} {columns} {_target(shape, workload, name, value):>9} "
+                f"{_ratio(value, bare_figures.get(name)):>8}".rstrip()
             )
     return "\n".join(lines)
 
 
 def as_json(results: Mapping[str, Sequence[Results]]) -> str:
-    """Every run's figures and the medians, with the machine they belong to."""
+    """Return the figures of every run, the medians, and the machine as JSON."""
     content = {
         "machine": machine(),
         "shapes": {
             shape: {
-                "medians": {work: medians([run[work] for run in runs]) for work in runs[0]},
+                "medians": {
+                    workload: medians([run[workload] for run in runs]) for workload in runs[0]
+                },
                 "runs": list(runs),
             }
             for shape, runs in results.items()
         },
-        "aims": AIMS,
+        "aims": TARGETS,
     }
     return json.dumps(content, indent=2)
 
 
 def machine() -> dict[str, Any]:
-    """What the figures belong to: they mean nothing on another machine."""
+    """Return a description of this machine."""
     return {
         "cores": os.cpu_count(),
         "memory GB": round(psutil.virtual_memory().total / 1e9),
@@ -83,20 +85,20 @@ def machine() -> dict[str, Any]:
     }
 
 
-def is_met(aim: str, value: float) -> bool:
-    """Whether a figure is within an aim such as `<10` or `>100`, the limit included."""
-    limit = float(aim[1:])
-    return value <= limit if aim[0] == "<" else value >= limit
+def is_met(target: str, value: float) -> bool:
+    """Return whether a figure meets a target such as `<10` or `>100`, limit included."""
+    limit = float(target[1:])
+    return value <= limit if target[0] == "<" else value >= limit
 
 
-def _aim(shape: str, work: str, name: str, value: float | None) -> str:
-    aims = AIMS.get(work, {}).get(name)
-    if aims is None or shape not in ("scaled", "embedded"):
+def _target(shape: str, workload: str, name: str, value: float | None) -> str:
+    targets = TARGETS.get(workload, {}).get(name)
+    if targets is None or shape not in ("scaled", "embedded"):
         return ""
-    aim = aims[0] if shape == "scaled" else aims[1]
+    target = targets[0] if shape == "scaled" else targets[1]
     if value is None:
-        return aim
-    return f"{aim} {'ok' if is_met(aim, value) else 'NO'}"
+        return target
+    return f"{target} {'ok' if is_met(target, value) else 'NO'}"
 
 
 def _ratio(value: float | None, bare: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What is measured: the product in its two shapes, and the least that a durable server does."""
+"""Subjects of measurement: the product in its two shapes, and the bare server."""
 
 import json
 import os
@@ -12,26 +12,26 @@ from pathlib import Path
 
 from bench import bare
 from bench.meter import Meter
-from bench.works import Target
+from bench.workloads import Target
 from tests.support.processes import REPOSITORY
 from tests.support.product import Product, embedded_product, scaled_product
 
 SHAPES = ("embedded", "scaled")
 
 
-#: Calls are counted, as they usually are, and none is one too many.
+#: Rate limits are counted, but never reached.
 _UNBOUNDED = {"SIGNOFF_RATE_LIMIT": "1000000/second"}
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A running product of one shape, with what the works need of it."""
+    """A running product of one shape."""
 
     target: Target
     product: Product | None  #: None for the bare server, which has no inbox
 
     def fill(self, number: int) -> None:
-        """Bring the number of pending interrupts up to `number`, of decided ones to a fifth."""
+        """Add interrupts until `number` are pending and a fifth of that number decided."""
         if self.product is None:
             raise RuntimeError("the bare server has no inbox")
         subprocess.run(
@@ -42,13 +42,13 @@ class Subject:
         )
 
     def login(self) -> tuple[str, str]:
-        """A reviewer of the demo and her password."""
+        """Return the name and password of a reviewer of the demo."""
         if self.product is None:
             raise RuntimeError("the bare server has no people")
         data = Path(self.product.environment["SIGNOFF_DATA_DIR"])
         accounts = json.loads((data / "demo-credentials.json").read_text())["accounts"]
-        found = next(account for account in accounts if account["role"] == "reviewer")
-        return found["username"], found["password"]
+        reviewer = next(account for account in accounts if account["role"] == "reviewer")
+        return reviewer["username"], reviewer["password"]
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """
-What the audit trail costs: decisions a second with and without it, by 16 writers on PostgreSQL.
+Cost of the audit trail: decisions per second with and without it, by 16 writers on PostgreSQL.
 
-`python -m bench.trail` decides requests of many threads at once, in rounds with and without the
-trail by turns; then it verifies what was written. `--here` is for its own processes.
+`python -m bench.trail` decides requests of many threads at once, in alternating rounds with and
+without the trail, and verifies the trail. `--here` is for its own processes.
 """
 
 import argparse
@@ -31,10 +31,10 @@ def main() -> int:
     parser.add_argument("--decisions", type=int, default=25, help="of each writer in a round")
     parser.add_argument("--entries", type=int, default=100_000, help="to verify")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.here:
-        stage = _Stage(given.writers, given.decisions)
-        print(json.dumps({**stage.decide(given.rounds), **stage.verify(given.entries)}))
+    options = parser.parse_args()
+    if options.here:
+        stage = _Stage(options.writers, options.decisions)
+        print(json.dumps({**stage.decide(options.rounds), **stage.verify(options.entries)}))
         return 0
     with (
         tempfile.TemporaryDirectory(prefix="signoff-bench-") as directory,
@@ -52,14 +52,14 @@ def main() -> int:
         )
     figures = json.loads(done.stdout.splitlines()[-1])
     before, after = figures["without"], figures["with"]
-    print(f"decisions a second, {given.writers} writers: {before:.0f} without, {after:.0f} with")
+    print(f"decisions a second, {options.writers} writers: {before:.0f} without, {after:.0f} with")
     print(f"  {1 - after / before:.0%} less")
     print(f"verified {figures['entries']} entries: {figures['per_second']:.0f} a second")
     return 0
 
 
 class _Stage:
-    """A team whose agent asks many things, and as many who answer."""
+    """A team whose agent creates many interrupts, and as many concurrent reviewers."""
 
     def __init__(self, writers: int, decisions: int) -> None:
         os.environ["DJANGO_SETTINGS_MODULE"] = "inbox.config.settings"
@@ -78,22 +78,22 @@ class _Stage:
         self._writers, self._decisions = writers, decisions
 
     def decide(self, rounds: int) -> dict[str, float]:
-        """Decisions a second, medians over rounds."""
+        """Return the median of decisions per second, with and without the trail."""
         seconds: dict[str, list[float]] = {"with": [], "without": []}
         for number in range(rounds + 1):
-            for kind, taken in seconds.items():
-                asked = [self._ask() for _ in range(self._writers)]
+            for kind, durations in seconds.items():
+                interrupts = [self._ask() for _ in range(self._writers)]
                 with _without_trail() if kind == "without" else nullcontext():
                     begun = time.perf_counter()
                     with ThreadPoolExecutor(self._writers) as pool:
-                        list(pool.map(self._answer, asked))
-                    if number:  # the first of a kind is slower
-                        taken.append(time.perf_counter() - begun)
+                        list(pool.map(self._answer, interrupts))
+                    if number:  # skip the warm-up round
+                        durations.append(time.perf_counter() - begun)
         count = self._writers * self._decisions
-        return {kind: count / median(taken) for kind, taken in seconds.items()}
+        return {kind: count / median(durations) for kind, durations in seconds.items()}
 
     def verify(self, entries: int) -> dict[str, float]:
-        """Fill the trail up to so many entries, and verify it."""
+        """Add entries up to this number, and verify the trail."""
         from inbox import transparency_log  # noqa: PLC0415
         from inbox.actions.audit import audit_trail  # noqa: PLC0415
         from inbox.models import AuditEntry  # noqa: PLC0415
@@ -102,7 +102,7 @@ class _Stage:
         from inbox.rules.people.access import SEED  # noqa: PLC0415
         from tools.audit_verifier import Key, Verifier  # noqa: PLC0415
 
-        what: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "action": "bench.filled",
             "actor": SEED,
             "team_id": self._world.team.pk,
@@ -110,7 +110,7 @@ class _Stage:
         }
         while AuditEntry.objects.count() < entries:
             self._record(
-                [audit_trail.build_entry(**what, number=number) for number in range(5_000)]
+                [audit_trail.build_entry(**entry, number=number) for number in range(5_000)]
             )
         transparency_log.append_and_sign()
         begun = time.perf_counter()
@@ -119,10 +119,10 @@ class _Stage:
         for line in trail.log_lines():
             verifier.feed(line)
         report = verifier.report()
-        taken = time.perf_counter() - begun
+        duration = time.perf_counter() - begun
         if report["verdict"] != "intact":
             raise RuntimeError(report)
-        return {"entries": report["entries"], "per_second": report["entries"] / taken}
+        return {"entries": report["entries"], "per_second": report["entries"] / duration}
 
     def _record(self, drafts: list[Any]) -> None:
         from django.db import transaction  # noqa: PLC0415
@@ -153,7 +153,7 @@ class _Stage:
 def _without_trail() -> Iterator[None]:
     with (
         mock.patch("inbox.actions.audit.audit_trail.record_all"),
-        mock.patch("inbox.actions.audit.audit_trail.entry"),
+        mock.patch("inbox.actions.audit.audit_trail.build_entry"),
         mock.patch("inbox.actions.audit.audit_trail.record"),
     ):
         yield

@@ -1,4 +1,4 @@
-"""A client that costs little: HTTP/1.1 with keep-alive, and server-sent events, over asyncio."""
+"""Lightweight asyncio client for HTTP/1.1 with keep-alive and server-sent events."""
 
 import asyncio
 import json
@@ -11,27 +11,27 @@ from urllib.parse import urlsplit
 _LIMIT = 64 * 1024 * 1024
 
 
-class UnexpectedAnswer(RuntimeError):
-    """The server did not answer as the work needs it."""
+class UnexpectedResponse(RuntimeError):
+    """The server sent an unexpected response."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """The start of an answer; header names are lower case."""
+    """The status and headers of a response; header names are lower case."""
 
     status: int
     headers: Mapping[str, str]
 
     @property
     def cookies(self) -> dict[str, str]:
-        found = self.headers.get("set-cookie", "")
-        pairs = (cookie.split(";", 1)[0].partition("=") for cookie in found.split("\n") if cookie)
+        header = self.headers.get("set-cookie", "")
+        pairs = (cookie.split(";", 1)[0].partition("=") for cookie in header.split("\n") if cookie)
         return {name: value for name, _, value in pairs}
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The data of one server-sent event, and when its last byte was here."""
+    """The data of one server-sent event, and the time when it was complete."""
 
     data: bytes
     at: float
@@ -40,12 +40,12 @@ class Frame:
         return f'"type":"{kind}"'.encode() in self.data
 
     def event(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.data)
-        return found
+        event: dict[str, Any] = json.loads(self.data)
+        return event
 
 
 class Connection:
-    """One connection, one request at a time."""
+    """A connection for one request at a time."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
         parts = urlsplit(url)
@@ -64,30 +64,32 @@ class Connection:
     async def request(
         self, method: str, path: str, body: bytes = b"", **headers: str
     ) -> tuple[Head, bytes]:
-        """Send a request and read the whole answer."""
+        """Send a request and read the whole response."""
         head = await self._send(method, path, body, headers)
         return head, b"".join([chunk async for chunk in self._body(head)])
 
     async def events(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[Frame]:
         """
-        Send a RunAgentInput and yield the events of the answer as they come in.
+        Send a RunAgentInput and yield the events of the response as they arrive.
 
         Raises:
-            UnexpectedAnswer: the answer is no stream of events.
+            UnexpectedResponse: the response is not an event stream.
         """
         head = await self._send("POST", path, json.dumps(body).encode(), _EVENT_HEADERS)
         if head.status != 200 or "event-stream" not in head.headers.get("content-type", ""):
             content = b"".join([chunk async for chunk in self._body(head)])
-            raise UnexpectedAnswer(f"{path} answered {head.status}: {content[:300]!r}")
+            raise UnexpectedResponse(f"{path} answered {head.status}: {content[:300]!r}")
         frames = FrameParser()
         async for chunk in self._body(head):
             at = time.perf_counter()
             for data in frames.feed(chunk):
                 yield Frame(data, at)
 
-    async def _send(self, method: str, path: str, body: bytes, more: Mapping[str, str]) -> Head:
+    async def _send(
+        self, method: str, path: str, body: bytes, extra_headers: Mapping[str, str]
+    ) -> Head:
         reader, writer = self._connected()
-        headers = {**self.headers, **more, "Content-Length": str(len(body))}
+        headers = {**self.headers, **extra_headers, "Content-Length": str(len(body))}
         lines = [
             f"{method} {path} HTTP/1.1",
             *(f"{name}: {value}" for name, value in headers.items()),
@@ -114,14 +116,14 @@ class Connection:
 
 
 class FrameParser:
-    """Cuts a stream of bytes into the data of its events; comments and other fields are skipped."""
+    """A parser of event streams that returns only the data of events."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._incomplete = b""
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """Return the data of the events that this chunk completes."""
-        *blocks, self._rest = (self._rest + chunk).split(b"\n\n")
+        *blocks, self._incomplete = (self._incomplete + chunk).split(b"\n\n")
         return [data for block in blocks if (data := _data_of(block)) is not None]
 
 

@@ -1,4 +1,4 @@
-"""The works that go through the AG-UI door: W1 trips, W2 streams, W3 many questions at once."""
+"""AG-UI workloads: W1 approval trips, W2 streams, W3 many interrupts at once."""
 
 import asyncio
 import time
@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from bench.figures import Figures, percentile, spread
 from bench.meter import Meter
-from bench.wire import Connection, Frame, UnexpectedAnswer
+from bench.wire import Connection, Frame, UnexpectedResponse
 
-DOOR = "/agui/rehearsal/"
+ENDPOINT = "/agui/rehearsal/"
 APPROVE = {"approved": True}
 DELTAS = 1_000
 
@@ -31,11 +31,10 @@ class Target:
 
 @dataclass
 class Trips:
-    """The times of some approval trips, in seconds."""
+    """Durations of approval trips, in seconds."""
 
-    asked: list[float] = field(default_factory=list)  #: start -> interrupt seen
-    done: list[float] = field(default_factory=list)  #: decide -> tool result seen
-    whole: list[float] = field(default_factory=list)
+    to_interrupt: list[float] = field(default_factory=list)  #: start -> interrupt received
+    to_result: list[float] = field(default_factory=list)  #: decide -> tool result received
 
 
 async def trips(target: Target, *, at_once: int, number: int) -> Figures:
@@ -47,11 +46,11 @@ async def trips(target: Target, *, at_once: int, number: int) -> Figures:
         for _ in range(each):
             await _trip(connection, times)
 
-    seconds, cpu = await side_by_side(target, at_once, travel)
+    seconds, cpu = await run_concurrently(target, at_once, travel)
     total = each * at_once
     return {
-        **spread("start -> interrupt", times.asked),
-        **spread("decide -> result", times.done),
+        **spread("start -> interrupt", times.to_interrupt),
+        **spread("decide -> result", times.to_result),
         "trips per second": total / seconds,
         "server CPU ms per trip": cpu * 1000 / total,
     }
@@ -59,19 +58,18 @@ async def trips(target: Target, *, at_once: int, number: int) -> Figures:
 
 async def _trip(connection: Connection, times: Trips) -> None:
     begun = time.perf_counter()
-    asked = _said("rehearse:tool_call")
-    last = await _last(connection, asked)
-    times.asked.append(last.at - begun)
+    start = _message_input("rehearse:tool_call")
+    last = await _last_frame(connection, start)
+    times.to_interrupt.append(last.at - begun)
     decided = time.perf_counter()
     result: Frame | None = None
-    async for frame in connection.events(DOOR, _resume(asked["threadId"], last)):
+    async for frame in connection.events(ENDPOINT, _resume(start["threadId"], last)):
         last = frame
         if result is None and frame.is_a("TOOL_CALL_RESULT"):
             result = frame
     if result is None or not last.is_a("RUN_FINISHED"):
-        raise UnexpectedAnswer(f"the resume ended with {last.data[:300]!r}")
-    times.done.append(result.at - decided)
-    times.whole.append(last.at - begun)
+        raise UnexpectedResponse(f"the resume ended with {last.data[:300]!r}")
+    times.to_result.append(result.at - decided)
 
 
 async def streams(target: Target, *, at_once: int, times: int) -> Figures:
@@ -85,16 +83,18 @@ async def streams(target: Target, *, at_once: int, times: int) -> Figures:
         for _ in range(times):
             begun = time.perf_counter()
             text: list[str] = []
-            async for frame in connection.events(DOOR, _said(f"rehearse:stream:{DELTAS}")):
+            async for frame in connection.events(
+                ENDPOINT, _message_input(f"rehearse:stream:{DELTAS}")
+            ):
                 events += 1
                 if frame.is_a("TEXT_MESSAGE_CONTENT"):
                     if not text:
                         first.append(frame.at - begun)
                     text.append(frame.event()["delta"])
             if "".join(text) != expected:
-                raise UnexpectedAnswer("the text of a stream is not complete")
+                raise UnexpectedResponse("the text of a stream is not complete")
 
-    seconds, cpu = await side_by_side(target, at_once, watch)
+    seconds, cpu = await run_concurrently(target, at_once, watch)
     total = at_once * times * DELTAS
     return {
         "deltas per second": total / seconds,
@@ -105,36 +105,36 @@ async def streams(target: Target, *, at_once: int, times: int) -> Figures:
     }
 
 
-async def questions(target: Target, *, number: int, times: int) -> Figures:
-    """W3: one run that asks `number` questions, answered in one resume."""
-    asked: list[float] = []
-    finished: list[float] = []
+async def interrupts(target: Target, *, number: int, times: int) -> Figures:
+    """W3: one run with `number` interrupts, answered in one resume."""
+    to_interrupts: list[float] = []
+    to_finish: list[float] = []
 
-    async def ask(connection: Connection) -> None:
+    async def trip(connection: Connection) -> None:
         for _ in range(times):
             begun = time.perf_counter()
-            start = _said(f"rehearse:parallel:{number}")
-            last = await _last(connection, start)
-            asked.append(last.at - begun)
+            start = _message_input(f"rehearse:parallel:{number}")
+            last = await _last_frame(connection, start)
+            to_interrupts.append(last.at - begun)
             decided = time.perf_counter()
-            end = await _last(connection, _resume(start["threadId"], last))
+            end = await _last_frame(connection, _resume(start["threadId"], last))
             if not end.is_a("RUN_FINISHED"):
-                raise UnexpectedAnswer(f"the resume ended with {end.data[:300]!r}")
-            finished.append(end.at - decided)
+                raise UnexpectedResponse(f"the resume ended with {end.data[:300]!r}")
+            to_finish.append(end.at - decided)
 
-    _, cpu = await side_by_side(target, 1, ask)
+    _, cpu = await run_concurrently(target, 1, trip)
     return {
-        "start -> interrupts p50 ms": percentile(asked, 50) * 1000,
-        "resume -> finished p50 ms": percentile(finished, 50) * 1000,
-        "resume -> finished max ms": max(finished) * 1000,
+        "start -> interrupts p50 ms": percentile(to_interrupts, 50) * 1000,
+        "resume -> finished p50 ms": percentile(to_finish, 50) * 1000,
+        "resume -> finished max ms": max(to_finish) * 1000,
         "server CPU ms per question": cpu * 1000 / (times * number),
     }
 
 
-async def side_by_side(
+async def run_concurrently(
     target: Target, number: int, work: Callable[[Connection], Awaitable[None]]
 ) -> tuple[float, float]:
-    """Do the work on `number` connections at once; return the wall and the processor seconds."""
+    """Run the work on `number` connections at once; return wall and CPU seconds."""
     async with AsyncExitStack() as stack:
         connections = [await stack.enter_async_context(target.connection()) for _ in range(number)]
         await stack.enter_async_context(target.meter.watching())
@@ -143,16 +143,16 @@ async def side_by_side(
         return time.perf_counter() - begun, target.meter.cpu_seconds() - cpu
 
 
-async def _last(connection: Connection, body: dict[str, Any]) -> Frame:
+async def _last_frame(connection: Connection, body: dict[str, Any]) -> Frame:
     last: Frame | None = None
-    async for frame in connection.events(DOOR, body):
+    async for frame in connection.events(ENDPOINT, body):
         last = frame
     if last is None:
-        raise UnexpectedAnswer("the stream had no events")
+        raise UnexpectedResponse("the stream had no events")
     return last
 
 
-def _said(text: str) -> dict[str, Any]:
+def _message_input(text: str) -> dict[str, Any]:
     return _input(str(uuid4()), [{"id": str(uuid4()), "role": "user", "content": text}])
 
 
@@ -164,7 +164,7 @@ def _resume(thread_id: str, last: Frame) -> dict[str, Any]:
         for item in outcome.get("interrupts", ())
     ]
     if not entries:
-        raise UnexpectedAnswer(f"the run ended without a question: {last.data[:300]!r}")
+        raise UnexpectedResponse(f"the run ended without an interrupt: {last.data[:300]!r}")
     return {**_input(thread_id, []), "resume": entries}
 
 
