@@ -266,7 +266,7 @@ class ChangedByActions(Page):
             "sent": sent,
             "back": request.path,
         }
-        return TemplateResponse(request, "admin/sure.html", context)
+        return TemplateResponse(request, "admin/confirm.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         user: Any = request.user
@@ -296,4 +296,4 @@ class ChangedByActions(Page):
         if not obj.told_once:
             return None
         context = {**site.each_context(request), "opts": self.opts, "secret": obj.told_once}
-        return TemplateResponse(request, "admin/told_once.html", context)
+        return TemplateResponse(request, "admin/show_once.html", context)

@@ -68,7 +68,7 @@ def api_schema(request: HttpRequest) -> HttpResponse:
 @require_safe
 @ensure_csrf_cookie
 def api_docs(request: HttpRequest) -> HttpResponse:
-    return render(request, "api_docs.html")
+    return render(request, "api/docs.html")
 
 
 @cache

@@ -216,7 +216,7 @@ def _show(
         **list_of(actor, "" if context["is_new"] else typed.name),
     }
     status = 200 if refusal is None else 422 if "notice" not in problems else 409
-    return show(request, actor, "agent_form.html", context, section="agents", status=status)
+    return show(request, actor, "agents/agent_form.html", context, section="agents", status=status)
 
 
 def _problems(refusal: errors.RequestRejected | None, typed: Typed) -> dict[str, str]:

@@ -59,7 +59,7 @@ class AgentRow:
 @require_safe
 @page
 def agent_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "agents.html", list_of(actor), section="agents")
+    return show(request, actor, "agents/agents.html", list_of(actor), section="agents")
 
 
 @require_safe
@@ -96,7 +96,7 @@ def show_agent(
         "notice": notice,
         **list_of(actor, slug),
     }
-    return show(request, actor, "agent.html", context, section="agents", status=status)
+    return show(request, actor, "agents/agent.html", context, section="agents", status=status)
 
 
 def list_of(actor: Actor, current: str = "") -> dict[str, Any]:

@@ -46,4 +46,4 @@ def _refuse(request: HttpRequest, actor: Actor, wanted: EntryFilter, problem: st
     """Say why there is no file, on the way back to where it was asked for."""
     back = reverse("audit_history", args=[wanted.thread]) if wanted.thread else reverse("audit")
     context = {"problem": problem, "back_url": back}
-    return show(request, actor, "audit_refused.html", context, section="audit", status=422)
+    return show(request, actor, "audit/export_refused.html", context, section="audit", status=422)

@@ -60,7 +60,7 @@ def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         else "",
         "is_cut": found.is_cut,
     }
-    return show(request, actor, "audit.html", context, section="audit")
+    return show(request, actor, "audit/tool_calls.html", context, section="audit")
 
 
 def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:

@@ -76,7 +76,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
         "is_long": len(known.entries) == tool_calls.ENTRIES,
         "compared": 0 if known.is_all else len(known.compared),
     }
-    return show(request, actor, "audit_call.html", context, section="audit")
+    return show(request, actor, "audit/tool_call.html", context, section="audit")
 
 
 @require_safe
@@ -102,7 +102,7 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
         "is_first": place == 0,
         "next_after": found[_ENTRIES - 1].seq if len(found) > _ENTRIES else None,
     }
-    return show(request, actor, "audit_history.html", context, section="audit")
+    return show(request, actor, "audit/thread_history.html", context, section="audit")
 
 
 def _sets(

@@ -81,7 +81,7 @@ def show(
     counts = counts_for(actor, now=timezone.now())
     views = [] if is_fragment(request) else links_of(actor, context.get("asked"))
     frame = {
-        "base": "fragments.html" if is_fragment(request) else "app.html",
+        "base": "base/fragments.html" if is_fragment(request) else "base/app.html",
         "section": section,
         "pending_count": bounded(counts.pending),
         "claimed_count": bounded(counts.claimed),

@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def moment(at: datetime, kind: str) -> SafeString:
-    """Render a time as `parts/time.html` does, to be kept in a variable of a translated block."""
-    return render_to_string("parts/time.html", {"at": at, "as": kind})
+    """Render `components/time.html`, for a variable of a translated block."""
+    return render_to_string("components/time.html", {"at": at, "as": kind})

@@ -143,7 +143,7 @@ def _show(
 ) -> HttpResponse:
     groups = groups_of(rows, me=actor.user_id, now=timezone.now(), ticked=ticked)
     context = {**context, **_way_back(request), "groups": groups, "can_tick": _can_tick(groups)}
-    return show(request, actor, "review.html", context, section="", status=status)
+    return show(request, actor, "decisions/review.html", context, section="", status=status)
 
 
 def _can_tick(groups: Sequence[Group]) -> bool:
@@ -175,7 +175,7 @@ def _show_outcomes(
             if row.status == InterruptStatus.OPEN
         ],
     }
-    return show(request, actor, "reviewed.html", context, section="")
+    return show(request, actor, "decisions/reviewed.html", context, section="")
 
 
 def _way_back(request: HttpRequest) -> dict[str, str]:

@@ -41,13 +41,13 @@ _RECENT = 5
 @require_safe
 @page
 def pending(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, ListState.OPEN, "pending.html")
+    return _show_list(request, actor, ListState.OPEN, "decisions/pending.html")
 
 
 @require_safe
 @page
 def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, ListState.DECIDED, "decided.html")
+    return _show_list(request, actor, ListState.DECIDED, "decisions/decided.html")
 
 
 @require_safe
@@ -78,7 +78,9 @@ def show_interrupt(
         "similar": bounded(similar_count(card.row)) if is_open else "0",
         **_list(request, actor, asked, card.row.pk),
     }
-    return show(request, actor, "interrupt.html", context, section=asked.section, status=status)
+    return show(
+        request, actor, "decisions/interrupt.html", context, section=asked.section, status=status
+    )
 
 
 def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> Card:

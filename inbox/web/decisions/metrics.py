@@ -102,7 +102,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "oldest_age": span(timezone.now() - found.oldest.created_at) if found.oldest else "",
         "is_empty": not (found.counts.all or found.expired or found.pending),
     }
-    return show(request, actor, "audit_metrics.html", context, section="audit")
+    return show(request, actor, "audit/metrics.html", context, section="audit")
 
 
 def _days(request: HttpRequest) -> int:

@@ -66,4 +66,4 @@ def _refuse(
         "query": wanted.to_full_query(),
         "list_url": list_url(wanted),
     }
-    return show(request, actor, "view_refused.html", context, section="", status=422)
+    return show(request, actor, "decisions/view_not_saved.html", context, section="", status=422)

@@ -38,4 +38,4 @@ def _show(
     request: HttpRequest, actor: Actor, what: str, text: str, back: str, **more: bool
 ) -> HttpResponse:
     context = {"title": gettext(TITLES[what]), "text": format_json(text), "back": back, **more}
-    return show(request, actor, "revealed.html", context, section="")
+    return show(request, actor, "decisions/revealed.html", context, section="")

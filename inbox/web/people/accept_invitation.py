@@ -132,9 +132,9 @@ def _show(
         "here": reverse("invited", args=[token]),
         "providers": settings.OIDC_PROVIDERS,
     }
-    return render(request, "join.html", context, status=status)
+    return render(request, "people/join.html", context, status=status)
 
 
 def _ended(request: HttpRequest, refusal: errors.InvitationEnded) -> HttpResponse:
     """Say how it ended, and nothing of whom it was for."""
-    return render(request, "join_ended.html", {"why": say(refusal.message)}, status=410)
+    return render(request, "people/join_ended.html", {"why": say(refusal.message)}, status=410)

@@ -54,7 +54,7 @@ class Addresses(Refusing, EmailView):
 def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) -> HttpResponse:
     found = account_of(actor)
     context = {"account": found, "typed": found.name, **more}
-    return show(request, actor, "account.html", context, section="account", status=status)
+    return show(request, actor, "account/account.html", context, section="account", status=status)
 
 
 def _back() -> HttpResponse:

@@ -91,7 +91,7 @@ def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     now = timezone.now()
     keys = [_shown(row, now) for row in keys_for(actor, mine.team.pk)]
     context = {"keys": keys, **frame_of(actor, mine, "keys")}
-    return show(request, actor, "team_keys.html", context, section="teams")
+    return show(request, actor, "people/team_keys.html", context, section="teams")
 
 
 @require_safe
@@ -175,7 +175,7 @@ def _show_key(
         "lives": [(KEEP, gettext("Unchanged"), True), *_choices(LIVES, None)],
         **frame_of(actor, team_access(actor, row.team.slug), "keys"),
     }
-    return show(request, actor, "team_key.html", context, section="teams", status=status)
+    return show(request, actor, "people/team_key.html", context, section="teams", status=status)
 
 
 def _show_form(
@@ -200,7 +200,9 @@ def _show_form(
         **frame_of(actor, mine, "keys"),
     }
     status = 422 if refusal else 200
-    return show(request, actor, "team_key_form.html", context, section="teams", status=status)
+    return show(
+        request, actor, "people/team_key_form.html", context, section="teams", status=status
+    )
 
 
 def _shown(row: Any, now: datetime) -> Shown:

@@ -110,7 +110,9 @@ def _show(
         **frame_of(actor, mine, "invitations"),
         **more,
     }
-    return show(request, actor, "team_invitations.html", context, section="teams", status=status)
+    return show(
+        request, actor, "people/team_invitations.html", context, section="teams", status=status
+    )
 
 
 def _shown(row: Any, now: Any) -> dict[str, Any]:

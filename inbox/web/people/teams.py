@@ -83,7 +83,7 @@ def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     found = teams_with_access(actor)
     if found:
         return show_members(request, actor, found[0].team.slug)
-    return show(request, actor, "teams.html", {"teams": []}, section="teams")
+    return show(request, actor, "people/teams.html", {"teams": []}, section="teams")
 
 
 @require_safe
@@ -113,7 +113,7 @@ def who(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         for permission, (name, allows) in PERMISSIONS.items()
     ]
     context = {"allowed": allowed, **frame_of(actor, mine, "who")}
-    return show(request, actor, "team_who.html", context, section="teams")
+    return show(request, actor, "people/team_permissions.html", context, section="teams")
 
 
 @require_POST
@@ -214,7 +214,7 @@ def show_members(
         "notice": notice,
         **frame_of(actor, mine, "members"),
     }
-    return show(request, actor, "team.html", context, section="teams", status=status)
+    return show(request, actor, "people/team.html", context, section="teams", status=status)
 
 
 def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:

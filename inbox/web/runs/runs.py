@@ -86,7 +86,7 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
         "next_after": found[_PAGE - 1].pk if len(found) > _PAGE else None,
         "may_start": bool(agents.agents_for(actor, Permission.RUN)),
     }
-    return show(request, actor, "runs.html", context, section="runs")
+    return show(request, actor, "runs/runs.html", context, section="runs")
 
 
 @require_safe
@@ -184,7 +184,7 @@ def _show_start(
         "problems": problems,
         "key": request.POST.get("key", "") or str(uuid4()),
     }
-    return show(request, actor, "start.html", context, section="runs", status=status)
+    return show(request, actor, "runs/start.html", context, section="runs", status=status)
 
 
 def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:

@@ -23,7 +23,7 @@ _THREADS = 100
 @require_safe
 @page
 def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "threads.html", _list(actor), section="threads")
+    return show(request, actor, "runs/threads.html", _list(actor), section="threads")
 
 
 @require_safe
@@ -69,7 +69,7 @@ def show_thread(
         "key": str(uuid4()),
         **_list(actor, found.pk),
     }
-    return show(request, actor, "thread.html", context, section="threads", status=status)
+    return show(request, actor, "runs/thread.html", context, section="threads", status=status)
 
 
 def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:

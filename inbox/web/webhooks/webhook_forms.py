@@ -111,4 +111,6 @@ def _show(
         **list_of(actor, row.pk if row else None),
     }
     status = 422 if refusal else 200
-    return show(request, actor, "webhook_form.html", context, section="webhooks", status=status)
+    return show(
+        request, actor, "webhooks/webhook_form.html", context, section="webhooks", status=status
+    )

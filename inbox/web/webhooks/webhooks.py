@@ -60,7 +60,7 @@ class Sent:
 @require_safe
 @page
 def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "webhooks.html", list_of(actor), section="webhooks")
+    return show(request, actor, "webhooks/webhooks.html", list_of(actor), section="webhooks")
 
 
 @require_safe
@@ -138,7 +138,7 @@ def show_webhook(
         "notice": notice,
         **list_of(actor, row.pk),
     }
-    return show(request, actor, "webhook.html", context, section="webhooks", status=status)
+    return show(request, actor, "webhooks/webhook.html", context, section="webhooks", status=status)
 
 
 def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def test_the_page_of_a_request_links_to_those_like_it(alike, ask, reads_bob):
 
     page = words(reads_bob.get(f"/interrupts/{alike[0].pk}/"))
 
-    assert "Similar requests that wait: 2" in page
-    assert "Similar requests that wait" not in words(reads_bob.get(f"/interrupts/{question.pk}/"))
+    assert "Similar pending requests: 2" in page
+    assert "Similar pending requests" not in words(reads_bob.get(f"/interrupts/{question.pk}/"))
 
 
 def test_nothing_is_ticked_unless_it_is_asked_for(alike, reads_bob):
@@ -141,7 +141,7 @@ def test_nothing_is_ticked_unless_it_is_asked_for(alike, reads_bob):
     assert set(boxes(reads_bob.get(f"{path}?tick=all")).values()) == {"ticked"}
     unlike = reads_bob.get(f"{selected(*alike)}&tick=all")
     assert set(boxes(unlike).values()) == {"free"}
-    assert "Tick all" not in words(unlike)
+    assert "Select all" not in words(unlike)
 
 
 def test_a_page_has_fifty_at_the_most_and_says_that_there_are_more(world, reads_bob):
@@ -156,7 +156,7 @@ def test_a_page_has_fifty_at_the_most_and_says_that_there_are_more(world, reads_
 def test_what_is_not_mine_to_see_is_not_on_the_page(alike, reads_carol, reads_bob):
     assert boxes(reads_carol.get(selected(*alike))) == {}
     assert reads_carol.get(f"/similar/{alike[0].pk}/").status_code == 404
-    assert "None of these requests is there" in words(reads_bob.get("/review/?id=x&id=&id=0"))
+    assert "These requests do not exist" in words(reads_bob.get("/review/?id=x&id=&id=0"))
 
 
 # -- what can be ticked ---------------------------------------------------------------------------
@@ -174,13 +174,13 @@ SCHEMA = {
 @pytest.mark.parametrize(
     ("args", "about", "reason"),
     [
-        (HIDDEN, {}, "Some characters of this deceive"),
-        ({"pay\u200b": 1}, {}, "Some characters of this deceive"),
-        ({}, {"message": "Pay \u2066eve\u2069"}, "Some characters of this deceive"),
-        ({}, {"metadata": {"note": "\u200f"}}, "Some characters of this deceive"),
-        (LONG, {}, "Not everything fits here"),
-        (MANY, {}, "Not everything fits here"),
-        ({}, {"message": "word " * 300}, "Not everything fits here"),
+        (HIDDEN, {}, "The request has suspicious characters"),
+        ({"pay\u200b": 1}, {}, "The request has suspicious characters"),
+        ({}, {"message": "Pay \u2066eve\u2069"}, "The request has suspicious characters"),
+        ({}, {"metadata": {"note": "\u200f"}}, "The request has suspicious characters"),
+        (LONG, {}, "Shortened here"),
+        (MANY, {}, "Shortened here"),
+        ({}, {"message": "word " * 300}, "Shortened here"),
         (
             {},
             {"response_schema": SCHEMA},
@@ -216,7 +216,7 @@ def test_what_no_longer_waits_or_is_anothers_cannot_be_ticked(
 
     assert [*boxes(page).values()] == ["disabled", "free", "disabled", "disabled", "disabled"]
     for reason in (
-        "Dora has claimed this.",
+        "Claimed by Dora.",
         "Dora approved.",
         "This request needs more than approval. Review it on its own page.",
         "The request has expired.",
@@ -229,7 +229,7 @@ def test_somebody_who_looks_on_selects_and_ticks_nothing(alike, reads_alice):
 
     assert 'class="row-pick"' not in reads_alice.get("/").content.decode()
     assert set(boxes(page).values()) == {"disabled"}
-    assert "its reviewers and admins decide" in words(page)
+    assert "Reviewers and admins of this team can decide" in words(page)
     assert tick(reads_alice, page).status_code == 403
 
 
@@ -267,8 +267,8 @@ def test_each_result_stands_by_itself(alike, dora, reads_bob):
     done = words(tick(reads_bob, page, "reject"))
 
     assert "1 of 3 decided" in done
-    assert "Dora was faster" in done
-    assert "Dora is working on this." in done
+    assert "Dora already decided this" in done
+    assert "Dora is reviewing this." in done
     assert [reread(row).status for row in alike] == ["resolved", "open", "resolved"]
     assert alike[0].decisions.get().actor_label == "Dora"
 
@@ -286,7 +286,7 @@ def test_a_box_without_the_digest_of_what_was_shown_decides_nothing(alike, reads
     [
         ({"item": []}, "Nothing is selected"),
         ({"action": "destroy"}, "Choose one of the buttons"),
-        ({"reason": "x" * 2_001}, "A note has up to 2000 characters"),
+        ({"reason": "x" * 2_001}, "A note can have at most 2000 characters"),
     ],
 )
 def test_a_form_that_says_too_little_or_too_much_decides_nothing(alike, reads_bob, sent, says):
@@ -313,11 +313,11 @@ def test_sending_the_same_again_says_what_stands_and_changes_nothing(alike, read
 def test_what_was_decided_can_be_taken_back_while_others_of_the_run_wait(alike, reads_bob):
     page = reads_bob.get(selected(*alike))
     done = tick(reads_bob, page, only=str(alike[0].pk))
-    assert "Take back what can be taken back: 1" in words(done)
+    assert "Withdraw answers: 1" in words(done)
 
     back = reads_bob.client.post("/review/withdraw", {"id": [str(alike[0].pk)]})
 
-    assert "1 of 1 taken back" in words(back)
+    assert "1 of 1 withdrawn" in words(back)
     assert reread(alike[0]).status == "open"
     assert (
         not reads_bob.client.post("/review/withdraw", {"id": [str(alike[1].pk)]})
@@ -329,7 +329,7 @@ def test_what_was_decided_can_be_taken_back_while_others_of_the_run_wait(alike, 
 def test_a_set_that_is_complete_cannot_be_taken_back(alike, reads_bob):
     done = tick(reads_bob, reads_bob.get(selected(*alike)))
 
-    assert "Take back" not in words(done)
+    assert "Withdraw answers" not in words(done)
 
 
 def test_the_way_back_leads_to_the_list_that_one_came_from(alike, reads_bob):
