@@ -15,7 +15,6 @@ from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import (
     BLANK_AS_NULL,
-    HTTP_URL,
     UNSET,
     AgentName,
     Agui,
@@ -24,6 +23,7 @@ from inbox.api.base.field_types import (
     Text,
     TextOrNull,
     example,
+    url,
 )
 from inbox.api.base.openapi_descriptions import IF_MATCH, operation, page_parameters
 from inbox.api.base.pagination import SLUG, Pagination
@@ -46,15 +46,7 @@ from inbox.rules.errors import (
 )
 from inbox.rules.people.access import Permission
 
-Url = Annotated[
-    str,
-    Text(
-        MAX_URL_CHARACTERS,
-        HTTP_URL,
-        "A URL begins with http:// or https://, and has no characters that have to be encoded.",
-    ),
-    example("https://agents.example.com/mailer"),
-]
+Url = Annotated[str, url(MAX_URL_CHARACTERS), example("https://agents.example.com/mailer")]
 Description = Annotated[
     str,
     Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True),

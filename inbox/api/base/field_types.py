@@ -16,15 +16,15 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 class Text:
     """Constraints of a text; `message` is the error for one that does not match `pattern`."""
 
-    most: int | None = None  #: characters
+    maximum: int | None = None  #: characters
     pattern: str = ""
     message: str = "Enter a valid value."
     may_be_blank: bool = False
     strips: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        least = 0 if self.may_be_blank else 1
-        text = core_schema.str_schema(min_length=least or None, max_length=self.most)
+        minimum = None if self.may_be_blank else 1
+        text = core_schema.str_schema(min_length=minimum, max_length=self.maximum)
         return core_schema.no_info_after_validator_function(self._check, text)
 
     def __get_pydantic_json_schema__(
@@ -39,20 +39,28 @@ class Text:
         return text.strip() if self.strips else text
 
 
-def line(most: int, message: str = "There is nothing in this yet.") -> Text:
+def line(maximum: int, message: str = "There is nothing in this yet.") -> Text:
     """Return the constraints of a text that is not blank, read without the spaces around it."""
-    return Text(most, r"\S", message, strips=True)
+    return Text(maximum, r"\S", message, strips=True)
+
+
+def url(maximum: int) -> Text:
+    """Return the constraints of a URL without encoding. The actions decide which are safe."""
+    message = (
+        "A URL begins with http:// or https://, and has no characters that have to be encoded."
+    )
+    return Text(maximum, r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z", message)
 
 
 @dataclass(frozen=True)
 class Range:
     """Bounds of a whole number, which may be sent as `1.0` but not as `"1"` or `true`."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
-        number = core_schema.int_schema(strict=True, ge=self.least, le=self.most)
+        number = core_schema.int_schema(strict=True, ge=self.minimum, le=self.maximum)
         return core_schema.no_info_before_validator_function(_without_fraction, number)
 
 
@@ -96,8 +104,6 @@ _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 #: The default of a member that may be left out, and may not be null.
 UNSET: Any = None
 SLUG = slug_re.pattern
-#: Of URLs that need no encoding. The actions decide which of them are safe.
-HTTP_URL = r"^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+\Z"
 
 Id = Annotated[UUID, BeforeValidator(_canonical)]
 Day = Annotated[date, BeforeValidator(_day)]

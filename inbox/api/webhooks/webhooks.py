@@ -18,7 +18,6 @@ from inbox.actions.webhooks.endpoints import (
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import (
     BLANK_AS_NULL,
-    HTTP_URL,
     UNSET,
     Flag,
     Id,
@@ -26,6 +25,7 @@ from inbox.api.base.field_types import (
     Text,
     TextOrNull,
     example,
+    url,
 )
 from inbox.api.base.openapi_descriptions import (
     IDEMPOTENCY_KEY,
@@ -53,15 +53,7 @@ from inbox.rules.webhooks.delivery_rules import (
     problem_message,
 )
 
-Url = Annotated[
-    str,
-    Text(
-        MAX_URL_CHARACTERS,
-        HTTP_URL,
-        "A URL begins with http:// or https://, and has no characters that have to be encoded.",
-    ),
-    example("https://hooks.example.com/signoff"),
-]
+Url = Annotated[str, url(MAX_URL_CHARACTERS), example("https://hooks.example.com/signoff")]
 Description = Annotated[str, Text(MAX_DESCRIPTION_CHARACTERS, may_be_blank=True), example("Chat")]
 Events = Annotated[list[EventType], Field(min_length=1, max_length=50), example(["run.finished"])]
 
