@@ -67,12 +67,12 @@ def entries_of(
     name = given.interrupt_id
     if not name:
         delivered = delivered_to(actor, agent, request.thread_id, request.run_id)
-        asked = delivered.asked
-        if len(delivered.told) != 1:
+        asked = delivered.interrupts
+        if len(delivered.delivered_ids) != 1:
             raise errors.PartialResume(
                 "Several interrupts are open; answer with a map from their ids to the answers."
             )
-        (name,) = delivered.told
+        (name,) = delivered.delivered_ids
     target = _target(asked, name)
     entry = _entry(dialect, target, given.payload)
     others = [one for one in asked if one is not target]

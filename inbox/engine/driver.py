@@ -252,9 +252,9 @@ class Driver:
             # Copies, because the agent may change its input.
             messages=deepcopy(assignment.conversation.messages),
             state=deepcopy(assignment.state),
-            tools=assignment.given.get("tools") or [],
-            context=assignment.given.get("context") or [],
-            forwarded_props=assignment.given.get("forwardedProps"),
+            tools=assignment.run_input.get("tools") or [],
+            context=assignment.run_input.get("context") or [],
+            forwarded_props=assignment.run_input.get("forwardedProps"),
             resume=[answer.resume_entry for answer in assignment.answers] or None,
         )
 

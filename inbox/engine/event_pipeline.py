@@ -83,7 +83,7 @@ class EventPipeline:
         new_events = []
         expanded = (part for event in _without_raw(events) for part in self._expander.expand(event))
         for event in coalesce(expanded):
-            if getattr(event, "tool_call_id", None) in self._assignment.calls_of_others and (
+            if getattr(event, "tool_call_id", None) in self._assignment.earlier_tool_calls and (
                 self._sequence.is_known_tool_call(event)
             ):
                 # Not forwarded: clients would append the arguments to the original call.

@@ -130,6 +130,6 @@ def _first_chunk(rows: Iterable[EventRow]) -> list[EventRow]:
 async def _read(thread_id: UUID, after: int) -> tuple[list[EventRow], bool]:
     """Return rows of the log, and whether there may be more."""
     page = await in_db_thread(
-        read_events, thread_id=thread_id, after=after, limit=_CHUNK_ROWS, most_bytes=_CHUNK_BYTES
+        read_events, thread_id=thread_id, after=after, limit=_CHUNK_ROWS, max_bytes=_CHUNK_BYTES
     )
     return [EventRow(*row) for row in page.rows], page.is_cut

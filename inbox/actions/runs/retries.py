@@ -59,7 +59,7 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
     _check_retry(thread, failed)
     lineage = lineage_of(failed)
     problem = _problem(lineage, thread, now)
-    if problem is None and approved_calls(lineage.asked):
+    if problem is None and approved_calls(lineage.interrupts):
         _require_decide(actor, thread)
     doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
     if not restartable:
@@ -85,7 +85,7 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
         run=retry,
         retries=str(failed.pk),
     )
-    repeats = plan_repeats(lineage.asked, problem) if problem else []
+    repeats = plan_repeats(lineage.interrupts, problem) if problem else []
     if doubtful or repeats:
         message = "It is not known whether {tool} happened. Did it?"
         doubts = doubt_interrupts(retry, doubtful, message)

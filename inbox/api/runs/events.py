@@ -75,7 +75,7 @@ def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
     pagination = Pagination.of(request.GET, limit=PAGE, maximum=PAGE)
     names = field_names(request.GET.get("fields", ",".join(_FIELDS)), _FIELDS)
     rows, is_cut = read_events(
-        thread_id=thread_id, after=after, limit=pagination.one_more, most_bytes=PAGE_BYTES
+        thread_id=thread_id, after=after, limit=pagination.one_more, max_bytes=PAGE_BYTES
     )
     shown = rows[: pagination.limit]
     following = shown[-1][0] if is_cut or len(rows) > len(shown) else "null"

@@ -1,4 +1,4 @@
-"""Which teams an actor may do what in."""
+"""Permissions of an actor in teams, and the rows that these permissions cover."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -27,16 +27,16 @@ def permissions_in(
     actor: Actor, team_id: UUID, agent_id: UUID | None = None
 ) -> Collection[Permission]:
     """
-    What the actor may do in the team; empty for strangers and for people who left.
+    Return the actor's permissions in the team; empty for anybody who is not a member.
 
-    `agent_id` is the agent that it is about, if it is about one: the key of an agent may do
-    nothing with what belongs to no agent, or to another one.
+    `agent_id` is the agent that the operation is about. The key of an agent has no permissions on
+    other agents, nor on anything that belongs to no agent.
     """
     if actor.kind is ActorKind.SYSTEM:
         return frozenset(Permission)
     if actor.kind is ActorKind.KEY:
-        is_about_it = actor.agent_id in (None, agent_id)
-        return actor.scopes if actor.team_id == team_id and is_about_it else frozenset()
+        covers_agent = actor.agent_id in (None, agent_id)
+        return actor.scopes if actor.team_id == team_id and covers_agent else frozenset()
     if actor.user_id is None:
         return frozenset()
     if actor.runs_installation and is_installation_admin(actor):
@@ -48,7 +48,7 @@ def permissions_in(
 
 
 def is_still_allowed(actor: Actor, team_id: UUID) -> bool:
-    """Whether an actor who was let in may stay: tokens and sessions end, and people leave."""
+    """Return whether the actor's token or session is still valid and the team still visible."""
     if actor.session_key and not live_sessions([actor.session_key]):
         return False
     if actor.key_id is not None:
@@ -79,38 +79,37 @@ def teams_of(actor: Actor, permission: Permission = Permission.READ) -> list[UUI
 def access_scope(
     actor: Actor, permission: Permission = Permission.READ
 ) -> tuple[list[UUID], UUID | None]:
-    """The teams in which the actor has the permission, and the only agent there that counts."""
+    """Return the teams in which the actor has the permission, and the agent it is limited to."""
     if actor.agent_id is None:
         return teams_of(actor, permission), None
-    has_it = actor.team_id is not None and permission in actor.scopes
-    return ([actor.team_id] if actor.team_id and has_it else []), actor.agent_id
+    is_permitted = permission in actor.scopes
+    return ([actor.team_id] if actor.team_id and is_permitted else []), actor.agent_id
 
 
 def access_filter(
     actor: Actor, permission: Permission = Permission.READ, *, team: str, agent: str
 ) -> Q:
-    """The rows that the actor reaches; `team` and `agent` are the names of their columns."""
-    teams, only = access_scope(actor, permission)
-    found = Q(**{f"{team}__in": teams})
-    return found if only is None else found & Q(**{agent: only})
+    """Return the condition for rows in the actor's scope; `team` and `agent` are column names."""
+    teams, agent_id = access_scope(actor, permission)
+    condition = Q(**{f"{team}__in": teams})
+    return condition if agent_id is None else condition & Q(**{agent: agent_id})
 
 
 def memberships_of(actor: Actor) -> list[tuple[Team, Collection[Permission]]]:
-    """The teams of a person by name, with what they may do in each."""
+    """Return the teams of a person, by name, with the permissions in each."""
     if actor.user_id is None:
         return []
-    found = Membership.objects.filter(user_id=actor.user_id, user__is_active=True)
-    rows = found.select_related("team").order_by("team__name", "pk")
+    rows = Membership.objects.filter(user_id=actor.user_id, user__is_active=True)
+    rows = rows.select_related("team").order_by("team__name", "pk")
     return [(row.team, ROLE_PERMISSIONS[Role(row.role)]) for row in rows]
 
 
 def may_decide_anywhere(actor: Actor) -> bool:
-    """Whether there is a team in which the actor may decide."""
     return bool(teams_of(actor, Permission.DECIDE))
 
 
 def is_installation_admin(actor: Actor) -> bool:
-    """Whether the actor runs the installation: a superuser, or one of its commands."""
+    """Return whether the actor is a superuser or the system."""
     if actor.kind is ActorKind.SYSTEM:
         return True
     if actor.user_id is None:
@@ -122,11 +121,11 @@ def require(
     actor: Actor, team_id: UUID, permission: Permission, agent_id: UUID | None = None
 ) -> None:
     """
-    Raise unless the actor has the permission in the team, or in what belongs to one agent of it.
+    Raise unless the actor has the permission in the team, or on one agent of it.
 
     Raises:
-        NotFound: the actor may not even see what belongs to the team.
-        Forbidden: the actor may see it, but not do this.
+        NotFound: the actor may not see anything of the team.
+        Forbidden: the actor may see it, but lacks this permission.
     """
     allowed = permissions_in(actor, team_id, agent_id)
     if permission in allowed:
@@ -148,13 +147,13 @@ def require_current(
     now: datetime,
 ) -> None:
     """
-    Raise unless the actor has the permission now, whatever was true when the request arrived.
+    Raise unless the actor still has the permission.
 
-    The key, the session, the person and the membership are read again. Belongs behind a lock.
+    Reads the key, the session, the user and the membership again. Call it after taking a lock.
 
     Raises:
         Unauthenticated: the key was revoked, replaced or has expired, the session has ended, or the
-            person was deactivated.
+            user is deactivated.
         NotFound, Forbidden.
     """
     if actor.key_id is not None:
@@ -174,7 +173,7 @@ def require_current(
 
 def require_person(actor: Actor, team_id: UUID, permission: Permission) -> int:
     """
-    Raise unless a person has the permission in the team; return the user's id.
+    Return the user's id; raise unless the actor is a person with the permission in the team.
 
     Raises:
         NotFound, Forbidden.

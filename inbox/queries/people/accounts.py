@@ -1,4 +1,4 @@
-"""A person's own account: where they are signed in, and by what they can."""
+"""A person's own account: sign-in methods and open sessions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ from inbox.rules.people.user_agent import browser_and_system
 
 @dataclass(frozen=True)
 class OpenSession:
-    """One place where somebody is signed in."""
+    """A session in which the user is signed in."""
 
     id: int
-    browser: str  #: "" if nobody knows it
-    system: str  #: the same
+    browser: str  #: "" if unknown
+    system: str  #: "" if unknown
     address: str
     began_at: datetime
     seen_at: datetime
@@ -37,11 +37,11 @@ class Passkey:
 
 @dataclass(frozen=True)
 class Account:
-    """What somebody can sign in with, and where they have."""
+    """A user's sign-in methods and sessions."""
 
     username: str
     name: str
-    email: str  #: the first of their addresses, "" if there is none
+    email: str  #: the primary address, "" if there is none
     email_is_confirmed: bool
     has_password: bool
     has_totp: bool
@@ -51,7 +51,7 @@ class Account:
 
 
 def account_of(actor: Actor) -> Account:
-    """The account of a person who is signed in."""
+    """Return the account of a user who is signed in."""
     user: User = User.objects.get(pk=actor.ident)
     addresses = EmailAddress.objects.filter(user=user).order_by("-primary", "-verified", "pk")
     address = addresses.first()
@@ -67,34 +67,34 @@ def account_of(actor: Actor) -> Account:
         has_totp=Authenticator.Type.TOTP in by_type,
         codes_left=len(codes.wrap().get_unused_codes()) if codes else None,
         passkeys=[
-            Passkey(one.pk, one.wrap().name, one.created_at, one.last_used_at)
-            for one in factors
-            if one.type == Authenticator.Type.WEBAUTHN
+            Passkey(factor.pk, factor.wrap().name, factor.created_at, factor.last_used_at)
+            for factor in factors
+            if factor.type == Authenticator.Type.WEBAUTHN
         ],
         sessions=sessions_of(actor),
     )
 
 
-def user_by_login(typed: str) -> User | None:
-    """Return the person whom a name, or an address that they have confirmed, belongs to."""
-    user = User.objects.filter(username__iexact=typed).first()
+def user_by_login(login: str) -> User | None:
+    """Return the user with this username or verified email address."""
+    user = User.objects.filter(username__iexact=login).first()
     if user is not None:
         return user
-    found = EmailAddress.objects.filter(email=typed, verified=True).first()
-    return found.user if found else None
+    address = EmailAddress.objects.filter(email=login, verified=True).first()
+    return address.user if address else None
 
 
 def user_by_verified_email(email: str) -> User | None:
-    """The active person who has confirmed this address, if there is one."""
-    found = EmailAddress.objects.filter(email=email, verified=True, user__is_active=True).first()
-    return found.user if found else None
+    """Return the active user who has verified this address."""
+    address = EmailAddress.objects.filter(email=email, verified=True, user__is_active=True).first()
+    return address.user if address else None
 
 
 def sessions_of(actor: Actor) -> list[OpenSession]:
-    """Where the actor is signed in: here first, then what was seen last."""
+    """Return the actor's sessions: the current one first, then by last use."""
     rows = list(UserSession.objects.filter(user_id=actor.user_id).order_by("-last_seen_at"))
     live = live_sessions([row.session_key for row in rows])
-    found = [
+    sessions = [
         OpenSession(
             row.pk,
             *browser_and_system(row.user_agent),
@@ -106,4 +106,4 @@ def sessions_of(actor: Actor) -> list[OpenSession]:
         for row in rows
         if row.session_key in live
     ]
-    return sorted(found, key=lambda one: not one.is_this)
+    return sorted(sessions, key=lambda session: not session.is_this)

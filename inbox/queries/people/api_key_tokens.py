@@ -1,4 +1,4 @@
-"""Whether a token of a key works: the key has not ended, and the token was not replaced."""
+"""Validity of API tokens: the key has not ended, and the token was not replaced."""
 
 import hashlib
 from collections.abc import Collection
@@ -13,12 +13,12 @@ from inbox.rules.people.api_keys import is_key_valid
 
 
 def digest_token(token: str) -> str:
-    """What is stored of a token; 256 random bits need no salt."""
+    """Return the digest that is stored of a token; 256 random bits need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def key_by_digest(digest: str) -> ApiKey | None:
-    """The key that has this token or had it before, whether it works or not."""
+    """Return the key with this current or former token, valid or not."""
     return _KEY.first(digest=digest)
 
 
@@ -30,14 +30,14 @@ _KEY = Select(
 
 
 def is_token_valid(key: ApiKey, digest: str, now: datetime) -> bool:
-    """Whether the key takes this one of its tokens."""
+    """Return whether this token of the key is valid."""
     if digest != key.digest and (key.former_until is None or now >= key.former_until):
         return False
     return is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now)
 
 
 def valid_token_digests(digests: Collection[str]) -> set[str]:
-    """Those of the tokens that work now."""
+    """Return the digests whose tokens are valid now."""
     if not digests:
         return set()
     now = database_now()

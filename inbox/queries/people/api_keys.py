@@ -1,4 +1,4 @@
-"""Actors, behind a token or signed in to a session; and the keys of a team, for its admins."""
+"""Actors by API token or session, and the API keys of a team."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ from inbox.rules.people.auth_methods import sign_in_method
 
 
 def actor_of_key(token: str) -> Actor | None:
-    """The key's actor, or None if there is no such key, or it has ended."""
+    """Return the actor of an API token; None if the token is unknown or no longer valid."""
     digest, now = digest_token(token), database_now()
     key = key_by_digest(digest)
     if key is None:
@@ -48,7 +48,7 @@ def actor_of_key(token: str) -> Actor | None:
 
 
 def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
-    """The person as an actor, with the session they act in; what they may do is looked up then."""
+    """Return the actor of a user and session; permissions are read when they are needed."""
     return Actor(
         kind=ActorKind.HUMAN,
         label=user.display_name,
@@ -60,36 +60,36 @@ def actor_of_user(user: User, session: SessionBase | None = None) -> Actor:
 
 def check_credentials_valid(actor: Actor) -> None:
     """
-    Raise unless the key or the session that an actor came with still counts.
+    Raise unless the actor's API key or session is still valid.
 
     Raises:
-        Unauthenticated: the key has ended or was replaced, the session is over, or the person is
-            deactivated.
+        Unauthenticated: the token has expired or was revoked or replaced, the session has ended, or
+            the user is deactivated.
     """
     if actor.key_id is not None:
-        is_known = bool(valid_token_digests({actor.token_digest}))
+        is_valid = bool(valid_token_digests({actor.token_digest}))
     elif actor.session_key:
-        is_known = _is_signed_in(actor)
+        is_valid = _is_signed_in(actor)
     else:
-        is_known = User.objects.filter(pk=actor.user_id or 0, is_active=True).exists()
-    if not is_known:
+        is_valid = User.objects.filter(pk=actor.user_id or 0, is_active=True).exists()
+    if not is_valid:
         raise Unauthenticated("The key or the session has ended. Sign in again.")
 
 
 def _is_signed_in(actor: Actor) -> bool:
-    """Look at the person as well: another password ends sessions that are still stored."""
+    """Return whether the session is valid: a changed password ends sessions that are stored."""
     request = HttpRequest()
     request.session = SessionStore.copy_of(actor.session_key)
     return get_user(request).pk == actor.user_id
 
 
 def actor_of_superuser(user: User, session: SessionBase) -> Actor:
-    """The person as whoever runs the installation, which they are in the admin and nowhere else."""
+    """Return the actor of a superuser in the admin, where they administer every team."""
     return replace(actor_of_user(user, session), runs_installation=True)
 
 
 def _method_of(user: User, session: SessionBase) -> str:
-    # Where django-allauth writes down each step of signing in, and whose steps they are.
+    # The session keys in which django-allauth records the steps of signing in, and their user.
     if session.get("account_authentication_methods_user") != str(user.pk):
         return ""
     return sign_in_method(session.get("account_authentication_methods", []))
@@ -97,7 +97,7 @@ def _method_of(user: User, session: SessionBase) -> str:
 
 def keys_for(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
     """
-    The keys of a team, the latest first; those that were revoked come last.
+    Return the keys of a team, the latest first, revoked ones last.
 
     Raises:
         NotFound, Forbidden.
@@ -111,7 +111,7 @@ def api_keys_page(
     actor: Actor, team_id: UUID, *, limit: int, after: UUID | None = None
 ) -> Sequence[ApiKey]:
     """
-    The keys of a team, the latest first, from behind `after` on.
+    Return up to `limit` keys of a team, the latest first, after the id `after`.
 
     Raises:
         NotFound, Forbidden.
@@ -123,7 +123,7 @@ def api_keys_page(
 
 def working_keys_of(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
     """
-    The keys of a team that work now, by name: whoever belongs to it may know what machines do.
+    Return the valid keys of a team, by name; every member may see them.
 
     Raises:
         NotFound, Forbidden.
@@ -136,7 +136,7 @@ def working_keys_of(actor: Actor, team_id: UUID) -> Sequence[ApiKey]:
 
 def key_for(actor: Actor, key_id: UUID) -> ApiKey:
     """
-    One key.
+    Return a key with its team and agent.
 
     Raises:
         NotFound, Forbidden.

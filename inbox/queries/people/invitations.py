@@ -1,4 +1,4 @@
-"""The invitations of a team for its administrators, and the one behind a link."""
+"""Invitations of a team, and the invitation behind a link."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ def invitations_for(
     actor: Actor, team_id: UUID, *, limit: int = MAX_OPEN_INVITATIONS, after: UUID | None = None
 ) -> Sequence[Invitation]:
     """
-    What nobody has accepted or withdrawn, the latest first, from behind `after` on.
+    Return pending and expired invitations of a team, the latest first, after the id `after`.
 
     Raises:
         NotFound, Forbidden.
@@ -36,7 +36,7 @@ def invitations_for(
 
 def team_of_invitation(actor: Actor, invitation_id: UUID) -> Team:
     """
-    The team that somebody is invited to.
+    Return the team of an invitation, for its administrators.
 
     Raises:
         NotFound, Forbidden.
@@ -50,10 +50,10 @@ def team_of_invitation(actor: Actor, invitation_id: UUID) -> Team:
 
 def open_invitation(token: str) -> Invitation:
     """
-    What somebody who has the link may know of it, and nobody else.
+    Return the open invitation behind a link.
 
     Raises:
-        NotFound: there is no such link, or a later one has taken its place.
+        NotFound: the link is unknown, or was replaced by a newer one.
         InvitationEnded.
     """
     row = Invitation.objects.filter(digest=digest_token(token)).select_related("team").first()
@@ -64,9 +64,9 @@ def open_invitation(token: str) -> Invitation:
 
 
 def joined_team(actor: Actor, token: str) -> Team | None:
-    """The team that a link was for, if it was used and the actor belongs to it."""
-    used = Invitation.objects.filter(digest=digest_token(token), accepted_at__isnull=False)
-    row = used.select_related("team").first()
+    """Return the team of a link that was accepted, if the actor is a member."""
+    rows = Invitation.objects.filter(digest=digest_token(token), accepted_at__isnull=False)
+    row = rows.select_related("team").first()
     is_member = row is not None and bool(permissions_in(actor, row.team_id))
     return row.team if row is not None and is_member else None
 

@@ -1,4 +1,4 @@
-"""Whether people whose pages are open may still be told something, and what of."""
+"""Current access of actors with open connections."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from inbox.rules.people.access import (
 
 @dataclass(frozen=True)
 class ConnectedActor:
-    """Whoever an open page belongs to, and the session it was opened in; "" for a key's."""
+    """An actor with an open connection, and its session; "" for an API key."""
 
     actor: Actor
     session_key: str = ""
@@ -26,55 +26,56 @@ class ConnectedActor:
 
 @dataclass(frozen=True)
 class LiveAccess:
-    """The teams that somebody belongs to, by id."""
+    """The ids of the teams that an actor may read, and decide in."""
 
     reads: frozenset[str] = frozenset()
     decides: frozenset[str] = frozenset()
 
 
-def live_access_of(readers: Sequence[ConnectedActor]) -> list[LiveAccess | None]:
+def live_access_of(connected: Sequence[ConnectedActor]) -> list[LiveAccess | None]:
     """
-    Where each of them stands; None for a session or a key's token that ended.
+    Return the access of each connected actor; None if its session or token is no longer valid.
 
-    Four queries, however many pages are open; the time is one of them on PostgreSQL.
+    Four queries, however many connections are open; on PostgreSQL one of them reads the time.
     """
-    sessions = live_sessions([one.session_key for one in readers if one.session_key])
-    tokens = valid_token_digests({one.actor.token_digest for one in readers if one.actor.key_id})
-    members = _members({one.actor.user_id for one in readers if one.actor.user_id})
-    standings: list[LiveAccess | None] = []
-    for reader in readers:
-        actor = reader.actor
+    actors = [item.actor for item in connected]
+    sessions = live_sessions([item.session_key for item in connected if item.session_key])
+    tokens = valid_token_digests({actor.token_digest for actor in actors if actor.key_id})
+    by_user = _access_by_user({actor.user_id for actor in actors if actor.user_id})
+    accesses: list[LiveAccess | None] = []
+    for item in connected:
+        actor = item.actor
         if actor.key_id is not None:
-            is_live = actor.token_digest in tokens
-            standings.append(_standing_of_key(actor) if is_live else None)
-        elif actor.user_id is None or (reader.session_key not in sessions):
-            standings.append(None)
+            is_valid = actor.token_digest in tokens
+            accesses.append(_access_of_key(actor) if is_valid else None)
+        elif actor.user_id is None or item.session_key not in sessions:
+            accesses.append(None)
         else:
-            standings.append(members.get(actor.user_id, LiveAccess()))
-    return standings
+            accesses.append(by_user.get(actor.user_id, LiveAccess()))
+    return accesses
 
 
 def live_sessions(keys: Collection[str]) -> set[str]:
-    """Which of these sessions have not ended."""
+    """Return the session keys whose sessions have not ended."""
     live = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     return set(live.values_list("session_key", flat=True)) if keys else set()
 
 
-def _members(user_ids: Collection[int]) -> dict[int, LiveAccess]:
+def _access_by_user(user_ids: Collection[int]) -> dict[int, LiveAccess]:
     rows = Membership.objects.filter(user__in=user_ids, user__is_active=True)
-    found: dict[int, LiveAccess] = {}
+    accesses: dict[int, LiveAccess] = {}
     for user_id, team_id, role in rows.values_list("user", "team", "role"):
-        allowed, name = ROLE_PERMISSIONS[Role(role)], frozenset({str(team_id)})
-        before = found.get(user_id, LiveAccess())
-        found[user_id] = LiveAccess(
-            reads=before.reads | name if Permission.READ in allowed else before.reads,
-            decides=before.decides | name if Permission.DECIDE in allowed else before.decides,
+        permissions, team = ROLE_PERMISSIONS[Role(role)], frozenset({str(team_id)})
+        access = accesses.get(user_id, LiveAccess())
+        accesses[user_id] = LiveAccess(
+            reads=access.reads | team if Permission.READ in permissions else access.reads,
+            decides=access.decides | team if Permission.DECIDE in permissions else access.decides,
         )
-    return found
+    return accesses
 
 
-def _standing_of_key(actor: Actor) -> LiveAccess:
-    # What happens in a team is not for the key of one of its agents.
-    is_whole = actor.team_id is not None and actor.agent_id is None
-    may_read = is_whole and Permission.READ in actor.scopes
+def _access_of_key(actor: Actor) -> LiveAccess:
+    # The key of an agent does not read the events of the whole team.
+    is_team_key = actor.team_id is not None and actor.agent_id is None
+    may_read = is_team_key and Permission.READ in actor.scopes
     return LiveAccess(reads=frozenset({str(actor.team_id)} if may_read else ()))

@@ -1,4 +1,4 @@
-"""Who belongs to a team."""
+"""Members of a team, and an actor's access to teams."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from inbox.rules.people.access import (
 
 @dataclass(frozen=True)
 class TeamAccess:
-    """A team, and what the actor is and may do there; machines have no role."""
+    """A team with the actor's role and permissions in it; API keys have no role."""
 
     team: Team
     role: Role | None
@@ -35,35 +35,39 @@ class TeamAccess:
 
 
 def teams_with_access(actor: Actor) -> Sequence[TeamAccess]:
-    """The teams that the actor reads, by name."""
+    """Return the teams that the actor may read, by name."""
     if actor.kind is ActorKind.KEY:
         teams = Team.objects.filter(pk__in=teams_of(actor))
         return [TeamAccess(team, None, actor.scopes) for team in teams]
-    return [TeamAccess(team, _role(may), may) for team, may in memberships_of(actor)]
+    return [
+        TeamAccess(team, _role(permissions), permissions)
+        for team, permissions in memberships_of(actor)
+    ]
 
 
 def teams_with_access_page(actor: Actor, *, limit: int, after: str = "") -> Sequence[TeamAccess]:
-    """The teams that the actor reads by slug, from the one behind the slug `after` on."""
+    """Return up to `limit` teams that the actor may read, by slug, after the slug `after`."""
     rows = sorted(teams_with_access(actor), key=lambda row: row.team.slug)
     return [row for row in rows if row.team.slug > after][:limit]
 
 
 def team_access(actor: Actor, slug: str) -> TeamAccess:
     """
-    One team.
+    Return the actor's access to a team.
 
     Raises:
         NotFound, Forbidden.
     """
     team = team_for(actor, slug)
     require(actor, team.pk, Permission.READ)
-    may = permissions_in(actor, team.pk)
-    return TeamAccess(team, _role(may) if actor.kind is ActorKind.HUMAN else None, may)
+    permissions = permissions_in(actor, team.pk)
+    role = _role(permissions) if actor.kind is ActorKind.HUMAN else None
+    return TeamAccess(team, role, permissions)
 
 
 def members_of(actor: Actor, team_id: UUID) -> Sequence[Membership]:
     """
-    The members of a team with their users, those first who may do most there.
+    Return the members of a team with their users: the roles with most permissions first.
 
     Raises:
         NotFound, Forbidden.
@@ -80,7 +84,7 @@ def members_page(
     actor: Actor, team_id: UUID, *, limit: int, after: int = 0
 ) -> Sequence[Membership]:
     """
-    The members of a team with their users, by the numbers of those, from behind `after` on.
+    Return up to `limit` members of a team with their users, by user id, after the id `after`.
 
     Raises:
         NotFound, Forbidden.
@@ -90,6 +94,7 @@ def members_page(
     return list(rows.order_by("user")[:limit])
 
 
-def _role(may: Collection[Permission]) -> Role | None:
-    """The role that allows just this."""
-    return next((role for role, allowed in ROLE_PERMISSIONS.items() if allowed == may), None)
+def _role(permissions: Collection[Permission]) -> Role | None:
+    """Return the role with exactly these permissions."""
+    roles = (role for role, allowed in ROLE_PERMISSIONS.items() if allowed == permissions)
+    return next(roles, None)

@@ -1,4 +1,4 @@
-"""Teams by name, and the one that is meant where nobody names it."""
+"""Teams by slug, and the default team of an administrator."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ def team_by_slug(slug: str) -> Team | None:
 
 def team_for(actor: Actor, slug: str) -> Team:
     """
-    A team that the actor knows of; what they may do there is for what they do to say.
+    Return a team in which the actor has any permission.
 
     Raises:
         NotFound.
@@ -28,14 +28,14 @@ def team_for(actor: Actor, slug: str) -> Team:
 
 def team_to_change(actor: Actor, slug: str, *, if_several: TranslatableMessage) -> UUID:
     """
-    The team of this slug, or the only one that the actor administers.
+    Return the team of this slug, or the only one that the actor administers.
 
-    Whether the actor may change it is for the action to say.
+    With a slug, the action has to check that the actor may change the team.
 
     Raises:
-        NotFound: the actor does not know of the team.
-        Forbidden: the actor administers none.
-        InvalidValue: there are several, and `if_several` is the problem with the team.
+        NotFound: the actor may not see the team.
+        Forbidden: the actor administers no team.
+        InvalidValue: the actor administers several; `if_several` is the message.
     """
     if slug:
         return team_for(actor, slug).pk

@@ -1,4 +1,4 @@
-"""What a thread has asked, for clients that do not send the ids of what they answer."""
+"""Interrupts of a thread, for older clients that answer without sending interrupt ids."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from inbox.rules.runs.contract import ResumeEntry
 
 @dataclass(frozen=True)
 class DeliveredInterrupt:
-    """One interrupt of a run, with the answer that stands."""
+    """An interrupt of a run as clients get it, with the decision in force."""
 
     pk: UUID
     run: Run = field(repr=False)
@@ -34,18 +34,18 @@ def interrupts_to_answer(
     actor: Actor, agent: Agent, thread_id: str, interrupt_id: str
 ) -> Sequence[DeliveredInterrupt]:
     """
-    The interrupts of the run that asked this one, else of the thread's latest run that asked any.
+    Return the interrupts of the run with this interrupt, or of the latest interrupted run.
 
     Raises:
         NotFound, Forbidden: the actor may not decide.
-        UnknownInterrupt: nothing was asked.
+        UnknownInterrupt: the thread has no such interrupt.
     """
     require(actor, agent.team_id, Permission.DECIDE, agent.pk)
     thread = _thread(agent, thread_id)
-    asked = Interrupt.objects.filter(thread=thread)
+    rows = Interrupt.objects.filter(thread=thread)
     if interrupt_id:
-        asked = asked.filter(interrupt_id=interrupt_id)
-    latest = asked.select_related("run").order_by("-created_at", "position").first()
+        rows = rows.filter(interrupt_id=interrupt_id)
+    latest = rows.select_related("run").order_by("-created_at", "position").first()
     if latest is None:
         raise UnknownInterrupt("No interrupt is open on this thread.")
     return interrupts_of_run(thread, latest.run)
@@ -60,35 +60,35 @@ def interrupts_of_run(thread: Thread, run: Run) -> Sequence[DeliveredInterrupt]:
             run=run,
             interrupt_id=row.interrupt_id,
             reason=row.reason,
-            is_open=question.is_open,
+            is_open=state.is_open,
             shown_digest=row.shown_digest,
             body=wire_interrupt(row),
             messages=messages,
-            answer=question.answer,
+            answer=state.answer,
             args=json.loads(row.tool_call.args) if row.tool_call else None,
         )
-        for row, question, _ in load_interrupt_states(run)
+        for row, state, _ in load_interrupt_states(run)
     ]
 
 
 class Delivered(NamedTuple):
-    """What a client of an older dialect was told of last."""
+    """The outcome that was last delivered to a client of an older dialect."""
 
-    asked: Sequence[DeliveredInterrupt]  #: the interrupts of the run
-    told: Sequence[str]  #: the ids of those that the client was told of
+    interrupts: Sequence[DeliveredInterrupt]  #: all of the run
+    delivered_ids: Sequence[str]  #: of the interrupts that the client received
 
 
 def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Delivered:
     """
-    Return what an answer of this actor counts for that names no interrupt.
+    Return the interrupts that an answer without interrupt ids is for.
 
-    That is what was delivered to the actor last on the thread. If the request is a repeat, which
-    its runId tells, it is what the request answered before: later interrupts were delivered after
-    it was sent.
+    These are the last ones delivered to the actor on the thread. If the runId shows that the
+    request is a retry, these are the ones that it answered before: later interrupts were delivered
+    after it was sent.
 
     Raises:
         NotFound, Forbidden: the actor may not decide.
-        ViewChanged: the actor was told of none.
+        ViewChanged: no interrupt was delivered to the actor.
         UnknownInterrupt: there is no such thread.
     """
     require(actor, agent.team_id, Permission.DECIDE, agent.pk)
@@ -99,14 +99,13 @@ def delivered_to(actor: Actor, agent: Agent, thread_id: str, run_id: str) -> Del
         raise ViewChanged("Name the interrupt that this answers: none was delivered to you here.")
     # Read after the delivery: a decision is stored before the next interrupt is delivered.
     rows = Decision.objects.filter(interrupt__thread=thread, client_run_id=run_id)
-    decisions = [one for one in rows.select_related("interrupt__run") if one.is_by(actor)]
-    if any(one.withdrawn_at for one in decisions):
+    decisions = [row for row in rows.select_related("interrupt__run") if row.is_by(actor)]
+    if any(decision.withdrawn_at for decision in decisions):
         raise ViewChanged("This answer was withdrawn. Send a new one, with a new runId.")
-    before = [one.interrupt for one in decisions]
-    if before:
-        return Delivered(
-            interrupts_of_run(thread, before[0].run), [one.interrupt_id for one in before]
-        )
+    decided = [decision.interrupt for decision in decisions]
+    if decided:
+        interrupts = interrupts_of_run(thread, decided[0].run)
+        return Delivered(interrupts, [interrupt.interrupt_id for interrupt in decided])
     return Delivered(interrupts_of_run(thread, row.run), row.interrupt_ids)
 
 

@@ -1,4 +1,4 @@
-"""Reading a thread's log."""
+"""Reads of a thread's event log."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -8,15 +8,15 @@ from django.db.models import BigIntegerField, Func
 from inbox.models import Event
 from inbox.models.statements import Select
 
-#: Events that are read without asking for their sizes before.
-_FIRST = 16
+#: The number of events that are read without reading their sizes first.
+_UNMEASURED = 16
 
 
 class Events(NamedTuple):
-    """A part of a thread's log."""
+    """A slice of a thread's log."""
 
     rows: list[tuple[int, str, str, str]]  #: (seq, run id, type, body), in order
-    is_cut: bool  #: whether it ends at a limit, and there is more
+    is_cut: bool  #: whether it ends at a limit and more events follow
 
 
 class _Bytes(Func):
@@ -34,35 +34,35 @@ _EVENTS = Select(
     lambda params: (
         Event.objects.filter(thread=params.thread, seq__gt=params.after)
         .order_by("seq")
-        .values_list("seq", "run_id", "type", "body")[:_FIRST]
+        .values_list("seq", "run_id", "type", "body")[:_UNMEASURED]
     )
 )
 
 
-def read_events(*, thread_id: UUID, after: int, limit: int, most_bytes: int) -> Events:
+def read_events(*, thread_id: UUID, after: int, limit: int, max_bytes: int) -> Events:
     """
-    Return up to `limit` events after `after`, and no more of them after `most_bytes` of bodies.
+    Return up to `limit` events after `after`; stop after `max_bytes` of bodies.
 
-    At least one is returned, if there is any: an event may have a megabyte. Most reads are of a few
-    events, and are one query; further ones are measured before they are read.
+    Returns at least one event, if there is any: one event may have a megabyte. Most reads return a
+    few events in one query; the sizes of further ones are read before their bodies.
     """
     log = Event.objects.filter(thread_id=thread_id).order_by("seq")
     columns = log.values_list("seq", "run_id", "type", "body")
-    found = _EVENTS.all(thread=thread_id, after=after)[:limit]
+    events = _EVENTS.all(thread=thread_id, after=after)[:limit]
     number, size = 0, 0
-    for _, _, _, body in found:
+    for _, _, _, body in events:
         number, size = number + 1, size + len(body.encode())
-        if size >= most_bytes:
+        if size >= max_bytes:
             break
-    del found[number:]
-    if size < most_bytes and _FIRST == number < limit:
-        start = end = found[-1][0]
+    del events[number:]
+    if size < max_bytes and _UNMEASURED == number < limit:
+        start = end = events[-1][0]
         sizes = log.filter(seq__gt=start).values_list("seq", _Bytes("body"))
         for seq, length in sizes[: limit - number]:
             end, size = seq, size + length
-            if size >= most_bytes:
+            if size >= max_bytes:
                 break
-        found += columns.filter(seq__gt=start, seq__lte=end)
-    is_full = len(found) == limit or size >= most_bytes
-    is_cut = is_full and log.filter(seq__gt=found[-1][0]).exists()
-    return Events([(seq, str(run_id), kind, body) for seq, run_id, kind, body in found], is_cut)
+        events += columns.filter(seq__gt=start, seq__lte=end)
+    is_full = len(events) == limit or size >= max_bytes
+    is_cut = is_full and log.filter(seq__gt=events[-1][0]).exists()
+    return Events([(seq, str(run_id), kind, body) for seq, run_id, kind, body in events], is_cut)

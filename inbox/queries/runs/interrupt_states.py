@@ -1,7 +1,8 @@
-"""The interrupts of a run as the contract sees them, each with the decision in force."""
+"""Interrupts of a run with the decisions in force, as the resume contract reads them."""
 
 import json
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from inbox.models import Decision, Interrupt, Run
 from inbox.models.statements import Select
@@ -31,27 +32,27 @@ _DECISIONS_OF_RUN = Select(
 
 
 def load_interrupt_states(run: Run) -> list[InterruptWithDecision]:
-    """Return the run's interrupts in the order asked."""
+    """Return the run's interrupts in the order of the outcome."""
     rows = _INTERRUPTS_OF_RUN.all(run=run.pk)
-    standing = {}
+    in_force: dict[UUID, Decision] = {}
     if any(row.status != InterruptStatus.OPEN for row in rows):
         decisions = _DECISIONS_OF_RUN.all(run=run.pk)
-        standing = {decision.interrupt_id: decision for decision in decisions}
+        in_force = {decision.interrupt_id: decision for decision in decisions}
     for row in rows:
-        if row.pk in standing:
-            standing[row.pk].interrupt = row
+        if row.pk in in_force:
+            in_force[row.pk].interrupt = row
     return [
-        InterruptWithDecision(row, interrupt_state(row, standing.get(row.pk)), standing.get(row.pk))
+        InterruptWithDecision(row, interrupt_state(row, in_force.get(row.pk)), in_force.get(row.pk))
         for row in rows
     ]
 
 
 def is_server_interrupt(row: Interrupt) -> bool:
     """
-    Return whether the server asked this, and not the agent.
+    Return whether the server created this interrupt, and not the agent.
 
-    Either it is a doubt about an effect, or the agent's interrupt is asked once more. A run that
-    was interrupted so is continued with what people say, not answered.
+    It is about an unknown outcome, or repeats an interrupt of the agent. The agent does not get the
+    decision as an answer; its run is continued.
     """
     return row.reason == Reason.OUTCOME_UNKNOWN or row.repeats_id is not None
 
@@ -69,15 +70,15 @@ def interrupt_state(row: Interrupt, decision: Decision | None) -> InterruptState
 
 
 def entry_of(row: Interrupt, decision: Decision) -> ResumeEntry:
-    text, written = decision.payload, decision.payload_written
-    payload = None if text is None else load_original_value(text, written)
+    text, original = decision.payload, decision.payload_written
+    payload = None if text is None else load_original_value(text, original)
     metadata = json.loads(decision.metadata) if decision.metadata else None
     return ResumeEntry(row.interrupt_id, EntryStatus(decision.status), payload, metadata)
 
 
 def wire_interrupt(row: Interrupt) -> dict[str, Any]:
-    """Return the AG-UI Interrupt as clients get it: with `metadata.signoff`, the server's own."""
+    """Return the AG-UI Interrupt as clients get it, with `metadata.signoff` added."""
     body: dict[str, Any] = json.loads(row.body)
     metadata = body.get("metadata") or {}
-    ours = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
-    return {**body, "metadata": {**metadata, SIGNOFF: ours}}
+    signoff = {**metadata.get(SIGNOFF, {}), "viewDigest": row.shown_digest}
+    return {**body, "metadata": {**metadata, SIGNOFF: signoff}}

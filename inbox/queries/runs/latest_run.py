@@ -6,7 +6,7 @@ from inbox.rules.runs.states import RunStatus
 
 
 def latest_run(thread: Thread) -> Run | None:
-    """The run that started last; all that a thread can be waiting for or busy with is this one."""
+    """Return the run that started last; only this one can be active or interrupted."""
     return _LATEST_RUN.first(thread=thread.pk)
 
 
@@ -16,13 +16,13 @@ _LATEST_RUN = Select(
 
 
 def interrupted_run(thread: Thread) -> Run | None:
-    """The interrupted run that nothing has resumed: while it waits, no other run can start."""
+    """Return the interrupted run that waits for a resume; no other run can start meanwhile."""
     run = latest_run(thread)
     return run if run and run.status == RunStatus.INTERRUPTED else None
 
 
 def last_retry(run: Run) -> Run:
-    """The run that does this one's work now: itself, or the last retry of it."""
+    """Return the last retry of the run, or the run itself."""
     while (retry := getattr(run, "retried_by", None)) is not None:
         run = retry
     return run

@@ -1,4 +1,4 @@
-"""What is overdue, by the database's clock."""
+"""Work that is due by the database's clock, for the sweeper."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -19,73 +19,72 @@ from inbox.models.clock import database_now
 from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.webhooks.delivery_rules import LOG_RETENTION, DeliveryStatus, EventType
 
-_AT_ONCE = 500
+_MAX_ROWS = 500
 CHECKPOINT_INTERVAL = timedelta(seconds=30)
 
 
 def runs_with_lost_workers() -> list[tuple[UUID, str]]:
-    """Running runs whose lease ran out, with the registry name of their agent."""
+    """Return running runs with an expired lease, with the registry name of their agent."""
     return list(
         Run.objects.filter(status=RunStatus.RUNNING, lease_until__lte=database_now()).values_list(
             "pk", "thread__agent__implementation"
-        )[:_AT_ONCE]
+        )[:_MAX_ROWS]
     )
 
 
 def runs_queued_for(age: timedelta) -> list[UUID]:
-    """Runs that no worker took for so long that the ring may be lost."""
+    """Return runs that have been queued for so long that the wake-up may be lost."""
     return list(
         Run.objects.filter(
             status=RunStatus.QUEUED, queued_at__lte=database_now() - age
-        ).values_list("pk", flat=True)[:_AT_ONCE]
+        ).values_list("pk", flat=True)[:_MAX_ROWS]
     )
 
 
 def runs_due_to_resume() -> list[UUID]:
-    """Interrupted runs whose answers have waited for their team's grace period."""
+    """Return interrupted runs whose grace period is over."""
     return list(
-        Run.objects.filter(resume_at__lte=database_now()).values_list("pk", flat=True)[:_AT_ONCE]
+        Run.objects.filter(resume_at__lte=database_now()).values_list("pk", flat=True)[:_MAX_ROWS]
     )
 
 
 def threads_with_late_interrupts() -> list[UUID]:
-    """Threads with open interrupts past their expiry."""
+    """Return threads with open interrupts past their expiry."""
     return list(
         Interrupt.objects.filter(status=InterruptStatus.OPEN, expires_at__lte=database_now())
         .values_list("thread_id", flat=True)
-        .distinct()[:_AT_ONCE]
+        .distinct()[:_MAX_ROWS]
     )
 
 
 def threads_with_unannounced_expiry() -> list[UUID]:
-    """Threads with open interrupts that expire soon, of which nobody was told who asked for it."""
-    listening = {
+    """Return threads with interrupts that expire soon, without a webhook message about it yet."""
+    subscribed_teams = {
         team
         for team, types in WebhookEndpoint.objects.filter(removed_at=None).values_list(
             "team_id", "event_types"
         )
         if EventType.INTERRUPT_EXPIRING in types
     }
-    if not listening:
+    if not subscribed_teams:
         return []
     now = database_now()
-    told = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
-    soon = Interrupt.objects.filter(
+    notices = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
+    expiring = Interrupt.objects.filter(
         status=InterruptStatus.OPEN,
         expires_at__gt=now,
         expires_at__lte=now + settings.EXPIRY_NOTICE,
-        team__in=listening,
+        team__in=subscribed_teams,
     )
-    return list(
-        soon.filter(~Exists(told)).values_list("thread_id", flat=True).distinct()[:_AT_ONCE]
-    )
+    unannounced = expiring.filter(~Exists(notices))
+    return list(unannounced.values_list("thread_id", flat=True).distinct()[:_MAX_ROWS])
 
 
 def is_checkpoint_due() -> bool:
     """
-    Whether the last checkpoint is so old that the next one is signed within a minute of news.
+    Return whether the next checkpoint is due: one every CHECKPOINT_INTERVAL.
 
-    It is due as well after a checkpoint of the future: a clock that was ahead has been set right.
+    It is also due if the last one is in the future, because a clock was set back.
     """
     last = AuditCheckpoint.objects.order_by("-size").values_list("at", flat=True).first()
     now = database_now()
@@ -93,20 +92,20 @@ def is_checkpoint_due() -> bool:
 
 
 def teams_with_old_entries() -> list[UUID]:
-    """Teams whose audit trail has names and texts for longer than they want it to."""
+    """Return teams with audit payloads that are older than the team's retention."""
     teams = Team.objects.exclude(audit_days=None).values_list("pk", "audit_days", "audit_erased_to")
     now = database_now()
-    found = []
+    due = []
     for team, days, erased_to in teams:
         later = AuditEntry.objects.filter(team=team, pk__gt=erased_to).order_by("pk")
         at = later.values_list("at", flat=True).first()
         if at is not None and at < now - timedelta(days=days or 0):
-            found.append(team)
-    return found
+            due.append(team)
+    return due
 
 
 def endpoints_with_due_deliveries() -> list[UUID]:
-    """Endpoints that are to be sent something now, which nobody is sending."""
+    """Return endpoints with deliveries that are due and that no worker has leased."""
     now = database_now()
     due = Delivery.objects.filter(
         Q(lease_until=None) | Q(lease_until__lte=now),
@@ -115,15 +114,15 @@ def endpoints_with_due_deliveries() -> list[UUID]:
         next_try_at__lte=now,
     )
     enabled = WebhookEndpoint.objects.filter(Exists(due), disabled_at=None, removed_at=None)
-    return list(enabled.values_list("pk", flat=True)[:_AT_ONCE])
+    return list(enabled.values_list("pk", flat=True)[:_MAX_ROWS])
 
 
 def endpoints_with_old_deliveries() -> list[UUID]:
-    """Endpoints whose log goes back further than it is kept, as far as a short look finds them."""
-    return sorted(set(old_deliveries().values_list("endpoint", flat=True)[:_AT_ONCE]))
+    """Return endpoints with deliveries older than LOG_RETENTION, as far as one query finds them."""
+    return sorted(set(old_deliveries().values_list("endpoint", flat=True)[:_MAX_ROWS]))
 
 
 def old_deliveries() -> QuerySet[Delivery]:
-    """What arrived or was given up so long ago that no log keeps it, the oldest first."""
+    """Return finished deliveries older than LOG_RETENTION, the oldest first."""
     settled = Delivery.objects.exclude(status=DeliveryStatus.PENDING)
     return settled.filter(next_try_at__lte=database_now() - LOG_RETENTION).order_by("next_try_at")

@@ -1,4 +1,4 @@
-"""What a worker needs to know before it drives a run."""
+"""The input of a worker that drives a run."""
 
 import json
 from collections.abc import Container, Sequence
@@ -38,66 +38,66 @@ class Assignment:
     """A claimed run, ready to be driven."""
 
     thread_id: str
-    thread_key: str  #: unlike `thread_id` no other team's thread has it
+    thread_key: str  #: unique, unlike `thread_id`, which is unique for one agent only
     run_id: str
-    run_key: str  #: of the attempt that this run continues, so that ids come out the same
+    run_key: str  #: of the attempt that this run continues, so that derived ids are the same
     implementation: str
-    request_expiry: timedelta | None  #: of interrupts for which the agent says nothing of it
-    given: dict[str, Any]  #: tools, context and forwardedProps of the input
+    request_expiry: timedelta | None  #: for interrupts to which the agent gives no expiry
+    run_input: dict[str, Any]  #: tools, context and forwardedProps
     conversation: Conversation
-    state: Any  #: before the agent changed it, which does so once more
-    own_events: Sequence[BaseEvent]  #: what this run has committed before this attempt
-    replayed: Sequence[BaseEvent]  #: what the agent will yield once more
+    state: Any  #: before the changes of this run, which the agent makes again
+    own_events: Sequence[BaseEvent]  #: committed by this run before this attempt
+    replayed: Sequence[BaseEvent]  #: that the agent will yield again
     answers: Sequence[InterruptAnswer]
     checkpoint: Any
     memory: Any
     known_tool_calls: Sequence[str]
-    calls_of_others: Container[str]  #: those of earlier runs, which must not be emitted again
-    is_resume: bool  #: or the retry of a run: the client has to be shown where it goes on
-    stopped: bool  #: a person said "stop" about a doubtful outcome
-    endpoint_digest: str  #: of where the agent is, "" for one of this installation
+    earlier_tool_calls: Container[str]  #: ids of earlier runs' calls, not to be emitted again
+    is_resume: bool  #: or a retry
+    stopped: bool  #: a person answered "stop" about an unknown outcome
+    endpoint_digest: str  #: of a remote agent, else ""
 
 
 def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Assignment:
     """
-    Everything about a claimed run, from committed rows only.
+    Return the assignment of a claimed run, from committed rows only.
 
-    `endpoint_digest` is of where the agent will be called, "" for one of this installation.
+    `endpoint_digest` is that of the endpoint that will be called, "" for a local agent.
 
-    What a failed run said is not said again by a restartable agent that retries it. Any other
-    starts anew, with the same answers, and under ids of its own.
+    A restartable agent that retries a failed run does not repeat its events. Any other agent starts
+    from the beginning, with the same decisions and new ids.
     """
     thread = run.thread
-    given = json.loads(run.input)
-    own = committed_events(run) if run.attempt > 1 else []
+    run_input = json.loads(run.input)
+    own_events = committed_events(run) if run.attempt > 1 else []
     lineage = lineage_of(run)
     lineage.check(thread, run.started_at or run.queued_at, endpoint=endpoint_digest)
-    known_to_agent = lineage if restartable else Lineage([run])
-    ours = {one.pk for one in known_to_agent.runs}
+    replayable = lineage if restartable else Lineage([run])
+    replayable_ids = {earlier.pk for earlier in replayable.runs}
     calls = _CALL_IDS.all(thread=thread.pk)
     conversation = conversation_before(run, thread)
     state = deepcopy(conversation.state)
-    for event, _ in own:
+    for event, _ in own_events:
         conversation.apply(event)
-    answered = lineage.origin.resumes
+    resumed = lineage.origin.resumes
     hours = thread.team.request_expiry_hours
     return Assignment(
         thread_id=thread.external_id,
         thread_key=str(thread.pk),
         run_id=run.external_id,
-        run_key=str(known_to_agent.origin.pk),
+        run_key=str(replayable.origin.pk),
         implementation=thread.agent.implementation,
         request_expiry=timedelta(hours=hours) if hours else None,
-        given=given,
+        run_input=run_input,
         conversation=conversation,
         state=state,
-        own_events=[event for event, _ in own],
-        replayed=[event for event, from_agent in [*known_to_agent.events, *own] if from_agent],
-        answers=_answers(thread, lineage.asked),
-        checkpoint=json.loads(answered.checkpoint) if answered else None,
+        own_events=[event for event, _ in own_events],
+        replayed=[event for event, from_agent in [*replayable.events, *own_events] if from_agent],
+        answers=_answers(thread, lineage.interrupts),
+        checkpoint=json.loads(resumed.checkpoint) if resumed else None,
         memory=_memory_of(thread),
         known_tool_calls=[name for name, _ in calls],
-        calls_of_others={name for name, run_id in calls if run_id not in ours},
+        earlier_tool_calls={name for name, run_id in calls if run_id not in replayable_ids},
         is_resume=run.resumes is not None or run.retries is not None,
         stopped=lineage.stopped,
         endpoint_digest=endpoint_digest,
@@ -105,19 +105,19 @@ def load_assignment(run: Run, *, restartable: bool, endpoint_digest: str) -> Ass
 
 
 def _memory_of(thread: Thread) -> Any:
-    kept = _MEMORY.first(thread=thread.pk)
-    return None if kept is None else json.loads(kept)
+    body = _MEMORY.first(thread=thread.pk)
+    return None if body is None else json.loads(body)
 
 
 def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[InterruptAnswer]:
     answers = []
     with_names = not is_remote(thread.agent.implementation) or thread.team.names_deciders
     approved = _approved(asked)
-    for row, question, decision in asked:
-        if question.answer is None or decision is None:
+    for row, state, decision in asked:
+        if state.answer is None or decision is None:
             continue
-        ours = {SIGNOFF: _decided(decision, with_name=with_names)}
-        entry = replace(question.answer, metadata={**(question.answer.metadata or {}), **ours})
+        signoff = {SIGNOFF: _decision_metadata(decision, with_name=with_names)}
+        entry = replace(state.answer, metadata={**(state.answer.metadata or {}), **signoff})
         call = row.tool_call
         answers.append(
             InterruptAnswer(
@@ -133,23 +133,23 @@ def _answers(thread: Thread, asked: Sequence[InterruptWithDecision]) -> list[Int
     return answers
 
 
-def _decided(decision: Decision, *, with_name: bool) -> dict[str, Any]:
-    """Return who decided and when, as `metadata.signoff` of a resume entry."""
+def _decision_metadata(decision: Decision, *, with_name: bool) -> dict[str, Any]:
+    """Return `metadata.signoff` of a resume entry: the actor and time of the decision."""
     by = {"kind": decision.actor_kind, "id": decision.ident}
     if with_name:
         by["name"] = decision.actor_label
     return {"by": by, "at": decision.created_at.isoformat()}
 
 
-def _approved(asked: Sequence[InterruptWithDecision]) -> set[UUID]:
+def _approved(interrupts: Sequence[InterruptWithDecision]) -> set[UUID]:
     """
-    Return the calls that a person approved, now or when they were asked about before.
+    Return the ids of the calls that were approved by these decisions or earlier ones.
 
-    A denial stays, whatever else was approved about it.
+    A denied call is never among them, whatever else was decided about it.
     """
-    calls = {item.row.tool_call.pk: item.row.tool_call for item in asked if item.row.tool_call}
-    may_run = {pk for pk, call in calls.items() if call.state != ToolCallState.NOT_RUN}
-    approved = {item.row.tool_call_id for item in asked if _is_approval(item.row)} & may_run
+    calls = [item.row.tool_call for item in interrupts if item.row.tool_call]
+    may_run = {call.pk for call in calls if call.state != ToolCallState.NOT_RUN}
+    approved = {item.row.tool_call_id for item in interrupts if _is_approval(item.row)} & may_run
     others = may_run - approved
     if others:
         earlier = InterruptRow.objects.filter(
@@ -166,7 +166,7 @@ def _is_approval(row: InterruptRow) -> bool:
 def _proposal(call: ToolCall, payload: Any, *, is_approved: bool) -> Proposal:
     is_edited = call.edited_args is not None
     edited = payload.get("editedArgs") if isinstance(payload, dict) else None
-    # As the reviewer wrote them, if it was this answer that edited them.
+    # If this decision edited the arguments, use them as the reviewer wrote them.
     approved: dict[str, Any] = json.loads(call.approved_args)
     if isinstance(edited, dict) and canonical_json(edited) == call.edited_args:
         approved = edited
@@ -180,6 +180,6 @@ def _proposal(call: ToolCall, payload: Any, *, is_approved: bool) -> Proposal:
 
 
 def implementation_of(run_id: UUID) -> str:
-    """The registry name of a run's agent, "" for no run; whoever asks decides who may know."""
-    found = Run.objects.filter(pk=run_id).values_list("thread__agent__implementation", flat=True)
-    return found.first() or ""
+    """Return the registry name of a run's agent, "" without such a run; checks no permission."""
+    names = Run.objects.filter(pk=run_id).values_list("thread__agent__implementation", flat=True)
+    return names.first() or ""

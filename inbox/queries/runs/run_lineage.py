@@ -1,4 +1,4 @@
-"""What a run continues: the runs before it whose work it does, and the answers it does it with."""
+"""The runs that a run resumes or retries, and the decisions it is driven with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,15 +20,15 @@ from inbox.rules.runs.states import Reason, ToolCallState
 
 @dataclass
 class Lineage:
-    """A run, and those that it continues or retries, back to the one whose work they all do."""
+    """A run and the runs that it continues or retries, the latest first."""
 
     runs: list[Run]
-    #: what the oldest of them answers, with the latest answer to each
-    asked: list[InterruptWithDecision] = field(default_factory=list)
-    events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the older ones
-    stopped: bool = False  #: a person said "stop" about a doubtful outcome
-    #: the interrupted runs that were answered on the way, with what each of them asked
-    #: and the ids of those that were asked again later, whose answers are used no more
+    #: the interrupts that the oldest run resumes, with the latest decision on each
+    interrupts: list[InterruptWithDecision] = field(default_factory=list)
+    events: list[tuple[BaseEvent, bool]] = field(default_factory=list)  #: of the earlier runs
+    stopped: bool = False  #: a person answered "stop" about an unknown outcome
+    #: the resumed runs with their interrupts, and the ids of the interrupts whose decisions are
+    #: not used any more because they were repeated
     answered: list[tuple[Run, list[InterruptWithDecision], frozenset[UUID]]] = field(
         default_factory=list
     )
@@ -39,74 +39,74 @@ class Lineage:
 
     def check(self, thread: Thread, now: datetime, *, endpoint: str) -> None:
         """
-        Check the decisions of all of them before anything runs on them.
+        Check the decisions of all resumed runs before anything is executed.
 
         Raises:
             DecisionNotVerified, AgentMoved, ApprovalLapsed.
         """
-        for run, asked, unused in self.answered:
-            check_set(thread, run, asked, now, endpoint=endpoint, unused=unused)
+        for run, interrupts, unused in self.answered:
+            check_set(thread, run, interrupts, now, endpoint=endpoint, unused=unused)
 
 
 def lineage_of(run: Run) -> Lineage:
     """
-    Return what a run continues.
+    Return the lineage of a run.
 
-    A run that was interrupted by the server is continued, not answered, and so is a failed one that
-    is retried: the agent is driven with the answers to its own interrupts, the latest to each, and
-    the journal knows what happened.
+    A run that the server interrupted is continued, and so is a failed run that is retried: the
+    agent is driven with the latest decision on each of its own interrupts, and the journal holds
+    the results of tool calls.
     """
     lineage = Lineage([run])
     repeated: dict[UUID, InterruptWithDecision] = {}
     while (before := lineage.origin.retries or lineage.origin.resumes) is not None:
         if lineage.origin.retries is None:
-            asked = load_interrupt_states(before)
-            lineage.answered.append((before, asked, frozenset(_unused(asked, repeated))))
-            if not all(is_server_interrupt(item.row) for item in asked):
-                lineage.asked = [_latest(item, repeated) for item in asked]
+            interrupts = load_interrupt_states(before)
+            lineage.answered.append((before, interrupts, frozenset(_unused(interrupts, repeated))))
+            if not all(is_server_interrupt(item.row) for item in interrupts):
+                lineage.interrupts = [_latest(item, repeated) for item in interrupts]
                 break
-            for item in asked:
+            for item in interrupts:
                 if item.row.repeats_id is not None:
-                    # The latest answer counts, however often it was asked again.
+                    # The latest decision counts, however often the interrupt was repeated.
                     repeated[item.row.repeats_id] = repeated.get(item.row.pk, item)
-            lineage.stopped = lineage.stopped or any(map(_says_stop, asked))
+            lineage.stopped = lineage.stopped or any(map(_is_stop, interrupts))
         lineage.events = [*committed_events(before), *lineage.events]
         lineage.runs.append(before)
     return lineage
 
 
 def _unused(
-    asked: Sequence[InterruptWithDecision], repeated: Mapping[UUID, InterruptWithDecision]
+    interrupts: Sequence[InterruptWithDecision], repeated: Mapping[UUID, InterruptWithDecision]
 ) -> set[UUID]:
     """
-    Return the interrupts whose answers do not matter any more.
+    Return the ids of interrupts whose decisions are not used any more.
 
-    They were asked again; or others of their set were, and their own call is over.
+    They were repeated; or others of their set were, and their own tool call is finished.
     """
-    unused = {item.row.pk for item in asked if item.row.pk in repeated}
+    unused = {item.row.pk for item in interrupts if item.row.pk in repeated}
     if unused:
-        unused |= {item.row.pk for item in asked if _is_over(item.row)}
+        unused |= {item.row.pk for item in interrupts if _is_finished(item.row)}
     return unused
 
 
-def _is_over(row: Interrupt) -> bool:
-    over = (ToolCallState.SETTLED, ToolCallState.IN_DOUBT)
-    return row.tool_call is not None and row.tool_call.state in over
+def _is_finished(row: Interrupt) -> bool:
+    finished = (ToolCallState.SETTLED, ToolCallState.IN_DOUBT)
+    return row.tool_call is not None and row.tool_call.state in finished
 
 
 def _latest(
     item: InterruptWithDecision, repeated: Mapping[UUID, InterruptWithDecision]
 ) -> InterruptWithDecision:
-    """Return an agent's interrupt with the answer to the last time that it was asked."""
-    again = repeated.get(item.row.pk)
-    if again is None or again.state.answer is None:
+    """Return an agent's interrupt with the decision on its last repetition."""
+    repetition = repeated.get(item.row.pk)
+    if repetition is None or repetition.state.answer is None:
         return item
-    answer = replace(again.state.answer, interrupt_id=item.row.interrupt_id)
-    return item._replace(state=replace(item.state, answer=answer), decision=again.decision)
+    answer = replace(repetition.state.answer, interrupt_id=item.row.interrupt_id)
+    return item._replace(state=replace(item.state, answer=answer), decision=repetition.decision)
 
 
-def _says_stop(item: InterruptWithDecision) -> bool:
-    """Return whether a person answered a doubt with "stop", or cancelled it."""
+def _is_stop(item: InterruptWithDecision) -> bool:
+    """Return whether a person answered an unknown outcome with "stop", or cancelled it."""
     if item.row.reason != Reason.OUTCOME_UNKNOWN:
         return False
     payload = item.state.answer.payload if item.state.answer else None

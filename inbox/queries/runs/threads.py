@@ -1,4 +1,4 @@
-"""Threads and runs as the outside sees them."""
+"""Threads and runs of an actor's teams, and their conversations."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
-#: What is read only where it is needed: each of these may be megabytes.
+#: Columns that may hold megabytes and are deferred.
 _HEAVY_OF_THREADS = ("messages", "state", "client_messages")
 _HEAVY_OF_RUNS = ("input", "resume", "checkpoint")
 _HEAVY_OF_RUNS_AND_THREADS = (
@@ -28,13 +28,13 @@ _HEAVY_OF_RUNS_AND_THREADS = (
 
 @dataclass(frozen=True)
 class Hydration:
-    """What a client that knows nothing needs to show a thread."""
+    """The data with which a new client shows a thread."""
 
     thread: Thread
     messages: list[Any]
-    client_messages: Mapping[str, str]  #: the fingerprints of those that clients sent, by id
+    client_messages: Mapping[str, str]  #: fingerprints of the messages that clients sent, by id
     state: Any
-    active: Run | None  #: still going on: follow it from its `first_seq`
+    active: Run | None  #: queued or running: follow it from its `first_seq`
     last: Run | None  #: the run that started last
     last_terminal: str  #: the JSON text of its terminal event, "" while it has none
 
@@ -43,9 +43,9 @@ def threads_for(
     actor: Actor, *, limit: int = 50, after: UUID | None = None, agent: str = ""
 ) -> Sequence[Thread]:
     """
-    The threads of the actor's teams, those that were opened last first, from behind `after` on.
+    Return up to `limit` threads of the actor's teams, the latest first, after the id `after`.
 
-    `agent` is the name of one; nothing is listed of an agent that the actor does not know of.
+    `agent` is a slug; the list is empty if the actor may not see that agent.
     """
     parts = [Thread.objects.filter(**part) for part in _parts(actor, agent)]
     return list(
@@ -56,7 +56,7 @@ def threads_for(
 
 
 def recently_active_threads_for(actor: Actor, *, limit: int) -> Sequence[Thread]:
-    """The threads of the actor's teams in which something happened last."""
+    """Return threads of the actor's teams, the most recently updated first."""
     rows = _without_conversation().filter(access_filter(actor, team="team", agent="agent"))
     return list(rows.order_by("-updated_at")[:limit])
 
@@ -75,7 +75,7 @@ def thread_for(actor: Actor, thread_id: UUID) -> Thread:
 
 
 def thread_by_external_id(actor: Actor, agent: Agent, external_id: str) -> Thread:
-    """A thread by its AG-UI threadId. Raises NotFound."""
+    """Return a thread by its AG-UI threadId. Raises NotFound."""
     thread = _without_conversation().filter(agent=agent, external_id=external_id).first()
     if thread is None:
         raise NotFound()
@@ -94,7 +94,7 @@ def run_for(actor: Actor, run_id: UUID) -> Run:
 
 
 def runs_of(thread: Thread) -> Sequence[Run]:
-    """The thread's runs, oldest first."""
+    """Return the thread's runs, the oldest first."""
     rows = Run.objects.filter(thread=thread).defer(*_HEAVY_OF_RUNS)
     return list(rows.order_by("first_seq", "pk"))
 
@@ -108,40 +108,40 @@ def runs_for(
     agent: str = "",
     thread: Thread | None = None,
 ) -> Sequence[Run]:
-    """The latest runs of the actor's teams, or of one agent or thread of them, behind `after`."""
+    """Return up to `limit` runs, the latest first, of the actor's teams, an agent or a thread."""
     parts = [{"thread": thread}] if thread else _parts(actor, agent)
     if statuses:
         parts = [{**part, "status": status} for part in parts for status in statuses]
     if thread and agent and thread.agent.slug != agent:
         parts = []
-    found = latest_ids((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
-    rows = Run.objects.filter(pk__in=found).select_related("thread__agent")
+    ids = latest_ids((Run.objects.filter(**part) for part in parts), limit=limit, after=after)
+    rows = Run.objects.filter(pk__in=ids).select_related("thread__agent")
     return list(rows.defer(*_HEAVY_OF_RUNS_AND_THREADS).order_by("-pk"))
 
 
 def _parts(actor: Actor, agent: str) -> list[dict[str, Any]]:
-    """What the actor's threads or runs are found by: their teams, or one agent of these."""
-    teams, only = access_scope(actor)
-    if not agent and only is None:
+    """Return filters whose rows are in the order of an index: one per team, or one per agent."""
+    teams, agent_id = access_scope(actor)
+    if not agent and agent_id is None:
         return [{"team": team} for team in teams]
-    found = Agent.objects.filter(access_filter(actor, team="team", agent="pk"))
-    found = found.filter(slug=agent) if agent else found
-    return [{"agent": pk} for pk in found.values_list("pk", flat=True)]
+    agents = Agent.objects.filter(access_filter(actor, team="team", agent="pk"))
+    agents = agents.filter(slug=agent) if agent else agents
+    return [{"agent": pk} for pk in agents.values_list("pk", flat=True)]
 
 
 def tool_calls_of(thread: Thread) -> Sequence[ToolCall]:
-    """Every tool call of the thread, in the order proposed."""
+    """Return all tool calls of the thread, in the order proposed."""
     return list(ToolCall.objects.filter(thread=thread).order_by("pk"))
 
 
 def errors_of(thread: Thread) -> dict[UUID, str]:
-    """The JSON text of the RUN_ERROR event of each failed run."""
+    """Return the JSON text of the RUN_ERROR event of each failed run, by run id."""
     return dict(Event.objects.filter(thread=thread, type="RUN_ERROR").values_list("run", "body"))
 
 
 @dataclass(frozen=True)
 class CurrentConversation:
-    """A conversation as of the last event committed, as JSON values."""
+    """A conversation after the last committed event, as JSON values."""
 
     messages: Sequence[Any]
     state: Any
@@ -149,21 +149,24 @@ class CurrentConversation:
 
 
 def current_conversation(thread: Thread) -> CurrentConversation:
-    """The conversation as of the last event committed, of an active run's too."""
+    """Return the conversation after the last committed event, including an active run's."""
     while True:
         active = _active_run(thread)
         thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
-        # A run that has ended meanwhile may have left what it said there.
+        # If a run ended between the two reads, its messages may be counted twice or not at all.
         if _active_run(thread) == active:
             break
     if active is None:
-        sent = json.loads(thread.client_messages)
-        return CurrentConversation(json.loads(thread.messages), json.loads(thread.state), sent)
+        return CurrentConversation(
+            messages=json.loads(thread.messages),
+            state=json.loads(thread.state),
+            client_messages=json.loads(thread.client_messages),
+        )
     conversation = conversation_before(active, thread)
     for event, _ in committed_events(active):
         conversation.apply(event)
-    kept = conversation.to_json()
-    return CurrentConversation(kept["messages"], kept["state"], conversation.client_messages)
+    values = conversation.to_json()
+    return CurrentConversation(values["messages"], values["state"], conversation.client_messages)
 
 
 def _active_run(thread: Thread) -> Run | None:
@@ -171,12 +174,12 @@ def _active_run(thread: Thread) -> Run | None:
 
 
 def hydration_of(thread: Thread) -> Hydration:
-    """The thread as a client finds it now: with what an active run has been given, not yet said."""
+    """Return the thread for a new client: with the input of an active run, without its events."""
     last = latest_run(thread)
     while True:
         thread.refresh_from_db(fields=_HEAVY_OF_THREADS)
         before, last = last, latest_run(thread)
-        # A run that ended between the two reads would leave its messages out and its outcome in.
+        # If a run ended between the two reads, its messages would be missing.
         if _progress(before) == _progress(last):
             break
     active = last if last and last.status in ACTIVE_RUN_STATUSES else None
@@ -204,7 +207,7 @@ def _progress(run: Run | None) -> tuple[UUID, bool] | None:
 
 
 def terminal_event_of(run: Run) -> str:
-    """The JSON text of the run's terminal event, "" while it has none."""
+    """Return the JSON text of the run's terminal event, "" while it has none."""
     if run.status in ACTIVE_RUN_STATUSES:
         return ""
     body = (

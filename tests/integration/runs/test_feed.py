@@ -250,7 +250,7 @@ def test_many_events_are_measured_before_they_are_read(world):
     assert len(whole) > 30
     most = sum(len(event.body.encode()) for event in whole[:25])
 
-    found = read_events(thread_id=run.thread_id, after=0, limit=1_000, most_bytes=most)
+    found = read_events(thread_id=run.thread_id, after=0, limit=1_000, max_bytes=most)
 
     assert ([row[0] for row in found.rows], found.is_cut) == ([row.seq for row in whole[:25]], True)
 
@@ -262,7 +262,7 @@ def test_read_of_the_log_is_bounded_in_bytes_and_goes_on_where_it_ended(world, t
     most = len(whole[0].body.encode()) + 1  # the second one begins before
 
     def read(after, limit=100):
-        return read_events(thread_id=run.thread_id, after=after, limit=limit, most_bytes=most)
+        return read_events(thread_id=run.thread_id, after=after, limit=limit, max_bytes=most)
 
     first = read(0)
     assert ([row[0] for row in first.rows], first.is_cut) == ([1, 2], True)
