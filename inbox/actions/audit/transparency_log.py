@@ -161,7 +161,7 @@ def _seal(
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
     _take_strays_away(now)
-    fresh = trail.entries_without_leaf(now, also=also, most=AT_ONCE)
+    fresh = trail.entries_without_leaf(now, also=also, limit=AT_ONCE)
     if not fresh:
         return None
     leaves, blocks = [], []

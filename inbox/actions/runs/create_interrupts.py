@@ -134,7 +134,7 @@ def _interrupt(
         is_operators=not endpoint,
         tool=tool,
         values=(NAMES.masked(proposal.values) if proposal else masked_args) or {},
-        written=thread.team.headings,
+        templates=thread.team.headings,
     )
     return Interrupt(
         team_id=thread.team_id,
@@ -155,7 +155,7 @@ def _interrupt(
         body=json.dumps(body, ensure_ascii=False),
         view_digest=view_digest(
             version=VIEW_VERSION,
-            asked=without_signoff_metadata(body),
+            interrupt=without_signoff_metadata(body),
             tool=call.name if call else None,
             args=call.approved_args if call else None,
         ),

@@ -139,7 +139,7 @@ def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
     interrupted = _find_interrupted_run(thread, request.entries)
     interrupts = load_interrupt_states(interrupted)
     states = [interrupt.state for interrupt in interrupts]
-    new_entries = check_resume(entries=request.entries, questions=states)
+    new_entries = check_resume(entries=request.entries, interrupts=states)
     resumed_by: Run | None = getattr(interrupted, "resumed_by", None)
     if resumed_by:  # no interrupt is open, so each entry repeats a decision in force
         _check_not_partial(request.entries, interrupts)
@@ -204,7 +204,7 @@ def _check_ends_grace(
     run: Run, entries: Sequence[ResumeEntry], states: Sequence[InterruptState]
 ) -> None:
     """Raise PartialResume if some, but not all, answers are repeated during the grace period."""
-    if run.resume_at is not None and not is_replay(entries=entries, questions=states):
+    if run.resume_at is not None and not is_replay(entries=entries, interrupts=states):
         raise errors.PartialResume(
             "All interrupts are answered, and the run is resumed soon; send every answer to resume "
             "it now."

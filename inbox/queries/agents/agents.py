@@ -22,12 +22,12 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 def agents_for(actor: Actor, permission: Permission = Permission.READ) -> Sequence[Agent]:
-    """The agents of the actor's teams, by name."""
+    """Return the agents in the actor's scope, by slug."""
     return list(_of_teams(actor, permission))
 
 
 def agents_page(actor: Actor, *, limit: int, after: str = "") -> Sequence[Agent]:
-    """The agents of the actor's teams by name, from the one behind the name `after` on."""
+    """Return up to `limit` agents in the actor's scope, by slug, after the slug `after`."""
     return list(_of_teams(actor, Permission.READ).filter(slug__gt=after)[:limit])
 
 
@@ -42,30 +42,30 @@ _AGENT = Select(
 
 
 def agent_for(actor: Actor, slug: str) -> Agent:
-    """One agent by its address. Raises NotFound for a stranger as for a wrong name."""
-    found = _AGENT.first(slug=slug)
-    if found is None or not permissions_in(actor, found.team_id, found.pk):
-        raise NotFound(f"There is no agent {slug[:60]!r} for you to see.")
-    return found
+    """Return an agent by slug. Raises NotFound also if the actor may not see it."""
+    agent = _AGENT.first(slug=slug)
+    if agent is None or not permissions_in(actor, agent.team_id, agent.pk):
+        raise NotFound(f"Agent {slug[:60]!r} not found, or you don't have access.")
+    return agent
 
 
 def endpoint_digest_of(agent_id: UUID) -> str:
-    """Return the digest of where a remote agent is now; "" for an agent of this installation."""
+    """Return the digest of a remote agent's current endpoint; "" for a local agent."""
     endpoint = Endpoint.objects.filter(agent=agent_id).values_list("url", "revision").first()
     return endpoint_digest(*endpoint) if endpoint else ""
 
 
-# -- agents elsewhere -----------------------------------------------------------------------------
+# -- remote agents --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class AgentLocation:
-    """Where an agent runs; what only administrators of its team may know is empty for others."""
+    """The location of an agent; fields for administrators of its team are empty for others."""
 
     is_remote: bool
-    may_change: bool = False  #: whether the actor says where it is, and tests the connection
+    may_change: bool = False  #: the actor may change the endpoint and test the connection
     url: str = ""
-    header_names: Sequence[str] | None = ()  #: None if they cannot be read any more
+    header_names: Sequence[str] | None = ()  #: None if they cannot be decrypted
     changed_at: datetime | None = None
     tested_at: datetime | None = None
     #: a report of `agents.adapters.remote.probe_report`, or of it `found` alone
@@ -73,14 +73,14 @@ class AgentLocation:
 
 
 def location_of(actor: Actor, agent: Agent) -> AgentLocation:
-    """Where an agent of a team of the actor's runs."""
+    """Return the location of an agent as the actor may see it."""
     endpoint: Endpoint | None = getattr(agent, "endpoint", None)
     if endpoint is None:
         return AgentLocation(is_remote=is_remote(agent.implementation))
     test = json.loads(endpoint.test) if endpoint.test else None
     if Permission.ADMIN not in permissions_in(actor, agent.team_id, agent.pk):
-        found = {"found": test["found"]} if test else None
-        return AgentLocation(is_remote=True, tested_at=endpoint.tested_at, test=found)
+        result = {"found": test["found"]} if test else None
+        return AgentLocation(is_remote=True, tested_at=endpoint.tested_at, test=result)
     return AgentLocation(
         is_remote=True,
         may_change=True,
@@ -94,7 +94,7 @@ def location_of(actor: Actor, agent: Agent) -> AgentLocation:
 
 def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
     """
-    The team that gets an agent of this name: the named one, that which has it, or the only one.
+    Return the team for an agent with this slug: the named one, the agent's, or the only one.
 
     Raises what `team_to_change` raises.
     """
@@ -107,7 +107,7 @@ def team_for_agent(actor: Actor, slug: str, team_slug: str = "") -> UUID:
 
 @dataclass(frozen=True)
 class RemoteEndpoint:
-    """An agent that runs elsewhere: for the engine alone."""
+    """The endpoint of a remote agent with its secrets; for the engine only."""
 
     slug: str
     description: str
@@ -129,20 +129,23 @@ class RemoteEndpoint:
 
 
 def endpoint_of(agent_id: UUID) -> RemoteEndpoint | None:
-    """Where an agent is, None if there is none; whoever asks decides who may know."""
-    found = Endpoint.objects.select_related("agent").filter(agent=agent_id).first()
-    if found is None:
+    """Return the endpoint of a remote agent, None for a local one; checks no permission."""
+    row = Endpoint.objects.select_related("agent").filter(agent=agent_id).first()
+    if row is None:
         return None
-    agent = found.agent
-    test = json.loads(found.test) if found.test else None
-    digest = endpoint_digest(found.url, found.revision)
     return RemoteEndpoint(
-        agent.slug, agent.description, found.url, digest, found.changed_at, test, found.headers
+        row.agent.slug,
+        row.agent.description,
+        row.url,
+        endpoint_digest(row.url, row.revision),
+        row.changed_at,
+        json.loads(row.test) if row.test else None,
+        row.headers,
     )
 
 
 def header_names_of(agent: Agent) -> Sequence[str] | None:
-    """What a remote agent is greeted with, without the values; None if it cannot be read."""
+    """Return the names of a remote agent's request headers; None if they cannot be decrypted."""
     try:
         return sorted(decrypt(agent.endpoint.headers))
     except DecryptionFailed:

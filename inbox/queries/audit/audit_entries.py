@@ -1,4 +1,4 @@
-"""The audit trail of teams: searching its entries, and what an export of it has."""
+"""Audit entries of teams: search, and the contents of an export."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from inbox.models import AuditEntry, Team, Thread
-from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
+from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
 from inbox.queries.decisions.merge_pages import search
 from inbox.queries.people.access import (
     access_scope,
@@ -29,62 +29,62 @@ from inbox.rules.text.messages import TranslatableMessage
 
 @dataclass(frozen=True)
 class AuditEntryPage:
-    """A part of what was found, the latest first; it may be empty, with more behind it."""
+    """A page of entries, the latest first; it may be empty although more follow."""
 
     rows: Sequence[AuditEntry]
-    after: int | None  #: the id where the next page goes on, None at the end
+    after: int | None  #: the id after which the next page begins, None at the end
 
 
 @dataclass(frozen=True)
 class ExportScope:
-    """What is exported: the trail of a team, or of one of its threads."""
+    """The audit trail of a team, or of one of its threads."""
 
     team: Team
     thread: Thread | None
 
 
 def entries_for(
-    actor: Actor, wanted: EntryFilter, *, limit: int = 50, after: int | None = None
+    actor: Actor, filters: EntryFilter, *, limit: int = 50, after: int | None = None
 ) -> AuditEntryPage:
     """
-    The entries about threads of the actor's teams, or of an agent of these, that the filter leaves.
+    Return a page of the entries that match the filter, about threads in the actor's scope.
 
-    Those about the teams themselves, their members, keys and webhooks, are for administrators.
+    Entries about teams, members, keys and webhooks are for the team's administrators.
     """
-    teams, only = access_scope(actor)
-    if wanted.team:
-        found = Team.objects.filter(pk__in=teams, slug=wanted.team)
-        teams = list(found.values_list("pk", flat=True))
-    leading, rest = _conditions(wanted)
+    teams, agent_id = access_scope(actor)
+    if filters.team:
+        rows = Team.objects.filter(pk__in=teams, slug=filters.team)
+        teams = list(rows.values_list("pk", flat=True))
+    indexed, condition = _conditions(filters)
     administered = teams_of(actor, Permission.ADMIN)
     if not set(teams) <= set(administered):
-        rest &= Q(thread__isnull=False) | Q(team__in=administered)
-    if only is not None:
-        rest &= Q(thread__agent=only)
-    parts = [AuditEntry.objects.filter(one, team=team) for team in teams for one in leading]
+        condition &= Q(thread__isnull=False) | Q(team__in=administered)
+    if agent_id is not None:
+        condition &= Q(thread__agent=agent_id)
+    parts = [AuditEntry.objects.filter(part, team=team) for team in teams for part in indexed]
     page = search(
         parts,
-        rest,
+        condition,
         limit=limit,
         after=after,
-        show=lambda ids: _saying(wanted.words, _shown(ids)),
+        load=lambda ids: _with_words(filters.words, _load(ids)),
     )
     return AuditEntryPage(page.rows, page.after)
 
 
-def export_scope(actor: Actor, wanted: EntryFilter) -> ExportScope:
+def export_scope(actor: Actor, filters: EntryFilter) -> ExportScope:
     """
-    What the actor may export: they read all of it, and administer the team.
+    Return the trail that the actor exports; requires READ and ADMIN in the team.
 
     Raises:
         NotFound, Forbidden.
         InvalidValue: neither a thread nor a team is named, and the actor administers several.
     """
-    if wanted.thread:
-        thread = thread_for(actor, wanted.thread)
+    if filters.thread:
+        thread = thread_for(actor, filters.thread)
         team = thread.team
     else:
-        thread, team = None, _team_for(actor, wanted.team)
+        thread, team = None, _team_for(actor, filters.team)
     require(actor, team.pk, Permission.READ)
     require(actor, team.pk, Permission.ADMIN)
     return ExportScope(team, thread)
@@ -99,71 +99,71 @@ def may_export(actor: Actor, team_id: UUID) -> bool:
     return {Permission.READ, Permission.ADMIN} <= set(permissions_in(actor, team_id))
 
 
-def exported_entries(whose: ExportScope, wanted: EntryFilter) -> "QuerySet[AuditEntry]":
-    """The entries of a trail that the filter leaves, in no order."""
-    leading, rest = _conditions(wanted)
-    entries = AuditEntry.objects.filter(reduce(or_, leading), rest, team=whose.team)
-    return entries.filter(chain=whose.thread.pk) if whose.thread else entries
+def exported_entries(scope: ExportScope, filters: EntryFilter) -> "QuerySet[AuditEntry]":
+    """Return the entries of a trail that match the filter, unordered."""
+    indexed, condition = _conditions(filters)
+    entries = AuditEntry.objects.filter(reduce(or_, indexed), condition, team=scope.team)
+    return entries.filter(chain=scope.thread.pk) if scope.thread else entries
 
 
-# -- what a filter means --------------------------------------------------------------------------
+# -- filter conditions ----------------------------------------------------------------------------
 
 
-def _conditions(wanted: EntryFilter) -> tuple[list[Q], Q]:
-    """What leads into an index beside the team, several where it is in parts; and what is left."""
-    leading, rest = [Q()], reduce(and_, map(_holds, wanted.words), _about(wanted))
-    if wanted.by:
-        leading = [Q(actor_kind=kind, actor_id=wanted.by) for kind in wanted.kinds]
-    if wanted.action:
-        rest &= Q(action=wanted.action) if wanted.by else Q()
-        leading = leading if wanted.by else [Q(action=wanted.action)]
-    if wanted.thread:
-        leading = [one & Q(chain=wanted.thread) for one in leading]
-    return leading, rest
+def _conditions(filters: EntryFilter) -> tuple[list[Q], Q]:
+    """Return alternatives that each have an index with the team, and the other conditions."""
+    indexed, condition = [Q()], reduce(and_, map(_has_word, filters.words), _unindexed(filters))
+    if filters.by:
+        indexed = [Q(actor_kind=kind, actor_id=filters.by) for kind in filters.kinds]
+    if filters.action:
+        condition &= Q(action=filters.action) if filters.by else Q()
+        indexed = indexed if filters.by else [Q(action=filters.action)]
+    if filters.thread:
+        indexed = [part & Q(chain=filters.thread) for part in indexed]
+    return indexed, condition
 
 
-def _about(wanted: EntryFilter) -> Q:
-    """The conditions that have no index."""
-    about = Q()
-    if wanted.agent:
-        about &= Q(thread__agent__slug=wanted.agent)
-    if wanted.tool:
-        about &= Q(tool_call__name=wanted.tool) | Q(interrupt__tool_call__name=wanted.tool)
-    if wanted.verdict:
-        verdict = "" if wanted.verdict == UNDECIDED else wanted.verdict
-        about &= Q(tool_call__verdict=verdict) | Q(interrupt__tool_call__verdict=verdict)
-    if wanted.since:
-        about &= Q(at__gte=_begin_of(wanted.since))
-    if wanted.until and wanted.until < date.max:
-        about &= Q(at__lt=_begin_of(wanted.until + timedelta(days=1)))
-    return about
+def _unindexed(filters: EntryFilter) -> Q:
+    """Return the conditions that have no index."""
+    condition = Q()
+    if filters.agent:
+        condition &= Q(thread__agent__slug=filters.agent)
+    if filters.tool:
+        condition &= Q(tool_call__name=filters.tool) | Q(interrupt__tool_call__name=filters.tool)
+    if filters.verdict:
+        verdict = "" if filters.verdict == UNDECIDED else filters.verdict
+        condition &= Q(tool_call__verdict=verdict) | Q(interrupt__tool_call__verdict=verdict)
+    if filters.since:
+        condition &= Q(at__gte=_start_of(filters.since))
+    if filters.until and filters.until < date.max:
+        condition &= Q(at__lt=_start_of(filters.until + timedelta(days=1)))
+    return condition
 
 
-def _begin_of(day: date) -> datetime:
+def _start_of(day: date) -> datetime:
     return datetime.combine(day, time.min, UTC)
 
 
-def _holds(word: str) -> Q:
-    """That a word occurs, in capitals or not (on SQLite as far as it is ASCII)."""
+def _has_word(word: str) -> Q:
+    """Return the condition that a word occurs, ignoring case (on SQLite, of ASCII only)."""
     return Q(payload__text__icontains=word) | Q(action__icontains=word)
 
 
-def _saying(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
-    """Those that have the words where no mask is: nobody finds out a secret by searching for it."""
+def _with_words(words: Sequence[str], rows: Sequence[AuditEntry]) -> Sequence[AuditEntry]:
+    """Return the entries with the words outside of masks: a search must not reveal secrets."""
     if not words:
         return rows
-    asked = interrupt_bodies_by_id(rows)
-    return [row for row in rows if all(word.casefold() in _shown_of(row, asked) for word in words)]
+    bodies = interrupt_bodies_by_id(rows)
+    return [row for row in rows if all(word.casefold() in _text_of(row, bodies) for word in words)]
 
 
-def _shown_of(entry: AuditEntry, asked: Mapping[UUID, Sequence[str]]) -> str:
-    told = entry.told
-    masked = {**told, "detail": masked_detail(told["detail"], *about_entry(entry, asked))}
-    # As payloads are written, also where somebody has put in what could not have been written.
-    text = json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
+def _text_of(entry: AuditEntry, bodies: Mapping[UUID, Sequence[str]]) -> str:
+    payload = entry.told
+    detail = masked_detail(payload["detail"], *bodies_of_entry(entry, bodies))
+    # The same separators as in stored payloads, also for payloads that were tampered with.
+    text = json.dumps({**payload, "detail": detail}, ensure_ascii=False, separators=(",", ":"))
     return f"{entry.action}\n{text}".casefold()
 
 
-def _shown(ids: Sequence[int]) -> list[AuditEntry]:
+def _load(ids: Sequence[int]) -> list[AuditEntry]:
     rows = AuditEntry.objects.filter(pk__in=ids).select_related("payload", "team")
     return list(rows.order_by("-pk"))

@@ -1,4 +1,4 @@
-"""Why payloads are gone that an export should have: the erasures that came after its checkpoint."""
+"""Erasure entries that explain the missing payloads of an export."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -12,25 +12,25 @@ Line = dict[str, Any]
 
 def with_erasures(lines: Iterable[Line]) -> Iterator[Line]:
     """
-    The lines, and behind them the entries that say why payloads of these are gone.
+    Yield the lines, then the later entries that record the erasure of their payloads.
 
-    Those are not in the log of this size, or not in this part of it, and have no position. Of
-    several that say it the first counts: an export does not change with the next erasure.
+    The added entries are not in this part of the log and have no position. If several entries
+    record the same erasure, the first one is used, so a later erasure does not change an export.
     """
-    gone = _Gone()
+    missing = _MissingPayloads()
     for line in lines:
-        gone.take(line)
+        missing.add(line)
         yield line
-    for chain in gone.chains():
-        told = AuditEntry.objects.filter(chain=chain, erases_from__isnull=False).order_by("seq")
-        for line in list(lines_of(told)):
-            if gone.is_told_by(line):
-                gone.take(line)
+    for chain in missing.chains():
+        erasures = AuditEntry.objects.filter(chain=chain, erases_from__isnull=False)
+        for line in list(lines_of(erasures.order_by("seq"))):
+            if missing.is_explained_by(line):
+                missing.add(line)
                 yield {**line, "position": None}
 
 
-class _Gone:
-    """The payloads that lines lack and no line says why, as ranges of numbers in their chains."""
+class _MissingPayloads:
+    """Missing payloads without an erasure entry among the lines, as ranges of seq by chain."""
 
     def __init__(self) -> None:
         self._ranges: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -39,31 +39,31 @@ class _Gone:
     def chains(self) -> list[str]:
         return sorted(chain for chain, ranges in self._ranges.items() if ranges)
 
-    def is_told_by(self, line: Line) -> bool:
+    def is_explained_by(self, line: Line) -> bool:
         columns = line["columns"]
         ranges = self._ranges[columns["chain"]]
         is_new = columns["seq"] not in self._read[columns["chain"]]
-        return is_new and _without(ranges, *_erased(columns)) != ranges
+        return is_new and _without(ranges, *_erased_range(columns)) != ranges
 
-    def take(self, line: Line) -> None:
+    def add(self, line: Line) -> None:
         columns = line["columns"]
         chain, seq = columns["chain"], columns["seq"]
         if columns["erases_from"] is not None:
             self._read[chain].add(seq)
-            self._ranges[chain] = _without(self._ranges[chain], *_erased(columns))
+            self._ranges[chain] = _without(self._ranges[chain], *_erased_range(columns))
         if line["payload"] is None:
             ranges = self._ranges[chain]
             first = ranges.pop()[0] if ranges and ranges[-1][1] == seq - 1 else seq
             ranges.append((first, seq))
 
 
-def _erased(columns: Line) -> tuple[int, int]:
-    """What an erasure speaks of: never of itself, nor of what came later."""
+def _erased_range(columns: Line) -> tuple[int, int]:
+    """Return the range of an erasure, which ends before the erasure entry itself."""
     return columns["erases_from"], min(columns["erases_to"] or 0, columns["seq"] - 1)
 
 
 def _without(ranges: list[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
-    """What the ranges have outside of this one."""
+    """Return the ranges without first..last."""
     parts = [
         part
         for start, end in ranges

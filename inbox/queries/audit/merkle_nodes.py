@@ -1,4 +1,4 @@
-"""The Merkle tree over the log, as far as the database keeps it: blocks of 256 leaves and paths."""
+"""Stored nodes of the Merkle tree over the audit log, and inclusion paths."""
 
 from contextlib import suppress
 
@@ -15,7 +15,7 @@ from inbox.rules.audit.signed_checkpoint import read_checkpoint
 
 
 class InclusionPaths:
-    """Inclusion paths in the log of a size, of which little is read."""
+    """Inclusion paths in the log of a size; reads one block of leaves at a time."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -23,13 +23,13 @@ class InclusionPaths:
         self._of_block: tuple[int, list[bytes], list[bytes]] = (-1, [], [])
 
     def to(self, position: int) -> list[bytes]:
-        """The siblings on the way from a leaf to the root, the lowest first."""
-        block, place = divmod(position, BLOCK)
+        """Return the siblings on the path from a leaf to the root, the lowest first."""
+        block, index = divmod(position, BLOCK)
         if self._of_block[0] != block:
             above = inclusion_path(block, self._blocks)
             self._of_block = (block, leaves_of_block(block, self._size), above)
         _, leaves, above = self._of_block
-        return inclusion_path(place, leaves) + above
+        return inclusion_path(index, leaves) + above
 
     def _roots(self) -> list[bytes]:
         whole, rest = divmod(self._size, BLOCK)
@@ -39,38 +39,38 @@ class InclusionPaths:
             note = AuditCheckpoint.objects.values_list("note", flat=True).get(size=self._size)
             if len(roots) == whole + len(last) and root_of(roots) == read_checkpoint(note).root:
                 return roots
-        # Whoever has changed what is kept shall not make true entries look forged.
+        # Tampered blocks must not make valid entries fail: compute the roots from the leaves.
         return [root_of(leaves_of_block(block, self._size)) for block in range(whole)] + last
 
 
 def stored_block_roots(whole: int) -> list[bytes]:
     """
-    The roots of the first blocks, as the database has them.
+    Return the stored roots of the first blocks.
 
     Raises:
-        ValueError: one is none.
+        ValueError: a stored root is not hexadecimal.
     """
     blocks = AuditBlock.objects.filter(number__gte=0, number__lt=whole).order_by("number")
     return [bytes.fromhex(root) for root in blocks.values_list("root", flat=True)]
 
 
 def leaves_of_block(block: int, size: int) -> list[bytes]:
-    """The leaves of a block of the log of this size."""
-    first, behind = block * BLOCK, min((block + 1) * BLOCK, size)
-    leaves = AuditLeaf.objects.filter(position__gte=first, position__lt=behind)
+    """Return the leaves of a block in the log of this size."""
+    start, end = block * BLOCK, min((block + 1) * BLOCK, size)
+    leaves = AuditLeaf.objects.filter(position__gte=start, position__lt=end)
     hashes = leaves.order_by("position").values_list("entry__hash", flat=True)
-    return [_leaf(one) for one in hashes]
+    return [_leaf(entry_hash) for entry_hash in hashes]
 
 
 def blocks_match(frontier: Frontier) -> bool:
-    """Whether the blocks are those of the log that has this frontier."""
+    """Return whether the stored blocks are those of the log with this frontier."""
     whole = frontier.size >> BLOCK_LEVEL
     with suppress(ValueError):
-        made = Frontier()
+        stored = Frontier()
         for root in stored_block_roots(whole):
-            made.append(root)
-        # The frontier goes on below whole blocks: its first roots are over these.
-        return made.size == whole and made.roots == frontier.roots[: whole.bit_count()]
+            stored.append(root)
+        # The first roots of the frontier cover complete blocks, the others part of a block.
+        return stored.size == whole and stored.roots == frontier.roots[: whole.bit_count()]
     return False
 
 
@@ -78,4 +78,4 @@ def _leaf(entry_hash: str) -> bytes:
     try:
         return leaf_hash(entry_hash)
     except ValueError:
-        return bytes(32)  # what somebody has put there is in no log
+        return bytes(32)  # a tampered hash matches no leaf

@@ -1,4 +1,4 @@
-"""What the last verification of the trail in the background has found, as an actor may see it."""
+"""The last background verification of the audit trail, as an actor may see it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,41 +10,41 @@ from inbox.models.clock import database_now
 from inbox.queries.people.access import access_filter, teams_of
 from inbox.rules.people.access import Actor
 
-#: What is older says nothing of the trail as it is: verifications are made every few minutes.
+#: A verification runs every few minutes; an older result is not current.
 STALE_AFTER = timedelta(hours=1)
-#: How the verifier begins to name what belongs to no chain, and what it could not read.
+#: The first words of the verifier's locations outside of chains, and of unreadable entries.
 _OF_ALL = ("log", "blocks", "checkpoint", "checkpoints")
 _UNREADABLE = ("entry", "behind")
 
 
 @dataclass(frozen=True)
 class VerificationProblem:
-    """Where something is wrong, and what: both "" where that is another team's."""
+    """A finding of the verifier; `where` and `problem` are "" if it is about another team."""
 
     where: str
-    problem: str  #: "" where it may quote what is another team's
-    seq: int | None = None  #: which entry of a thread or a team; None where it is of no chain
-    thread_id: UUID | None = None  #: whose history has it
+    problem: str  #: "" if it may quote data of another team
+    seq: int | None = None  #: of the entry in its chain; None outside of chains
+    thread_id: UUID | None = None  #: of the entry
 
 
 @dataclass(frozen=True)
 class VerificationRun:
-    """A verification, with the checkpoint that it rests on."""
+    """A verification with its checkpoint."""
 
     verdict: str  #: intact, tampered or unknown
     at: datetime
     is_stale: bool
-    reached: int  #: so many entries were verified
-    size: int  #: so many the checkpoint has sealed, 0 if there is none
+    reached: int  #: the number of verified entries
+    size: int  #: the number of entries in the checkpoint, 0 without one
     root: str  #: in hex
     sealed_at: datetime | None
     key_name: str
-    is_outside: bool  #: whether a checkpoint outside of the database vouches for it
+    is_outside: bool  #: the checkpoint is also stored outside of the database
     places: Sequence[VerificationProblem]
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:
-    """None until the trail was verified for the first time."""
+    """Return the last verification, None before the first one."""
     check = AuditCheck.objects.exclude(at=None).first()
     if check is None or check.at is None:
         return None
@@ -59,11 +59,13 @@ def last_verification(actor: Actor) -> VerificationRun | None:
         sealed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
         key_name=check.key_name,
         is_outside=check.is_outside,
-        places=[_place(actor, one["where"], one["problem"]) for one in check.problems],
+        places=[
+            _problem(actor, finding["where"], finding["problem"]) for finding in check.problems
+        ],
     )
 
 
-def _place(actor: Actor, where: str, problem: str) -> VerificationProblem:
+def _problem(actor: Actor, where: str, problem: str) -> VerificationProblem:
     first, _, seq = where.partition(" ")
     if first in _OF_ALL:
         return VerificationProblem(where, problem)

@@ -1,4 +1,4 @@
-"""Requests that are reviewed together, with everything that a decision on them consents to."""
+"""Interrupts that are reviewed together on one page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from inbox.queries.people.access import require, teams_of
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor, Permission
 
-#: As many as a person can go through on one page.
+#: The number of interrupts on one page.
 MAX_BULK_INTERRUPTS = 50
 
 
 @dataclass(frozen=True)
 class BulkReview:
-    """What is on one page of review."""
+    """The interrupts of one page."""
 
     rows: Sequence[Interrupt]  #: each with `may_decide`, its tool call, claim and run
-    more: bool  #: whether others would belong to it
+    more: bool  #: there are more than fit on the page
 
 
 def bulk_review_for(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
-    """Those of up to MAX_BULK_INTERRUPTS interrupts that the actor may see, in the order given."""
+    """Return up to MAX_BULK_INTERRUPTS of these that the actor may see, in the order given."""
     return _review(actor, interrupt_ids)
 
 
 def similar_review_for(actor: Actor, interrupt_id: UUID) -> BulkReview:
     """
-    An interrupt and the open ones like it in its team, the soonest to expire first.
+    Return an interrupt and the open similar ones in its team, the first to expire first.
 
     Raises:
         NotFound.
@@ -41,14 +41,14 @@ def similar_review_for(actor: Actor, interrupt_id: UUID) -> BulkReview:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
     others = similar_to(row).exclude(pk=row.pk)
-    found = list(others.values_list("pk", flat=True)[:MAX_BULK_INTERRUPTS])
-    return _review(actor, [row.pk, *found])
+    ids = others.values_list("pk", flat=True)[:MAX_BULK_INTERRUPTS]
+    return _review(actor, [row.pk, *ids])
 
 
 def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
-    shown = list(dict.fromkeys(interrupt_ids))[:MAX_BULK_INTERRUPTS]
+    page_ids = list(dict.fromkeys(interrupt_ids))[:MAX_BULK_INTERRUPTS]
     rows = (
-        Interrupt.objects.filter(pk__in=shown, team__in=teams_of(actor))
+        Interrupt.objects.filter(pk__in=page_ids, team__in=teams_of(actor))
         .select_related("agent", "team", "tool_call", "claim__user", "run__resumed_by")
         .defer("search_text", "run__input", "run__resume", "run__checkpoint", "tool_call__result")
         .prefetch_related(
@@ -57,11 +57,11 @@ def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
             )
         )
     )
-    decides_in = set(teams_of(actor, Permission.DECIDE))
+    decide_teams = set(teams_of(actor, Permission.DECIDE))
     by_id = {row.pk: row for row in rows}
     for row in by_id.values():
-        row.may_decide = row.team_id in decides_in  # type: ignore[attr-defined]
+        row.may_decide = row.team_id in decide_teams  # type: ignore[attr-defined]
     return BulkReview(
-        rows=[by_id[pk] for pk in shown if pk in by_id],
+        rows=[by_id[pk] for pk in page_ids if pk in by_id],
         more=len(set(interrupt_ids)) > MAX_BULK_INTERRUPTS,
     )

@@ -1,4 +1,4 @@
-"""Who works on what, what was said about it, and what can be taken back."""
+"""Claims and comments on interrupts, and the time limit for withdrawing a decision."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,44 +12,44 @@ from inbox.rules.decisions.collaboration import withdrawable_until
 from inbox.rules.errors import AlreadyResumed
 from inbox.rules.people.access import Actor
 
-CLAIMED_UP_TO = 100
-_COMMENTS = 100
+MAX_CLAIMED_COUNT = 100
+_MAX_COMMENTS = 100
 
 
 def claim_on(row: Interrupt, now: datetime) -> Claim | None:
-    """The claim that runs on this interrupt; a lease that ran out counts for nothing."""
+    """Return the claim on this interrupt, None if there is none or it has expired."""
     claim: Claim | None = getattr(row, "claim", None)
     return claim if claim is not None and claim.until > now else None
 
 
 def count_claimed(actor: Actor) -> int:
-    """How many open interrupts the person holds, up to CLAIMED_UP_TO."""
+    """Return the number of interrupts that the actor has claimed, up to MAX_CLAIMED_COUNT."""
     if actor.user_id is None:
         return 0
-    mine = Claim.objects.filter(
+    claims = Claim.objects.filter(
         user=actor.user_id, until__gt=database_now(), interrupt__team__in=teams_of(actor)
     )
-    return mine.order_by()[:CLAIMED_UP_TO].count()
+    return claims.order_by()[:MAX_CLAIMED_COUNT].count()
 
 
 def comments_on(row: Interrupt) -> Sequence[Comment]:
-    """The latest comments, in the order they were written."""
+    """Return the latest comments, the oldest of them first."""
     latest = Comment.objects.filter(interrupt=row).select_related("user")
-    return list(latest.order_by("-created_at", "-pk")[:_COMMENTS])[::-1]
+    return list(latest.order_by("-created_at", "-pk")[:_MAX_COMMENTS])[::-1]
 
 
 def comments_page(row: Interrupt, *, limit: int, after: UUID | None = None) -> Sequence[Comment]:
-    """The comments in the order they were written, from behind `after` on."""
+    """Return up to `limit` comments, the oldest first, after the id `after`."""
     rows = Comment.objects.filter(interrupt=row).select_related("user").order_by("pk")
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 
 
 def withdrawable_by(actor: Actor, row: Interrupt, decision: Decision | None) -> datetime | None:
     """
-    Until when the actor may take the standing decision back; NEVER as long as others are missing.
+    Return the time until which the actor may withdraw the decision in force.
 
-    None if it is not the actor's, or not possible any more. `row` comes with its run, and that with
-    the run which resumed it.
+    NEVER while other decisions of the set are missing; None if the decision is not the actor's or
+    the run has resumed. `row` must have its `run` and `run.resumed_by` selected.
     """
     if decision is None or not decision.is_by(actor):
         return None

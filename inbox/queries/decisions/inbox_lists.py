@@ -1,4 +1,4 @@
-"""The lists: a page of what a filter leaves, similar requests, and counts that never scan."""
+"""Inbox lists: pages of filtered interrupts, similar ones, counts and filter choices."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from inbox.rules.decisions.list_filters import (
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
 
-#: A badge needs no more than this, and counting everything would scan it.
+#: Badges count up to this number, to read a bounded number of rows.
 COUNT_UP_TO = 100
-#: A list to choose from: whoever asks with a thousand names hides no other list behind them.
+#: The number of choices of each kind.
 NAMES_UP_TO = 50
-#: Rows of each team that one page of a search reads; each has at most 8,000 characters.
-LOOKED_AT = 20_000
+#: The number of rows of each team that one page of a search reads, of 8,000 characters at most.
+MAX_ROWS_SEARCHED = 20_000
 _CLAIMS_READ = 200
 _OPEN = Q(status=InterruptStatus.OPEN)
 _STATES = {
@@ -40,8 +40,8 @@ _STATES = {
     ListState.CANCELLED: ~_OPEN & Q(status=InterruptStatus.CANCELLED),
     ListState.ALL: Q(),
 }
-#: What a list of rows shows; the rest of an interrupt may be large.
-_SHOWN = (
+#: The columns of a list; the other columns of an interrupt may be large.
+_LIST_COLUMNS = (
     *(
         "title",
         "message",
@@ -61,93 +61,93 @@ _SHOWN = (
 
 @dataclass(frozen=True)
 class InterruptPage:
-    """A part of a list."""
+    """A page of a list."""
 
     rows: Sequence[Interrupt]
-    after: UUID | None  #: where the next page goes on, None at the end
-    is_cut: bool  #: whether a search ended before it had a page: there may be more behind it
+    after: UUID | None  #: the id after which the next page begins, None at the end
+    is_cut: bool  #: the search stopped before the page was full; there may be more rows
 
 
 @dataclass(frozen=True)
 class ListCounts:
-    """What stands beside the lists in the rail, each up to COUNT_UP_TO."""
+    """The counts in the navigation, each up to COUNT_UP_TO."""
 
     pending: int
     claimed: int
     expiring: int
-    administers: Sequence[UUID]  #: teams; read with the others, so that it costs no query
+    administers: Sequence[UUID]  #: ids of teams; needs no query of its own
 
 
 @dataclass(frozen=True)
 class FilterChoices:
-    """What the lists of an actor can be narrowed to."""
+    """The choices of the filters of an actor's lists."""
 
     agents: Sequence[str]
     tools: Sequence[str]
     reasons: Sequence[str]
     teams: Sequence[tuple[str, str]]  #: slug and name
-    decides_in: Sequence[tuple[str, str]]  #: those of the teams in which the actor decides
+    decides_in: Sequence[tuple[str, str]]  #: the teams in which the actor may decide
 
 
 def list_for(
     actor: Actor,
-    wanted: InterruptFilter,
+    filters: InterruptFilter,
     *,
     now: datetime,
     limit: int = 50,
     after: Interrupt | None = None,
 ) -> InterruptPage:
-    """The rows that the filter leaves of the actor's teams, from the one after `after` on."""
-    return _page(actor, wanted, now, limit, after, _to_show)
+    """Return a page of the interrupts in the actor's scope that match, after the row `after`."""
+    return _page(actor, filters, now, limit, after, _with_list_columns)
 
 
 def full_list_for(
     actor: Actor,
-    wanted: InterruptFilter,
+    filters: InterruptFilter,
     *,
     now: datetime,
     limit: int = 50,
     after: Interrupt | None = None,
 ) -> InterruptPage:
-    """Like `list_for`, with everything that is known of each."""
-    return _page(actor, wanted, now, limit, after, _whole)
+    """Return a page like `list_for`, with all columns that the API returns."""
+    return _page(actor, filters, now, limit, after, _with_all_columns)
 
 
 def counts_for(actor: Actor, *, now: datetime) -> ListCounts:
-    """How many wait for the actor's teams, and which of those the actor administers."""
+    """Return the counts of the actor's teams, and the teams that the actor administers."""
     teams = [(team.pk, allowed) for team, allowed in memberships_of(actor)]
-    waiting = Interrupt.objects.filter(_OPEN, team__in=[pk for pk, _ in teams]).order_by()
-    soon = waiting.filter(due_at__lte=now + EXPIRING_SOON)
+    pending = Interrupt.objects.filter(_OPEN, team__in=[pk for pk, _ in teams]).order_by()
+    expiring = pending.filter(due_at__lte=now + EXPIRING_SOON)
     return ListCounts(
-        pending=waiting[:COUNT_UP_TO].count(),
+        pending=pending[:COUNT_UP_TO].count(),
         claimed=count_claimed(actor),
-        expiring=soon[:COUNT_UP_TO].count(),
+        expiring=expiring[:COUNT_UP_TO].count(),
         administers=[pk for pk, allowed in teams if Permission.ADMIN in allowed],
     )
 
 
 def choices_for(actor: Actor, *, state: ListState) -> FilterChoices:
-    """The agents and teams of the actor, and the tools and reasons that occur in the list."""
+    """Return the actor's agents and teams, and the tools and reasons of the list's interrupts."""
     teams = memberships_of(actor)[:NAMES_UP_TO]
-    found = [team.pk for team, _ in teams]
-    agents = Agent.objects.filter(team__in=found).order_by("slug")
+    team_ids = [team.pk for team, _ in teams]
+    agents = Agent.objects.filter(team__in=team_ids).order_by("slug")
     is_open = state is not ListState.DECIDED
     return FilterChoices(
         agents=list(agents.values_list("slug", flat=True)[:NAMES_UP_TO]),
-        tools=_names("tool", found, is_open=is_open),
-        reasons=_names("reason", found, is_open=is_open),
+        tools=_names("tool", team_ids, is_open=is_open),
+        reasons=_names("reason", team_ids, is_open=is_open),
         teams=[(team.slug, team.name) for team, _ in teams],
         decides_in=[(team.slug, team.name) for team, may in teams if Permission.DECIDE in may],
     )
 
 
 def similar_count(interrupt: Interrupt) -> int:
-    """How many others of the same shape are open in the team, up to COUNT_UP_TO."""
+    """Return the number of other open interrupts like this one in its team, up to COUNT_UP_TO."""
     return similar_to(interrupt).exclude(pk=interrupt.pk)[:COUNT_UP_TO].count()
 
 
 def similar_to(interrupt: Interrupt) -> "QuerySet[Interrupt]":
-    """The open ones of its team that have its shape; nothing is like a request without one."""
+    """Return the open interrupts of the team with the same similarity key, itself included."""
     if not interrupt.shape:
         return Interrupt.objects.none()
     return Interrupt.objects.filter(_OPEN, team=interrupt.team_id, shape=interrupt.shape).order_by(
@@ -160,28 +160,28 @@ def similar_to(interrupt: Interrupt) -> "QuerySet[Interrupt]":
 
 def _page(
     actor: Actor,
-    wanted: InterruptFilter,
+    filters: InterruptFilter,
     now: datetime,
     limit: int,
     after: Interrupt | None,
     load: Callable[["QuerySet[Interrupt]", InterruptFilter], "QuerySet[Interrupt]"],
 ) -> InterruptPage:
-    teams, rows = _matching(actor, wanted, now)
-    column, ascending = _order(wanted)
+    teams, rows = _matching(actor, filters, now)
+    column, ascending = _order(filters)
     order = [name if ascending else f"-{name}" for name in _columns(column)]
     rows = rows.order_by(*order)
     if after is not None:
-        rows = rows.filter(_behind(after, column, ascending=ascending))
-    words = [Q(search_text__contains=word) for word in wanted.words]
+        rows = rows.filter(_after_row(after, column, ascending=ascending))
+    words = [Q(search_text__contains=word) for word in filters.words]
     bound = _bound(rows, teams, column, ascending=ascending) if words else None
     if bound is not None:
         rows = rows.filter(_up_to(bound, column, ascending=ascending))
     rows = rows.filter(*words)
-    # An index is in order within a team, so that the pages of several are merged; and rows are only
-    # loaded by id, so that no database thinks of joining everything before it takes the first.
+    # An index is ordered within one team, so the pages of several teams are merged. Rows are loaded
+    # by id, so that the planner cannot join all rows before it takes the first ones.
     pages = [rows.filter(team=team).values_list(*_columns(column))[: limit + 1] for team in teams]
     keys = list(islice(merge(*pages, reverse=not ascending), limit + 1))
-    loaded = load(Interrupt.objects.filter(pk__in=[key[-1] for key in keys[:limit]]), wanted)
+    loaded = load(Interrupt.objects.filter(pk__in=[key[-1] for key in keys[:limit]]), filters)
     is_cut = bound is not None and len(keys) <= limit
     last = keys[limit - 1] if len(keys) > limit else bound
     return InterruptPage(
@@ -191,41 +191,41 @@ def _page(
     )
 
 
-def _order(wanted: InterruptFilter) -> tuple[str, bool]:
-    """The column that the list is sorted by before the id, and whether it ascends."""
-    if wanted.sort is Sort.DUE:
+def _order(filters: InterruptFilter) -> tuple[str, bool]:
+    """Return the column that the list is sorted by before the id, and whether it ascends."""
+    if filters.sort is Sort.DUE:
         return "due_at", True
-    return "closed_at" if wanted.is_closed else "", wanted.sort is Sort.OLD
+    return "closed_at" if filters.is_closed else "", filters.sort is Sort.OLD
 
 
 def _columns(column: str) -> list[str]:
-    # Ids are in the order of the questions' times.
+    # Ids sort by creation time.
     return [column, "pk"] if column else ["pk"]
 
 
-def _behind(row: Interrupt, column: str, *, ascending: bool) -> Q:
-    """What comes after this row; everything, where it has no place in the list any more."""
-    beyond = "gt" if ascending else "lt"
-    further = Q(**{f"pk__{beyond}": row.pk})
+def _after_row(row: Interrupt, column: str, *, ascending: bool) -> Q:
+    """Return the condition for rows after this one; all rows if it has left the list."""
+    operator = "gt" if ascending else "lt"
+    is_later_id = Q(**{f"pk__{operator}": row.pk})
     if not column:
-        return further
-    place = getattr(row, column)
-    if place is None:
+        return is_later_id
+    value = getattr(row, column)
+    if value is None:
         return Q()
-    # The first condition is where the index is entered; the others leave out the rest of a tie.
-    return Q(**{f"{column}__{beyond}e": place}) & (Q(**{f"{column}__{beyond}": place}) | further)
+    # The first condition is the start of the index range; the others exclude earlier ties.
+    is_later = Q(**{f"{column}__{operator}": value}) | is_later_id
+    return Q(**{f"{column}__{operator}e": value}) & is_later
 
 
 def _bound(
     rows: "QuerySet[Interrupt]", teams: Sequence[UUID], column: str, *, ascending: bool
 ) -> tuple[Any, ...] | None:
     """
-    Return the key of the last row in which one page looks for words, None if that is all rows.
+    Return the key of the last row that one page searches for words, None if it searches all rows.
 
-    No index knows the words: without a bound, a search for what is not there reads every row. It
-    is a number of steps in the index of each team.
+    There is no index on words: without a bound, a search without matches reads every row.
     """
-    last = slice(LOOKED_AT - 1, LOOKED_AT)
+    last = slice(MAX_ROWS_SEARCHED - 1, MAX_ROWS_SEARCHED)
     pages = [rows.filter(team=team).values_list(*_columns(column))[last] for team in teams]
     keys: list[tuple[Any, ...]] = [key for page in pages for key in page]
     if not keys:
@@ -234,50 +234,50 @@ def _bound(
 
 
 def _up_to(key: tuple[Any, ...], column: str, *, ascending: bool) -> Q:
-    """What comes before the row with this key, and that row."""
-    before = "lt" if ascending else "gt"
-    nearer = Q(**{f"pk__{before}e": key[-1]})
+    """Return the condition for the row with this key and the rows before it."""
+    operator = "lt" if ascending else "gt"
+    is_earlier_id = Q(**{f"pk__{operator}e": key[-1]})
     if not column:
-        return nearer
-    place = {f"{column}__{before}e": key[0]}
-    return Q(**place) & (Q(**{f"{column}__{before}": key[0]}) | nearer)
+        return is_earlier_id
+    is_earlier = Q(**{f"{column}__{operator}": key[0]}) | is_earlier_id
+    return Q(**{f"{column}__{operator}e": key[0]}) & is_earlier
 
 
 def _matching(
-    actor: Actor, wanted: InterruptFilter, now: datetime
+    actor: Actor, filters: InterruptFilter, now: datetime
 ) -> tuple[list[UUID], "QuerySet[Interrupt]"]:
-    """The teams to look in, and what the filter leaves of everybody's rows, but for its words."""
-    teams, only = access_scope(actor)
-    conditions = [_STATES[wanted.state]]
-    if only is not None:
-        conditions.append(Q(agent=only))
-    if wanted.team:
+    """Return the teams to search, and the rows of all teams that match all but the words."""
+    teams, agent_id = access_scope(actor)
+    conditions = [_STATES[filters.state]]
+    if agent_id is not None:
+        conditions.append(Q(agent=agent_id))
+    if filters.team:
         teams = list(
-            Team.objects.filter(pk__in=teams, slug=wanted.team).values_list("pk", flat=True)
+            Team.objects.filter(pk__in=teams, slug=filters.team).values_list("pk", flat=True)
         )
-    if wanted.agent:
-        agent = Agent.objects.filter(team__in=teams, slug=wanted.agent).first()
+    if filters.agent:
+        agent = Agent.objects.filter(team__in=teams, slug=filters.agent).first()
         teams = [agent.team_id] if agent else []
         conditions.append(Q(agent=agent))
-    if wanted.tool:
-        conditions.append(Q(tool=wanted.tool))
-    if wanted.reason:
-        conditions.append(Q(reason=wanted.reason))
-    if wanted.mine:
-        conditions.append(_mine(actor, wanted, now))
-    if wanted.expiring:
+    if filters.tool:
+        conditions.append(Q(tool=filters.tool))
+    if filters.reason:
+        conditions.append(Q(reason=filters.reason))
+    if filters.mine:
+        conditions.append(_own(actor, filters, now))
+    if filters.expiring:
         conditions.append(_OPEN & Q(due_at__lte=now + EXPIRING_SOON))
     return teams, Interrupt.objects.filter(reduce(and_, conditions))
 
 
-def _mine(actor: Actor, wanted: InterruptFilter, now: datetime) -> Q:
+def _own(actor: Actor, filters: InterruptFilter, now: datetime) -> Q:
     if actor.user_id is None:
         return Q(pk__in=[])
     claimed = _OPEN & Q(pk__in=_claimed_by(actor, now))
     decided = ~_OPEN & Q(decided_by=actor.user_id)
-    if wanted.is_open:
+    if filters.is_open:
         return claimed
-    return decided if wanted.is_closed else claimed | decided
+    return decided if filters.is_closed else claimed | decided
 
 
 def _claimed_by(actor: Actor, now: datetime) -> list[UUID]:
@@ -287,49 +287,54 @@ def _claimed_by(actor: Actor, now: datetime) -> list[UUID]:
     return [claim.interrupt_id for claim in claims[:_CLAIMS_READ]]
 
 
-def _to_show(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
-    alike = Interrupt.objects.filter(_OPEN, team=OuterRef("team"), shape=OuterRef("shape"))
-    # In order, because without one PostgreSQL reads the table until it meets a row like this.
-    other = alike.exclude(pk=OuterRef("pk")).exclude(shape="").order_by("due_at", "pk").values("pk")
-    rows = rows.select_related("agent", "claim__user").only(*_SHOWN)
-    rows = rows.annotate(similar=Subquery(other[:1]))
-    return _with_decisions(rows, wanted)
+def _with_list_columns(
+    rows: "QuerySet[Interrupt]", filters: InterruptFilter
+) -> "QuerySet[Interrupt]":
+    similar = Interrupt.objects.filter(_OPEN, team=OuterRef("team"), shape=OuterRef("shape"))
+    similar = similar.exclude(pk=OuterRef("pk")).exclude(shape="")
+    # Ordered so that PostgreSQL uses the index; otherwise it scans the table for a match.
+    first = similar.order_by("due_at", "pk").values("pk")[:1]
+    rows = rows.select_related("agent", "claim__user").only(*_LIST_COLUMNS)
+    rows = rows.annotate(similar=Subquery(first))
+    return _with_decisions(rows, filters)
 
 
-def _whole(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
+def _with_all_columns(
+    rows: "QuerySet[Interrupt]", filters: InterruptFilter
+) -> "QuerySet[Interrupt]":
     rows = rows.select_related("tool_call", "thread__agent", "claim__user")
     heavy = ("thread__messages", "thread__state", "thread__client_messages")
     rows = rows.defer("search_text", "tool_call__result", *heavy)
-    return _with_decisions(rows, wanted)
+    return _with_decisions(rows, filters)
 
 
-def _with_decisions(rows: "QuerySet[Interrupt]", wanted: InterruptFilter) -> "QuerySet[Interrupt]":
+def _with_decisions(rows: "QuerySet[Interrupt]", filters: InterruptFilter) -> "QuerySet[Interrupt]":
     decisions = Decision.objects.filter(withdrawn_at=None)
-    if wanted.is_open:
-        # What is open has no decision that stands: that need not be read.
+    if filters.is_open:
+        # Open interrupts have no decision in force.
         decisions = decisions.none()
     return rows.prefetch_related(Prefetch("decisions", queryset=decisions, to_attr="standing"))
 
 
-# -- what can be chosen ---------------------------------------------------------------------------
+# -- filter choices -------------------------------------------------------------------------------
 
 
 def _names(column: str, teams: Sequence[UUID], *, is_open: bool) -> list[str]:
-    found = {name for team in teams for name in _names_in(column, team, is_open=is_open)}
-    # A name with hidden characters would be taken for another one.
-    return sorted(name for name in found if name.isprintable())[:NAMES_UP_TO]
+    names = {name for team in teams for name in _names_in(column, team, is_open=is_open)}
+    # A name with invisible characters could be mistaken for another one.
+    return sorted(name for name in names if name.isprintable())[:NAMES_UP_TO]
 
 
 def _names_in(column: str, team: UUID, *, is_open: bool) -> list[str]:
     """
-    The names that occur, each found by one step in the index to the next greater one.
+    Return the distinct values of a column, with one index lookup for each.
 
     `distinct()` would read every row.
     """
-    # The condition is that of the index, letter for letter.
+    # The same text as the condition of the partial index.
     condition = "status = 'open'" if is_open else "NOT (status = 'open')"
     of_team = f"FROM inbox_interrupt WHERE team_id = %s AND {condition}"  # constants
-    # Not MIN(): without statistics SQLite takes another index for it, and reads all of that.
+    # Not MIN(): without statistics SQLite scans another index for it.
     after = f"SELECT {column} {of_team} AND {column} > {{}} ORDER BY {column} LIMIT 1"
     first, following = after.format("''"), after.format("names.name")
     statement = (
@@ -337,7 +342,7 @@ def _names_in(column: str, team: UUID, *, is_open: bool) -> list[str]:
         f"SELECT ({following}) FROM names WHERE names.name IS NOT NULL) "
         f"SELECT name FROM names WHERE name IS NOT NULL LIMIT {NAMES_UP_TO}"
     )
-    key = team if connection.vendor == "postgresql" else team.hex
+    team_id = team if connection.vendor == "postgresql" else team.hex
     with connection.cursor() as cursor:
-        cursor.execute(statement, [key, key])
+        cursor.execute(statement, [team_id, team_id])
         return [name for (name,) in cursor.fetchall()]

@@ -1,4 +1,4 @@
-"""One interrupt: what is asked, and what was answered."""
+"""One interrupt with its decision, claim, comments and siblings."""
 
 import json
 from collections.abc import Sequence
@@ -20,30 +20,30 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import InterruptStatus, Reason
 from inbox.rules.schema.schemas import DEFAULT_SCHEMAS
 
-#: A run may ask a thousand questions; a page lists the first of them and counts the rest.
+#: A run may have a thousand interrupts; a page lists the first ones and counts them all.
 SIBLINGS_LISTED = 30
 
 
 @dataclass(frozen=True)
 class InterruptDetail:
-    """One interrupt with everything that its page shows."""
+    """An interrupt with everything that its page shows."""
 
     interrupt: Interrupt
     asked: dict[str, Any]  #: the AG-UI Interrupt
     schema: dict[str, Any] | None  #: the agent's, else the default of the reason
-    args: dict[str, Any] | None  #: the tool's, as they were when this was asked
+    args: dict[str, Any] | None  #: the tool call's arguments when the interrupt was created
     decision: Decision | None
     siblings: Sequence[Interrupt]  #: the first interrupts of the run, this one included
-    asked_together: int  #: how many there are
-    decided_together: int
+    asked_together: int  #: the number of interrupts of the run
+    decided_together: int  #: the number of them that are closed
     activity: Sequence[AuditEntry]
     may_decide: bool
-    claim: Claim | None  #: the one that runs, with its user
-    comments: Sequence[Comment]  #: between reviewers, the latest of them
-    may_withdraw: bool  #: the standing decision is the actor's, and the run has not gone on
-    withdraw_until: datetime | None  #: None also as long as other answers of the set are missing
-    unseen: Sequence[str]  #: masked sets that the actor would approve without having revealed them
-    is_seen: bool  #: whether the trail has it that the actor has opened it as it is shown now
+    claim: Claim | None  #: the current one, with its user
+    comments: Sequence[Comment]  #: the latest ones
+    may_withdraw: bool  #: the decision in force is the actor's and can be withdrawn now
+    withdraw_until: datetime | None  #: None also while other decisions of the set are missing
+    unseen: Sequence[str]  #: masked sets of values that the actor has not revealed
+    is_seen: bool  #: the actor has opened it with the current view digest
 
     @property
     def is_approval(self) -> bool:
@@ -51,18 +51,18 @@ class InterruptDetail:
 
 
 def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:
-    """How many interrupts are decided and how many were asked, for each run of these rows."""
-    counted = (
+    """Return the numbers of closed and of all interrupts, by the run ids of these rows."""
+    counts = (
         Interrupt.objects.filter(run__in={row.run_id for row in rows})
         .values_list("run")
-        .annotate(decided=Count("pk", filter=~Q(status=InterruptStatus.OPEN)), asked=Count("pk"))
+        .annotate(closed=Count("pk", filter=~Q(status=InterruptStatus.OPEN)), all=Count("pk"))
         .order_by()
     )
-    return {run: (decided, asked) for run, decided, asked in counted}
+    return {run: (closed, total) for run, closed, total in counts}
 
 
 def interrupts_of(thread: Thread) -> Sequence[Interrupt]:
-    """Every interrupt of the thread, in the order asked."""
+    """Return all interrupts of the thread, in the order created."""
     return list(
         Interrupt.objects.filter(thread=thread)
         .select_related("tool_call")
@@ -93,7 +93,7 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
         raise NotFound()
     require(actor, row.team_id, Permission.READ, row.agent_id)
     asked = json.loads(row.body)
-    decision = _standing(row)
+    decision = _decision_in_force(row)
     now = database_now()
     allowed = permissions_in(actor, row.team_id, row.agent_id)
     until = withdrawable_by(actor, row, decision) if Permission.DECIDE in allowed else None
@@ -131,8 +131,8 @@ def detail_for(actor: Actor, interrupt_id: UUID) -> InterruptDetail:
 
 
 def _is_seen(actor: Actor, row: Interrupt) -> bool:
-    seen = Sighting.objects.filter(interrupt=row, user=actor.user_id, view_digest=row.shown_digest)
-    return seen.exists()
+    views = Sighting.objects.filter(interrupt=row, user=actor.user_id, view_digest=row.shown_digest)
+    return views.exists()
 
 
 def _decisions() -> "Prefetch[Any]":
@@ -143,5 +143,5 @@ def _decisions() -> "Prefetch[Any]":
     )
 
 
-def _standing(row: Interrupt) -> Decision | None:
+def _decision_in_force(row: Interrupt) -> Decision | None:
     return Decision.objects.filter(interrupt=row, withdrawn_at=None).select_related("user").first()

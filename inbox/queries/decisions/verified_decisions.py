@@ -1,4 +1,4 @@
-"""Checking that stored decisions are the ones that were made, before anything runs on them."""
+"""Verification of stored decisions before anything is executed on them."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -31,7 +31,7 @@ _CLOSED_AS = {
 def check_set(
     thread: Thread,
     run: Run,
-    asked: Sequence[InterruptWithDecision],
+    interrupts: Sequence[InterruptWithDecision],
     now: datetime,
     *,
     endpoint: str,
@@ -40,44 +40,46 @@ def check_set(
     """
     Check the decisions that resume an interrupted run, against what the database cannot forge.
 
-    The interrupts are those of the run's terminal event, each decision is signed, and a call runs
-    with the arguments that the last decision about it was made for. `endpoint` is the digest of
-    where the agent is now. The answers to `unused` interrupts do not matter any more: people were
-    asked again.
+    The interrupts must be those of the run's terminal event, each decision must be signed, and each
+    call must have the arguments of its last decision. `endpoint` is the digest of the agent's
+    current endpoint. The decisions on `unused` interrupts are not checked: these were repeated.
 
     Raises:
-        DecisionNotVerified: something is not what was decided.
-        AgentMoved: the agent is at another address than when it was decided.
+        DecisionNotVerified: the rows differ from what was decided.
+        AgentMoved: the endpoint has changed since the decision.
         ApprovalLapsed: the decisions are older than the team allows, and an approved call has not
             started.
     """
-    _check_complete(run, asked)
-    asked = [item for item in asked if item.row.pk not in unused]
-    check_decisions(asked)
-    for row in (item.row for item in asked):
+    _check_complete(run, interrupts)
+    interrupts = [item for item in interrupts if item.row.pk not in unused]
+    check_decisions(interrupts)
+    for row in (item.row for item in interrupts):
         has_endpoint = row.view_version > 1 or row.endpoint_digest
         if has_endpoint and row.endpoint_digest != endpoint:
             raise errors.AgentMoved("the agent has moved since its call was approved")
-    decisions = [item.decision for item in asked if item.decision is not None]
+    decisions = [item.decision for item in interrupts if item.decision is not None]
     if any(
-        item.row.tool_call and item.row.tool_call.state == ToolCallState.LAPSED for item in asked
+        item.row.tool_call and item.row.tool_call.state == ToolCallState.LAPSED
+        for item in interrupts
     ):
         raise errors.ApprovalLapsed("the approval has lapsed")
-    rows = [item.row for item in asked]
-    waiting = [call.pk for row in rows if (call := row.tool_call) and _waits(row, call)]
-    if waiting and has_lapsed(thread, decisions, now):
-        raise errors.ApprovalLapsed("the approval was given too long ago", calls=waiting)
+    rows = [item.row for item in interrupts]
+    pending = [
+        call.pk for row in rows if (call := row.tool_call) and _is_pending_approval(row, call)
+    ]
+    if pending and has_lapsed(thread, decisions, now):
+        raise errors.ApprovalLapsed("the approval was given too long ago", calls=pending)
 
 
-def check_decisions(asked: Sequence[InterruptWithDecision]) -> None:
+def check_decisions(interrupts: Sequence[InterruptWithDecision]) -> None:
     """
-    Check that each interrupt has a decision that is signed, and each call the arguments of it.
+    Check that each interrupt has a signed decision, and each call the arguments of its decision.
 
     Raises:
         DecisionNotVerified.
     """
     about: dict[ToolCall, list[Decision]] = {}
-    for item in asked:
+    for item in interrupts:
         if item.decision is None:
             raise errors.DecisionNotVerified(f"no decision on interrupt {item.row.pk} is in force")
         check_decision(item.decision)
@@ -89,29 +91,34 @@ def check_decisions(asked: Sequence[InterruptWithDecision]) -> None:
 
 def check_decision(decision: Decision) -> None:
     """
-    Check that a decision, and the interrupt that it is about, are what was signed.
+    Check the signature of a decision, and that its interrupt has not changed.
 
     Raises:
         DecisionNotVerified.
     """
     row = decision.interrupt
     body = json.loads(row.body)
-    asked = body if row.view_version == 1 else without_signoff_metadata(body)
+    interrupt = body if row.view_version == 1 else without_signoff_metadata(body)
     tool = (row.tool or None) if row.tool_call_id else None
-    opened = view_digest(version=row.view_version, asked=asked, tool=tool, args=row.args)
-    if opened != row.view_digest or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status:
+    digest_now = view_digest(
+        version=row.view_version, interrupt=interrupt, tool=tool, args=row.args
+    )
+    if (
+        digest_now != row.view_digest
+        or _CLOSED_AS.get(InterruptStatus(row.status)) != decision.status
+    ):
         raise errors.DecisionNotVerified(f"interrupt {row.pk} is not what was decided")
     check_signature(decision.signed(), decision.signature, decision_keys())
 
 
 def check_call(call: ToolCall, decisions: Iterable[Decision]) -> None:
     """
-    Check that a call has the arguments that the last decision about it was made for.
+    Check that a call has the arguments of the last decision on it.
 
     Raises:
         DecisionNotVerified.
     """
-    last = max(decisions, key=lambda one: (one.created_at, one.pk), default=None)
+    last = max(decisions, key=lambda decision: (decision.created_at, decision.pk), default=None)
     if last is not None and last.args_digest != digest(call.approved_args):
         raise errors.DecisionNotVerified(
             f"the arguments of call {call.pk} are not what was decided"
@@ -122,7 +129,7 @@ def check_approval(
     thread: Thread, call: ToolCall, decisions: Sequence[Decision], now: datetime
 ) -> None:
     """
-    Check that these decisions, all that are in force about a call, let it start now.
+    Check that a call may start now; `decisions` are all decisions in force on it.
 
     Raises:
         DecisionNotVerified, ApprovalLapsed.
@@ -132,7 +139,7 @@ def check_approval(
         if not approves(decision):
             raise errors.DecisionNotVerified(f"call {call.pk} was not approved")
     check_call(call, decisions)
-    # One that was started in time is started again after a lost worker, however late.
+    # A call that started in time may start again after a lost worker, however late.
     has_started = call.state != ToolCallState.PROPOSED
     if (
         not has_started
@@ -143,16 +150,16 @@ def check_approval(
 
 
 def has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
-    """Return whether the last of the decisions is older than the team lets approvals wait."""
-    longest = timedelta(hours=thread.team.execute_within_hours)
-    return bool(decisions) and now - max(one.created_at for one in decisions) > longest
+    """Return whether the last of the decisions is older than the team's `execute_within_hours`."""
+    max_age = timedelta(hours=thread.team.execute_within_hours)
+    return bool(decisions) and now - max(row.created_at for row in decisions) > max_age
 
 
 def _set_has_lapsed(thread: Thread, decisions: Sequence[Decision], now: datetime) -> bool:
-    """Count from when the set was complete: no call could start before that."""
+    """Measure from the last decision of the whole set: no call could start before it."""
     runs = {decision.interrupt.run_id for decision in decisions}
-    whole = Decision.objects.filter(interrupt__run__in=runs, withdrawn_at=None)
-    return has_lapsed(thread, list(whole), now)
+    rows = Decision.objects.filter(interrupt__run__in=runs, withdrawn_at=None)
+    return has_lapsed(thread, list(rows), now)
 
 
 def approves(decision: Decision) -> bool:
@@ -160,8 +167,8 @@ def approves(decision: Decision) -> bool:
     return decision.status == EntryStatus.RESOLVED and is_approval(payload)
 
 
-def _waits(row: Interrupt, call: ToolCall) -> bool:
-    """Return whether a call was asked about for approval, and may still start."""
+def _is_pending_approval(row: Interrupt, call: ToolCall) -> bool:
+    """Return whether the interrupt interrupts for approval of a call that has not started."""
     return row.reason == Reason.TOOL_CALL and call.state == ToolCallState.PROPOSED
 
 
@@ -174,8 +181,8 @@ _OUTCOME = Select(
 )
 
 
-def _check_complete(run: Run, asked: Sequence[InterruptWithDecision]) -> None:
-    # Events cannot be changed or deleted by the application's database role; interrupts can.
+def _check_complete(run: Run, interrupts: Sequence[InterruptWithDecision]) -> None:
+    # The database role of the application can change interrupts, but not events.
     body = _OUTCOME.first(run=run.pk)
-    if body is None or wire.interrupt_ids(body) != [item.row.interrupt_id for item in asked]:
+    if body is None or wire.interrupt_ids(body) != [item.row.interrupt_id for item in interrupts]:
         raise errors.DecisionNotVerified("these are not the interrupts that the run ended with")

@@ -1,4 +1,4 @@
-"""The webhooks of a team and what was sent to them, for its administrators."""
+"""Webhooks of a team and their deliveries, for its administrators."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -13,62 +13,62 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
 
-#: As many as anybody looks at: an endpoint that was away for long has more.
+#: Deliveries are counted up to this number.
 COUNT_UP_TO = 1_000
-#: Nobody has switched these off: somebody has to look.
+#: The system disabled these; an administrator has to act.
 _TROUBLE = (DisabledReason.FAILING, DisabledReason.GONE)
-_KEPT = WebhookEndpoint.objects.filter(removed_at=None).select_related("team")
+_NOT_REMOVED = WebhookEndpoint.objects.filter(removed_at=None).select_related("team")
 
 
 def webhooks_for(actor: Actor) -> Sequence[WebhookEndpoint]:
-    """The webhooks of the teams that the actor administers, the oldest first."""
+    """Return the webhooks of the teams that the actor administers, the oldest first."""
     return list(_of_teams(actor))
 
 
 def webhooks_page(
     actor: Actor, *, limit: int, after: UUID | None = None
 ) -> Sequence[WebhookEndpoint]:
-    """The webhooks that the actor administers, the oldest first, from behind `after` on."""
+    """Return up to `limit` webhooks that the actor administers, the oldest first, after `after`."""
     rows = _of_teams(actor)
     return list((rows if after is None else rows.filter(pk__gt=after))[:limit])
 
 
 def _of_teams(actor: Actor) -> "QuerySet[WebhookEndpoint]":
-    return _KEPT.filter(team__in=teams_of(actor, Permission.ADMIN)).order_by("pk")
+    return _NOT_REMOVED.filter(team__in=teams_of(actor, Permission.ADMIN)).order_by("pk")
 
 
 def webhook_for(actor: Actor, endpoint_id: UUID) -> WebhookEndpoint:
     """
-    One webhook.
+    Return a webhook.
 
     Raises:
         NotFound, Forbidden.
     """
-    found = _KEPT.filter(pk=endpoint_id).first()
-    if found is None:
+    endpoint = _NOT_REMOVED.filter(pk=endpoint_id).first()
+    if endpoint is None:
         raise NotFound()
-    require(actor, found.team_id, Permission.ADMIN)
-    return found
+    require(actor, endpoint.team_id, Permission.ADMIN)
+    return endpoint
 
 
 def webhook_of(actor: Actor, message_id: UUID) -> WebhookEndpoint:
     """
-    The webhook that a message is for.
+    Return the webhook of a message.
 
     Raises:
         NotFound, Forbidden.
     """
-    found = Delivery.objects.filter(message_id=message_id).first()
-    if found is None:
+    delivery = Delivery.objects.filter(message_id=message_id).first()
+    if delivery is None:
         raise NotFound()
-    return webhook_for(actor, found.endpoint_id)
+    return webhook_for(actor, delivery.endpoint_id)
 
 
 def troubled_webhooks_in(teams: Sequence[UUID]) -> Sequence[WebhookEndpoint]:
-    """Those that were left alone because they failed, which somebody has to look at."""
+    """Return the webhooks of these teams that were disabled because deliveries failed."""
     if not teams:
         return []
-    return list(_KEPT.filter(team__in=teams, disabled_reason__in=_TROUBLE).order_by("pk"))
+    return list(_NOT_REMOVED.filter(team__in=teams, disabled_reason__in=_TROUBLE).order_by("pk"))
 
 
 def deliveries_of(
@@ -79,9 +79,10 @@ def deliveries_of(
     after: UUID | None = None,
 ) -> Sequence[Delivery]:
     """
-    What was told to a webhook, the latest first, with the attempts in order.
+    Return up to `limit` deliveries of a webhook with their attempts, the latest first.
 
-    `after` is the message id of the last one of the page before; an unknown one is the end.
+    `after` is the message id of the last delivery on the previous page; an unknown id returns
+    nothing.
     """
     rows = Delivery.objects.filter(endpoint=endpoint)
     if status is not None:
@@ -93,7 +94,7 @@ def deliveries_of(
 
 
 def undelivered_counts(endpoint: WebhookEndpoint) -> dict[str, int]:
-    """How many messages wait and how many were given up, each up to COUNT_UP_TO."""
+    """Return the numbers of pending and of failed messages by status, each up to COUNT_UP_TO."""
     rows = Delivery.objects.filter(endpoint=endpoint)
     return {
         status.value: rows.filter(status=status)[:COUNT_UP_TO].count()

@@ -1,4 +1,4 @@
-"""The AG-UI interrupt contract: which resume arrays are accepted, and what completes a set."""
+"""The AG-UI interrupt contract: validation of resume arrays, and completeness of a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from inbox.rules.schema.schemas import check_answer
 @dataclass(frozen=True)
 class ResumeEntry:
     """
-    One answer: `payload` None and absent are the same, and a cancellation has none.
+    An AG-UI resume entry: `payload` None and absent are equal, and a cancellation has none.
 
-    `metadata` is what a client sent beside it, without the server's own part; it travels to the
-    agent, and makes no two answers differ.
+    `metadata` is what the client sent, without `signoff`; it is passed to the agent and is not
+    compared.
     """
 
     interrupt_id: str
@@ -33,15 +33,15 @@ class ResumeEntry:
 
 @dataclass(frozen=True)
 class InterruptState:
-    """An interrupt as far as the contract looks at it."""
+    """The part of an interrupt that the contract reads."""
 
     interrupt_id: str
     status: InterruptStatus
     reason: str
     expires_at: datetime | None
     schema: Mapping[str, Any] | None
-    answer: ResumeEntry | None = None  #: the standing decision
-    args: str | None = None  #: of the tool call, as approved so far: canonical JSON text
+    answer: ResumeEntry | None = None  #: the decision in force
+    args: str | None = None  #: of the tool call, with edits: canonical JSON text
 
     @property
     def is_open(self) -> bool:
@@ -49,7 +49,7 @@ class InterruptState:
 
 
 def fingerprint(entries: Iterable[ResumeEntry]) -> str:
-    """What makes two resume arrays the same: order and null payloads do not matter, types do."""
+    """Return a digest of a resume array; ignores order and null payloads, but not types."""
     parts = [
         [entry.interrupt_id, entry.status.value, entry.payload]
         if entry.payload is not None
@@ -59,87 +59,87 @@ def fingerprint(entries: Iterable[ResumeEntry]) -> str:
     return digest(canonical_json(parts))
 
 
-def is_replay(*, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState]) -> bool:
-    """Whether these entries are the ones that already resumed this run: a replay."""
-    answers = [question.answer for question in questions if question.answer]
-    return len(answers) == len(questions) and fingerprint(entries) == fingerprint(answers)
+def is_replay(*, entries: Sequence[ResumeEntry], interrupts: Sequence[InterruptState]) -> bool:
+    """Return whether these entries are the ones that already resumed this run."""
+    decisions = [interrupt.answer for interrupt in interrupts if interrupt.answer]
+    return len(decisions) == len(interrupts) and fingerprint(entries) == fingerprint(decisions)
 
 
 def check_resume(
-    *, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState]
+    *, entries: Sequence[ResumeEntry], interrupts: Sequence[InterruptState]
 ) -> list[ResumeEntry]:
     """
-    Return the entries that are new decisions, in the order asked, if they are a complete set.
+    Return the entries that are new decisions, in the order of the outcome.
 
-    An entry that repeats a standing decision is no new one; one that contradicts it is refused.
-    Each answer is checked by itself afterwards (`inbox.actions.decisions.decide.record_decisions`).
+    An entry that repeats the decision in force is not a new one; an entry that contradicts it is
+    rejected. The action checks the payload of each entry afterwards.
 
     Raises:
         DuplicateResume, UnknownInterrupt, AlreadyDecided, PartialResume: the first that applies, in
         the order of the contract.
     """
     by_id = _entries_by_id(entries)
-    known = {question.interrupt_id: question for question in questions}
+    states = {interrupt.interrupt_id: interrupt for interrupt in interrupts}
     for interrupt_id in by_id:
-        if interrupt_id not in known:
+        if interrupt_id not in states:
             raise errors.UnknownInterrupt(
                 f"No interrupt {interrupt_id!r} is open on this thread; "
-                f"open: {', '.join(_open_ids(questions)) or 'none'}."
+                f"open: {', '.join(_open_ids(interrupts)) or 'none'}."
             )
     for interrupt_id, entry in by_id.items():
-        check_not_contradicted(known[interrupt_id], entry)
-    missing = [name for name in _open_ids(questions) if name not in by_id]
+        check_not_contradicted(states[interrupt_id], entry)
+    missing = [name for name in _open_ids(interrupts) if name not in by_id]
     if missing:
         raise errors.PartialResume(
-            f"One resume answers every open interrupt; missing: {', '.join(missing)}."
+            f"One resume decisions every open interrupt; missing: {', '.join(missing)}."
         )
-    return [by_id[question.interrupt_id] for question in questions if question.is_open]
+    return [by_id[interrupt.interrupt_id] for interrupt in interrupts if interrupt.is_open]
 
 
-def check_not_contradicted(question: InterruptState, entry: ResumeEntry) -> None:
-    """Raise AlreadyDecided (or InterruptExpired) if a closed question is answered differently."""
-    if question.is_open:
+def check_not_contradicted(interrupt: InterruptState, entry: ResumeEntry) -> None:
+    """Raise AlreadyDecided or InterruptExpired if the entry contradicts a closed interrupt."""
+    if interrupt.is_open:
         return
-    if question.answer and fingerprint([question.answer]) == fingerprint([entry]):
+    if interrupt.answer and fingerprint([interrupt.answer]) == fingerprint([entry]):
         return
-    if question.status is InterruptStatus.EXPIRED:
-        raise errors.InterruptExpired(f"Interrupt {question.interrupt_id!r} has expired.")
+    if interrupt.status is InterruptStatus.EXPIRED:
+        raise errors.InterruptExpired(f"Interrupt {interrupt.interrupt_id!r} has expired.")
     raise errors.AlreadyDecided(
-        f"Interrupt {question.interrupt_id!r} was already answered, and differently."
+        f"Interrupt {interrupt.interrupt_id!r} was already answered, and differently."
     )
 
 
-def check_in_time(question: InterruptState, entry: ResumeEntry, now: datetime) -> None:
+def check_in_time(interrupt: InterruptState, entry: ResumeEntry, now: datetime) -> None:
     """Raise InterruptExpired for a late answer; a late cancellation is accepted."""
-    late = question.expires_at is not None and now >= question.expires_at
-    if late and entry.status is EntryStatus.RESOLVED:
+    has_expired = interrupt.expires_at is not None and now >= interrupt.expires_at
+    if has_expired and entry.status is EntryStatus.RESOLVED:
         raise errors.InterruptExpired(
-            f"Interrupt {question.interrupt_id!r} expired at {question.expires_at:%H:%M:%S} UTC; "
+            f"Interrupt {interrupt.interrupt_id!r} expired at {interrupt.expires_at:%H:%M:%S} UTC; "
             "it can only be cancelled now."
         )
 
 
-def check_payload(question: InterruptState, entry: ResumeEntry) -> None:
+def check_payload(interrupt: InterruptState, entry: ResumeEntry) -> None:
     """
-    Check that a resolved entry fits the response schema, and edits only what it may.
+    Raise unless a resolved entry matches the response schema and edits only what is offered.
 
     Raises:
         InvalidPayload, EditsNotOffered.
     """
     if entry.status is EntryStatus.RESOLVED:
-        args = question.args if question.reason == Reason.TOOL_CALL else None
-        check_edits(schema=question.schema, args=args, payload=entry.payload)
-        check_answer(schema=question.schema, reason=question.reason, payload=entry.payload)
+        args = interrupt.args if interrupt.reason == Reason.TOOL_CALL else None
+        check_edits(schema=interrupt.schema, args=args, payload=entry.payload)
+        check_answer(schema=interrupt.schema, reason=interrupt.reason, payload=entry.payload)
 
 
-def plan_resume(questions: Iterable[InterruptState]) -> list[ResumeEntry] | None:
-    """The entries of the one resume, in the order asked, or None while a question is open."""
-    answers = []
-    for question in questions:
-        if question.is_open or question.answer is None:
+def plan_resume(interrupts: Iterable[InterruptState]) -> list[ResumeEntry] | None:
+    """Return the entries of the resume in the order of the outcome; None while one is open."""
+    decisions = []
+    for interrupt in interrupts:
+        if interrupt.is_open or interrupt.answer is None:
             return None
-        answers.append(question.answer)
-    return answers
+        decisions.append(interrupt.answer)
+    return decisions
 
 
 def _entries_by_id(entries: Sequence[ResumeEntry]) -> dict[str, ResumeEntry]:
@@ -153,18 +153,18 @@ def _entries_by_id(entries: Sequence[ResumeEntry]) -> dict[str, ResumeEntry]:
     return by_id
 
 
-def _open_ids(questions: Iterable[InterruptState]) -> list[str]:
-    return [question.interrupt_id for question in questions if question.is_open]
+def _open_ids(interrupts: Iterable[InterruptState]) -> list[str]:
+    return [interrupt.interrupt_id for interrupt in interrupts if interrupt.is_open]
 
 
 def wire_entries(entries: Iterable[ResumeEntry]) -> list[dict[str, Any]]:
-    """Entries as `RunAgentInput.resume`."""
-    wire = []
+    """Return the entries as the JSON value of `RunAgentInput.resume`."""
+    items = []
     for entry in entries:
         item: dict[str, Any] = {"interruptId": entry.interrupt_id, "status": entry.status.value}
         if entry.payload is not None:
             item["payload"] = entry.payload
         if entry.metadata:
             item["metadata"] = dict(entry.metadata)
-        wire.append(item)
-    return wire
+        items.append(item)
+    return items

@@ -1,4 +1,4 @@
-"""What an agent proposes without a tool call, and how its answer says what was changed."""
+"""Proposals of older agents that are not AG-UI tool calls, and edits in the answers to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ from inbox.rules.runs.states import Reason
 from inbox.rules.schema.schemas import named_members
 
 MODIFICATIONS = "modifications"
-#: Members of an answer that decide; a proposed value of the same name cannot be edited beside them.
-_DECIDING = ("approved", "editedArgs", MODIFICATIONS)
+#: Members of an answer that are never edits; a proposed value with such a name cannot be edited.
+_ANSWER_MEMBERS = ("approved", "editedArgs", MODIFICATIONS)
 
 
 @dataclass(frozen=True)
 class Proposal:
     """
-    Values that a person approves, and may change if the agent reads changes.
+    Values that a person approves, and may edit if the agent reads edits.
 
-    LangGraph's agents read changed values beside `approved`, those of the draft of 2025 in
+    LangGraph agents read edited values beside `approved`, agents of the 2025 draft in
     `modifications`.
     """
 
     name: str  #: of the tool, or the kind of the value
     values: Mapping[str, Any]
-    is_call: bool  #: `{tool, args}` rather than the fields of a value
-    is_flat: bool  #: changes stand beside `approved`
+    is_call: bool  #: `{tool, args}`, not the fields of a value
+    is_flat: bool  #: edits are members beside `approved`
     is_editable: bool = True
 
     def edits(self, after: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of an answer that change the proposed values to these."""
+        """Return the members of an answer that edit the proposed values to these."""
         changed = {
             name: value
             for name, value in after.items()
@@ -40,23 +40,22 @@ class Proposal:
         return changed if self.is_flat else {MODIFICATIONS: changed}
 
     def edited_by(self, payload: Any) -> dict[str, Any]:
-        """Return the values as an answer leaves them."""
-        answer = payload if isinstance(payload, Mapping) else {}
+        """Return the values with the edits of an answer."""
+        answer = _object(payload)
         if answer.get("approved") is not True:
             return dict(self.values)
-        changes = answer if self.is_flat else answer.get(MODIFICATIONS)
-        known = changes if isinstance(changes, Mapping) else {}
+        edits = answer if self.is_flat else _object(answer.get(MODIFICATIONS))
         if self.is_flat:
-            known = {name: known[name] for name in self.values if name in known}
-        return {**self.values, **known}
+            edits = {name: edits[name] for name in self.values if name in edits}
+        return {**self.values, **edits}
 
 
-def proposal_of(asked: Mapping[str, Any]) -> Proposal | None:
-    """Return what an AG-UI Interrupt proposes in an older dialect's words, but for tool calls."""
-    named = named_members(asked.get("responseSchema"))
-    if asked.get("reason") == Reason.TOOL_CALL or "approved" not in named:
+def proposal_of(interrupt: Mapping[str, Any]) -> Proposal | None:
+    """Return the proposal of an AG-UI Interrupt in an older dialect; None for tool calls."""
+    members = named_members(interrupt.get("responseSchema"))
+    if interrupt.get("reason") == Reason.TOOL_CALL or "approved" not in members:
         return None
-    payload = draft_payload(asked)
+    payload = draft_payload(interrupt)
     proposal = _object(payload.get("proposal"))
     if is_call(proposal):
         return Proposal(
@@ -64,17 +63,19 @@ def proposal_of(asked: Mapping[str, Any]) -> Proposal | None:
             values=_object(proposal["args"]),
             is_call=True,
             is_flat=False,
-            is_editable=MODIFICATIONS in named,
+            is_editable=MODIFICATIONS in members,
         )
-    value = langgraph_value(asked)
-    fields = {name: value[name] for name in value if name in named and name not in _DECIDING}
+    value = langgraph_value(interrupt)
+    fields = {
+        name: value[name] for name in value if name in members and name not in _ANSWER_MEMBERS
+    }
     if not fields:
         return None
     return Proposal(str(value.get("kind") or ""), fields, is_call=False, is_flat=True)
 
 
 def is_call(value: Any) -> bool:
-    """Whether a value is `{tool, args}`."""
+    """Return whether a value is `{tool, args}`."""
     return (
         isinstance(value, Mapping)
         and isinstance(value.get("tool"), str)
@@ -82,19 +83,19 @@ def is_call(value: Any) -> bool:
     )
 
 
-def draft_payload(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The payload of an interrupt of the draft, empty if there is none that is an object."""
-    return _object(_object(_metadata(asked, "draft")).get("payload"))
+def draft_payload(interrupt: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the payload of an interrupt of the 2025 draft; empty if it is not an object."""
+    return _object(_object(_metadata(interrupt, "draft")).get("payload"))
 
 
-def langgraph_value(asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The value that a graph of LangGraph paused with, empty if it is no object."""
-    told = _object(_metadata(asked, "langgraph"))
-    return _object(told.get("value") or told.get("raw"))
+def langgraph_value(interrupt: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the value of a LangGraph interrupt; empty if it is not an object."""
+    metadata = _object(_metadata(interrupt, "langgraph"))
+    return _object(metadata.get("value") or metadata.get("raw"))
 
 
-def _metadata(asked: Mapping[str, Any], framework: str) -> Any:
-    return _object(asked.get("metadata")).get(framework)
+def _metadata(interrupt: Mapping[str, Any], framework: str) -> Any:
+    return _object(interrupt.get("metadata")).get(framework)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The states of runs, interrupts and tool calls, and the moves between them."""
+"""The states of runs, interrupts and tool calls."""
 
 from enum import StrEnum
 
@@ -6,10 +6,10 @@ from enum import StrEnum
 class RunStatus(StrEnum):
     QUEUED = "queued"  #: committed, waiting for a worker
     RUNNING = "running"  #: one worker holds the lease
-    INTERRUPTED = "interrupted"  #: ended with open questions; a resume run continues it
-    SUCCEEDED = "succeeded"  #: ended, nothing asked
+    INTERRUPTED = "interrupted"  #: ended with open interrupts; a resume run continues it
+    SUCCEEDED = "succeeded"  #: ended without interrupts
     FAILED = "failed"  #: ended with RUN_ERROR
-    CANCELLED = "cancelled"  #: ended because it was told to
+    CANCELLED = "cancelled"  #: ended by a cancellation
 
 
 #: A run never leaves a terminal state; continuing makes a new run. A lost worker's run goes back
@@ -18,10 +18,10 @@ ACTIVE_RUN_STATUSES = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class InterruptStatus(StrEnum):
-    OPEN = "open"  #: a person is asked
+    OPEN = "open"  #: waits for a decision
     RESOLVED = "resolved"  #: answered; a denial is an answer too
-    CANCELLED = "cancelled"  #: called off without an answer
-    EXPIRED = "expired"  #: closed by the system, too late for an answer
+    CANCELLED = "cancelled"  #: closed without an answer
+    EXPIRED = "expired"  #: closed by the system after its expiry
 
 
 class EntryStatus(StrEnum):
@@ -32,27 +32,27 @@ class EntryStatus(StrEnum):
 
 
 class ToolCallState(StrEnum):
-    PROPOSED = "proposed"  #: the agent wants it; nothing has happened
-    STARTED = "started"  #: the executor was let go; the effect may have happened
+    PROPOSED = "proposed"  #: proposed by the agent, not started
+    STARTED = "started"  #: sent to the executor; the effect may have happened
     SETTLED = "settled"  #: the result is known
-    IN_DOUBT = "in_doubt"  #: started, never settled, and must not be called again unasked
+    IN_DOUBT = "in_doubt"  #: started and not settled; a person decides whether to call it again
     NOT_RUN = "not_run"  #: denied or cancelled
-    LAPSED = "lapsed"  #: approved, and not started in time: people are asked again
+    LAPSED = "lapsed"  #: approved, but not started in time; the approval is asked for again
 
 
 class ToolCallOutcome(StrEnum):
-    """What became of the questions about a tool call, to find it by."""
+    """The outcome of the decisions on a tool call."""
 
-    APPROVED = "approved"  #: as it was proposed
-    EDITED = "edited"  #: approved with other arguments
+    APPROVED = "approved"  #: without edits
+    EDITED = "edited"  #: approved with edited arguments
     DENIED = "denied"
-    ANSWERED = "answered"  #: whatever was asked about it was no approval
+    ANSWERED = "answered"  #: its interrupt did not ask for an approval
     CANCELLED = "cancelled"
     EXPIRED = "expired"
 
 
 class Reason(StrEnum):
-    """The interrupt reasons that are ours to read; any other is rendered from its own data."""
+    """The interrupt reasons that the server interprets; any other is rendered from its data."""
 
     TOOL_CALL = "tool_call"
     INPUT_REQUIRED = "input_required"

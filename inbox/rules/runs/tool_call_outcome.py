@@ -1,4 +1,4 @@
-"""What the answers to questions about a tool call come to, so that it is found by it."""
+"""The outcome of a tool call by the decisions on its interrupts, for search and metrics."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from inbox.rules.people.access import EXPIRY
 from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, ToolCallOutcome
 
-#: Of two answers about one call the weightier one counts: a denial hides what an approval said.
+#: Of two decisions on one call the one with the larger weight counts: a denial over an approval.
 _WEIGHT = {
     ToolCallOutcome.ANSWERED: 1,
     ToolCallOutcome.APPROVED: 2,
@@ -23,7 +23,7 @@ def is_approval(payload: Any) -> bool:
 
 
 def outcome_of_entry(entry: ResumeEntry, *, by: str) -> ToolCallOutcome:
-    """What one answer says; `by` is the `Actor.ident` of whose it is."""
+    """Return the outcome of one decision; `by` is the `Actor.ident` of its author."""
     if entry.status is not EntryStatus.RESOLVED:
         return ToolCallOutcome.EXPIRED if by == EXPIRY.ident else ToolCallOutcome.CANCELLED
     answer: dict[str, Any] = entry.payload if isinstance(entry.payload, dict) else {}
@@ -38,6 +38,6 @@ def outcome_of_entry(entry: ResumeEntry, *, by: str) -> ToolCallOutcome:
     )
 
 
-def outweighs(verdict: ToolCallOutcome, before: str) -> bool:
-    """Whether an answer takes the place of the one before; the same again does not."""
-    return not before or _WEIGHT[verdict] > _WEIGHT[ToolCallOutcome(before)]
+def outweighs(outcome: ToolCallOutcome, before: str) -> bool:
+    """Return whether an outcome replaces the one before; an equal one does not."""
+    return not before or _WEIGHT[outcome] > _WEIGHT[ToolCallOutcome(before)]

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
-from inbox.queries.decisions.masked_values import about_entry
+from inbox.queries.decisions.masked_values import bodies_of_entry
 from inbox.rules.audit.audit_entry import read_body
 from inbox.rules.audit.trail_consistency import Written, is_as_written
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
@@ -197,7 +197,7 @@ def _entry_row(entry: Any, line: Line, asked: Mapping[UUID, Sequence[str]]) -> E
         request=escape_invisible(str(said.get("request", ""))),
         hash=entry.hash,
         state=" → ".join(str(part) for part in said.get("state", ()) if part),
-        payload=_payload(one.text, about_entry(entry, asked)) if one.text is not None else "",
+        payload=_payload(one.text, bodies_of_entry(entry, asked)) if one.text is not None else "",
         is_erased=one.text is None,
         is_sound=is_as_written(one),
         call_id=entry.tool_call_id,

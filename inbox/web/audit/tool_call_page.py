@@ -73,7 +73,7 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
             {"id": one.pk, "title": escape_invisible(one.title), "is_open": one.closed_at is None}
             for one in known.interrupts
         ],
-        "is_long": len(known.entries) == tool_calls.ENTRIES,
+        "is_long": len(known.entries) == tool_calls.MAX_LISTED,
         "compared": 0 if known.is_all else len(known.compared),
     }
     return show(request, actor, "audit/tool_call.html", context, section="audit")

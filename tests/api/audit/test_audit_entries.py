@@ -100,7 +100,7 @@ def test_a_page_of_entries_goes_on_behind_the_last(log, admin):
 
 
 def test_a_search_without_an_index_is_bounded_and_goes_on(log, reader, monkeypatch):
-    monkeypatch.setattr(merge_pages, "LOOKED_AT", 10)
+    monkeypatch.setattr(merge_pages, "MAX_ROWS_SEARCHED", 10)
     first = read(reader, "/api/audit", q="unheard-of")
     assert (first["results"], first["next_after"] is None) == ([], False)
 
@@ -221,7 +221,7 @@ def test_tool_calls_are_found_as_on_their_page(log, reader, world, bob, monkeypa
     assert whole == all_of(reader, "/api/tool-calls", by=bob.user_id, decision="approved")
     assert all_of(reader, "/api/tool-calls", decision="none") == []
 
-    monkeypatch.setattr(merge_pages, "LOOKED_AT", 2)
+    monkeypatch.setattr(merge_pages, "MAX_ROWS_SEARCHED", 2)
     assert whole == all_of(reader, "/api/tool-calls", q=whole[0]["tool"])
 
 

@@ -104,7 +104,7 @@ def test_the_database_refuses_an_empty_comment(asked, bob):
 
 
 def test_a_long_talk_shows_its_end(asked, bob, monkeypatch):
-    monkeypatch.setattr("inbox.queries.decisions.collaboration._COMMENTS", 2)
+    monkeypatch.setattr("inbox.queries.decisions.collaboration._MAX_COMMENTS", 2)
     for text in ("one", "two", "three"):
         say(asked, bob, text)
 

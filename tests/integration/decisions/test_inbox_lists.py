@@ -204,7 +204,7 @@ def test_search_looks_at_so_many_rows_and_goes_on_from_there(
         search_text="needle"
     )
     whole = listed(dora, state=state, sort=sort, text="needle")
-    monkeypatch.setattr(inbox_lists, "LOOKED_AT", looked_at)
+    monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", looked_at)
 
     pages = searched(dora, state=state, sort=sort, text="needle")
 
@@ -213,7 +213,7 @@ def test_search_looks_at_so_many_rows_and_goes_on_from_there(
 
 
 def test_search_for_what_is_not_there_ends_with_the_rows_of_one_page(asked, bob, monkeypatch):
-    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", 2)
 
     assert searched(bob, text="nowhere") == [([], True), ([], True), ([], False)]
 

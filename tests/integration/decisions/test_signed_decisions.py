@@ -357,7 +357,7 @@ def test_an_interrupt_of_the_first_formula_is_decided_as_before(world, bob, exec
     run = start(world, "rehearse:tool_call")
     (interrupt,) = open_interrupts(run)
     first = view_digest(
-        version=1, asked=json.loads(interrupt.body), tool=interrupt.tool, args=interrupt.args
+        version=1, interrupt=json.loads(interrupt.body), tool=interrupt.tool, args=interrupt.args
     )
     Interrupt.objects.update(view_version=1, view_digest=first)
 

@@ -137,7 +137,7 @@ def fits(question, payload):
 
 def refusal_of(entries, questions):
     try:
-        check_array(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, interrupts=questions, now=NOW)
     except errors.RequestRejected as refusal:
         return type(refusal)
     return None
@@ -234,7 +234,7 @@ def test_a_resume_is_accepted_or_refused_as_the_model_says(case):
 
     assert refusal_of(entries, questions) is expected
     if expected is None:
-        fresh = check_array(entries=entries, questions=questions, now=NOW)
+        fresh = check_array(entries=entries, interrupts=questions, now=NOW)
         asked = [question.interrupt_id for question in questions if question.status is OPEN]
         assert [entry.interrupt_id for entry in fresh] == asked
         assert all(entry in entries for entry in fresh)
@@ -299,9 +299,9 @@ def test_only_the_same_decisions_are_a_replay(case):
         replace(q, status=InterruptStatus.RESOLVED, answer=by_id[q.interrupt_id]) for q in questions
     ]
 
-    assert not is_replay(entries=valid, questions=questions)
+    assert not is_replay(entries=valid, interrupts=questions)
     for mutant in every_forgery(valid):
-        assert is_replay(entries=mutant, questions=decided) == same_entries(mutant, valid)
+        assert is_replay(entries=mutant, interrupts=decided) == same_entries(mutant, valid)
 
 
 entries_of_any_kind = st.lists(

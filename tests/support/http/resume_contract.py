@@ -13,13 +13,13 @@ from inbox.rules.runs.contract import (
 
 
 def check_array(
-    *, entries: Sequence[ResumeEntry], questions: Sequence[InterruptState], now: datetime
+    *, entries: Sequence[ResumeEntry], interrupts: Sequence[InterruptState], now: datetime
 ) -> list[ResumeEntry]:
     """Return the new decisions of an array that may resume the run; raise what the gate raises."""
-    fresh = check_resume(entries=entries, questions=questions)
-    known = {question.interrupt_id: question for question in questions}
+    fresh = check_resume(entries=entries, interrupts=interrupts)
+    states = {question.interrupt_id: question for question in interrupts}
     for entry in fresh:
-        check_in_time(known[entry.interrupt_id], entry, now)
+        check_in_time(states[entry.interrupt_id], entry, now)
     for entry in fresh:
-        check_payload(known[entry.interrupt_id], entry)
+        check_payload(states[entry.interrupt_id], entry)
     return fresh

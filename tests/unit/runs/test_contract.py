@@ -71,7 +71,7 @@ def test_resume_that_covers_every_open_interrupt_is_accepted_in_order():
 )
 def test_what_the_contract_does_not_allow_is_refused(entries, questions, refusal):
     with pytest.raises(refusal):
-        check_array(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, interrupts=questions, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,11 @@ def test_the_checks_come_in_the_order_of_the_contract(entries, refusal):
     questions = [ask("late", expires_in=-1), ask("typed", schema={"type": "boolean"})]
 
     with pytest.raises(refusal):
-        check_array(entries=entries, questions=questions, now=NOW)
+        check_array(entries=entries, interrupts=questions, now=NOW)
 
 
 def test_a_late_interrupt_can_still_be_cancelled():
-    fresh = check_array(entries=[off("a")], questions=[ask("a", expires_in=-1)], now=NOW)
+    fresh = check_array(entries=[off("a")], interrupts=[ask("a", expires_in=-1)], now=NOW)
 
     assert fresh == [off("a")]
 
@@ -103,7 +103,7 @@ def test_a_late_interrupt_can_still_be_cancelled():
 def test_answer_that_repeats_a_decision_in_force_is_covered_and_not_new():
     standing = ask("a", status=InterruptStatus.RESOLVED, answer=yes("a"))
 
-    fresh = check_array(entries=[yes("a"), yes("b")], questions=[standing, ask("b")], now=NOW)
+    fresh = check_array(entries=[yes("a"), yes("b")], interrupts=[standing, ask("b")], now=NOW)
 
     assert fresh == [yes("b")]
 
@@ -116,7 +116,7 @@ def test_only_an_object_with_a_boolean_approves_a_tool_call(payload):
     question = ask("a", reason="tool_call")
 
     with pytest.raises(errors.InvalidPayload):
-        check_array(entries=[yes("a", payload)], questions=[question], now=NOW)
+        check_array(entries=[yes("a", payload)], interrupts=[question], now=NOW)
 
 
 def test_only_a_boolean_approves_even_if_the_agent_asked_for_a_string():
@@ -125,7 +125,7 @@ def test_only_a_boolean_approves_even_if_the_agent_asked_for_a_string():
     with pytest.raises(errors.InvalidPayload):
         check_array(
             entries=[yes("a", {"approved": "true"})],
-            questions=[ask("a", reason="tool_call", schema=loose)],
+            interrupts=[ask("a", reason="tool_call", schema=loose)],
             now=NOW,
         )
 
@@ -140,7 +140,7 @@ def test_every_problem_of_an_answer_is_named_with_its_place():
     with pytest.raises(errors.InvalidPayload) as refused:
         check_array(
             entries=[yes("a", {"year": "2026", "quarter": "Q9"})],
-            questions=[ask("a", reason="input_required", schema=schema)],
+            interrupts=[ask("a", reason="input_required", schema=schema)],
             now=NOW,
         )
 
@@ -168,9 +168,9 @@ def test_the_same_entries_again_are_a_replay_and_a_part_of_them_is_not():
         ask("b", status=InterruptStatus.CANCELLED, answer=off("b")),
     ]
 
-    assert is_replay(entries=[off("b"), yes("a")], questions=questions)
-    assert not is_replay(entries=[yes("a")], questions=questions)
-    assert not is_replay(entries=[yes("a", 1), off("b")], questions=questions)
+    assert is_replay(entries=[off("b"), yes("a")], interrupts=questions)
+    assert not is_replay(entries=[yes("a")], interrupts=questions)
+    assert not is_replay(entries=[yes("a", 1), off("b")], interrupts=questions)
 
 
 def test_there_is_no_resume_while_a_question_is_open():

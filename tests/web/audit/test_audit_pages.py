@@ -142,7 +142,7 @@ def test_a_stranger_finds_nothing_by_an_id(edited, world, client):
 def test_a_search_that_no_index_answers_goes_on_from_page_to_page(
     reads_ana, edited, denied, waiting, monkeypatch
 ):
-    monkeypatch.setattr(merge_pages, "LOOKED_AT", 2)
+    monkeypatch.setattr(merge_pages, "MAX_ROWS_SEARCHED", 2)
     first = reads_ana.get("/audit/?q=changed").content.decode()
 
     assert listed(reads_ana, "?q=changed") == []
@@ -192,7 +192,7 @@ def test_a_row_that_somebody_changed_does_not_agree(reads_ana, edited, change, s
 
 
 def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, edited, monkeypatch):
-    monkeypatch.setattr(tool_calls, "ENTRIES", 1)
+    monkeypatch.setattr(tool_calls, "MAX_LISTED", 1)
     ToolCall.objects.filter(pk=edited.pk).update(result="forged")
 
     page = words(reads_ana.get(path(edited)))
@@ -202,7 +202,7 @@ def test_an_entry_behind_those_that_are_listed_is_compared_as_well(reads_ana, ed
 
 
 def test_the_page_says_how_far_it_has_compared(reads_ana, edited, monkeypatch):
-    monkeypatch.setattr(tool_calls, "COMPARED", 2)
+    monkeypatch.setattr(tool_calls, "MAX_COMPARED", 2)
 
     page = words(reads_ana.get(path(edited)))
 
@@ -214,7 +214,7 @@ def test_comments_do_not_push_evidence_out_of_the_comparison(
     world, reads_ana, edited, bob, monkeypatch
 ):
     """Whoever may read can write as many comments, and have as many answers refused."""
-    monkeypatch.setattr(tool_calls, "COMPARED", 5)
+    monkeypatch.setattr(tool_calls, "MAX_COMPARED", 5)
     asked = edited.interrupts.get()
     for number in range(7):
         add_comment(interrupt_id=asked.pk, actor=bob, text=f"Number {number}")

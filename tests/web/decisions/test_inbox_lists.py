@@ -115,7 +115,7 @@ def test_search_that_stopped_says_so_and_goes_on(world, reads_bob, monkeypatch):
     start(world, "rehearse:tool_call")
     for _ in range(2):
         start(world, "rehearse:confirmation")
-    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", 2)
 
     first = reads_bob.get("/?sort=new&q=invoice")
 
@@ -134,7 +134,7 @@ def test_search_over_rest_goes_on_from_where_it_stopped(world, reads_bob, monkey
     start(world, "rehearse:tool_call")
     for _ in range(2):
         start(world, "rehearse:confirmation")
-    monkeypatch.setattr(inbox_lists, "LOOKED_AT", 2)
+    monkeypatch.setattr(inbox_lists, "MAX_ROWS_SEARCHED", 2)
 
     first = reads_bob.get("/api/interrupts?sort=new&q=invoice").json()
     second = reads_bob.get(f"/api/interrupts?sort=new&q=invoice&after={first['next_after']}").json()

@@ -100,7 +100,7 @@ WRITTEN = {
 def test_heading_of_an_administrator_names_arguments(more, expected):
     given = {"reason": "tool_call", "message": DECEIVING, "is_operators": False, "tool": "pay"}
 
-    assert heading_of(**{**given, **more}, written=WRITTEN) == expected
+    assert heading_of(**{**given, **more}, templates=WRITTEN) == expected
 
 
 @pytest.mark.parametrize(
