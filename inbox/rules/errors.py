@@ -1,4 +1,4 @@
-"""Everything that can be refused, as one tree; each error has one wire code."""
+"""Errors of rules and actions: one tree, each class with one wire code."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
@@ -7,9 +7,10 @@ from uuid import UUID
 
 class RequestRejected(Exception):
     """
-    A request that was understood and is refused; the message is for the person who asked.
+    A valid request that is rejected; the message is for the client.
 
-    `detail` becomes members of the HTTP problem: `type`, `title`, `status` and `detail` are taken.
+    `detail` becomes members of the HTTP problem; `type`, `title`, `status` and `detail` are
+    reserved.
     """
 
     code: ClassVar[str] = "REFUSED"
@@ -21,34 +22,34 @@ class RequestRejected(Exception):
 
 
 class NotFound(RequestRejected):
-    """There is no such thing, or the actor may not know of it: told in the same words."""
+    """The object does not exist, or the actor may not see it; the message is the same."""
 
     code = "NOT_FOUND"
 
-    def __init__(self, message: str = "There is no such thing for you to see.") -> None:
+    def __init__(self, message: str = "Not found, or you don't have access.") -> None:
         super().__init__(message)
 
 
 class Forbidden(RequestRejected):
-    """The actor may see this, but not do that."""
+    """The actor may see the object, but lacks the permission."""
 
     code = "FORBIDDEN"
 
 
 class MoreThanOwn(Forbidden):
-    """Somebody would give more than they have; `beyond` says what."""
+    """The actor would grant more than their own permissions; `beyond` lists the excess."""
 
     code = "MORE_THAN_OWN"
 
 
 class LastAdmin(RequestRejected):
-    """A team would be left without anybody who administers it."""
+    """The team would have no administrator."""
 
     code = "LAST_ADMIN"
 
 
 class KeyEnded(RequestRejected):
-    """This key was revoked or has expired, and nothing brings it back."""
+    """The API key was revoked or has expired."""
 
     code = "KEY_ENDED"
 
@@ -60,161 +61,161 @@ class InvitationEnded(RequestRejected):
 
 
 class AlreadyMember(RequestRejected):
-    """Somebody who belongs to the team cannot join it."""
+    """The user is already a member of the team."""
 
     code = "ALREADY_MEMBER"
 
 
 class EmailTaken(RequestRejected):
-    """Somebody has an account with this address."""
+    """An account with this email address exists."""
 
     code = "EMAIL_TAKEN"
 
 
 class InvalidInput(RequestRejected):
-    """The request has another shape than the schema says."""
+    """The request does not match its schema."""
 
     code = "INVALID_INPUT"
 
 
 class InvalidValue(InvalidInput):
-    """The shape is right, but a rule that no schema can tell forbids a value: see `detail`."""
+    """The request matches its schema, but a value is not allowed; see `detail`."""
 
     code = "INVALID_VALUE"
 
 
 class TooLarge(InvalidInput):
-    """The request is larger than a request may be."""
+    """The request is too large."""
 
     code = "TOO_LARGE"
 
 
 class UnsupportedMedia(InvalidInput):
-    """The request is no JSON."""
+    """The request is not JSON."""
 
     code = "UNSUPPORTED_MEDIA_TYPE"
 
 
 class Unauthenticated(RequestRejected):
-    """Nobody is signed in, and there is no valid key."""
+    """The request has neither a session nor a valid API key."""
 
     code = "UNAUTHENTICATED"
 
 
 class AddressTaken(RequestRejected):
-    """Another team's agent has this address."""
+    """The slug belongs to another team or agent."""
 
     code = "ADDRESS_TAKEN"
 
 
 class AgentChanged(RequestRejected):
-    """What is kept of an agent is not what was seen when the change was made."""
+    """The agent was changed since the client read it."""
 
     code = "AGENT_CHANGED"
 
 
 class NotRemote(RequestRejected):
-    """The agent runs here, which is no connection."""
+    """The agent is local and has no connection to test."""
 
     code = "NOT_REMOTE"
 
 
 class TooManyTests(RequestRejected):
-    """As many connections are being tested as may be at once."""
+    """The limit of concurrent connection tests is reached."""
 
     code = "TOO_MANY_TESTS"
 
 
 class RateLimited(RequestRejected):
-    """Too many calls of this caller, or of nobody known from this address: see `Retry-After`."""
+    """Too many calls by this caller, or anonymous calls from this address; see `Retry-After`."""
 
     code = "RATE_LIMITED"
 
 
 class UsernameTaken(RequestRejected):
-    """Somebody else has this name."""
+    """The username belongs to another user."""
 
     code = "USERNAME_TAKEN"
 
 
 class PreconditionFailed(RequestRejected):
-    """What is there now is not the version that the change was meant for (If-Match)."""
+    """The current version is not the one in `If-Match`."""
 
     code = "PRECONDITION_FAILED"
 
 
 class IdempotencyConflict(RequestRejected):
-    """The same idempotency key came with another request."""
+    """The idempotency key was used with another request."""
 
     code = "IDEMPOTENCY_CONFLICT"
 
 
 class NotSigned(RequestRejected):
-    """Nothing vouches for the audit trail here; the message says why."""
+    """There is no signed checkpoint or signing key; the message has the reason."""
 
     code = "NOT_SEALED"
 
 
 class NotClaimed(RequestRejected):
-    """There is no claim of the actor's to renew."""
+    """The actor has no claim to renew."""
 
     code = "NOT_CLAIMED"
 
 
 class AlreadyResumed(RequestRejected):
-    """The run goes on with this answer, which is too late to take back."""
+    """The run has resumed with this decision, so it cannot be withdrawn."""
 
     code = "ALREADY_RESUMED"
 
 
 class RetryRejected(RequestRejected):
-    """This run cannot be tried again; the message says why."""
+    """The run cannot be retried; the message has the reason."""
 
     code = "RETRY_REFUSED"
 
 
 class WebhookDisabled(RequestRejected):
-    """Nothing is sent to this endpoint until somebody enables it again."""
+    """The webhook is disabled; enable it before sending."""
 
     code = "WEBHOOK_DISABLED"
 
 
 class ContractError(RequestRejected):
-    """The AG-UI contract or a check of an answer forbids this; on the wire it is a RUN_ERROR."""
+    """The AG-UI contract or a check of a decision forbids this; a RUN_ERROR in AG-UI."""
 
 
 class ViewChanged(ContractError):
-    """What was shown when the decision was made is not what is asked now (consent)."""
+    """The interrupt has changed since it was displayed for the decision."""
 
     code = "VIEW_CHANGED"
 
 
 class ViewDigestRequired(ViewChanged):
-    """The answer does not say what was shown, and has to."""
+    """The decision needs a view digest and has none."""
 
     code = "VIEW_DIGEST_REQUIRED"
 
 
 class InboxOnly(ContractError):
-    """The team takes answers from its inbox only."""
+    """The team accepts decisions in its inbox only."""
 
     code = "INBOX_ONLY"
 
 
 class NotInBulk(ContractError):
-    """The interrupt has to be looked at by itself; the message says why."""
+    """The interrupt must be decided individually; the message has the reason."""
 
     code = "NOT_IN_BULK"
 
 
 class Claimed(ContractError):
-    """Another person has taken this; `detail` says `by` whom and `until` when."""
+    """Another person has claimed the interrupt; `detail` has `by` and `until`."""
 
     code = "CLAIMED"
 
 
 class PendingInterrupts(ContractError):
-    """The thread waits for answers to its interrupts."""
+    """The thread waits for decisions on its interrupts."""
 
     code = "PENDING_INTERRUPTS"
 
@@ -232,43 +233,43 @@ class UnknownInterrupt(ContractError):
 
 
 class DuplicateResume(ContractError):
-    """An interrupt is answered twice at once."""
+    """A resume has two entries for one interrupt."""
 
     code = "DUPLICATE_RESUME"
 
 
 class InterruptExpired(ContractError):
-    """It is too late for an answer."""
+    """The interrupt has expired."""
 
     code = "INTERRUPT_EXPIRED"
 
 
 class InvalidPayload(ContractError):
-    """The answer does not fit what was asked; `problems` says where."""
+    """The payload does not match the response schema; `problems` has the paths."""
 
     code = "INVALID_PAYLOAD"
 
 
 class EditsNotOffered(InvalidPayload):
-    """The answer changes arguments, and the response schema does not name `editedArgs`."""
+    """The answer edits arguments, but the response schema does not name `editedArgs`."""
 
     code = "EDITS_NOT_OFFERED"
 
 
 class MaskedNotSeen(ContractError):
-    """A person approves what is masked, and has neither revealed it nor said so."""
+    """Masked values were neither revealed nor approved explicitly."""
 
     code = "MASKED_NOT_SEEN"
 
 
 class AlreadyDecided(ContractError):
-    """Somebody was faster; `detail` says who and when."""
+    """The interrupt has a decision; `detail` has its author and time."""
 
     code = "INTERRUPT_ALREADY_RESOLVED"
 
 
 class ThreadBusy(ContractError):
-    """A run of the thread is still going on."""
+    """The thread has an active run."""
 
     code = "THREAD_BUSY"
 
@@ -280,7 +281,7 @@ class RunEnded(ContractError):
 
 
 class RunFailure(Exception):
-    """A run that cannot go on; the code reaches the client, the message only where it is safe."""
+    """The reason why a run fails; clients get the code, and the message only if it is safe."""
 
     code: ClassVar[str] = "AGENT_ERROR"
 
@@ -294,42 +295,42 @@ class LimitExceeded(RunFailure):
 
 
 class ArgumentsNotApproved(Forbidden):
-    """An agent wanted to make a call with other arguments than a person approved."""
+    """An agent tried to make a call with other arguments than the approved ones."""
 
     code = "ARGUMENTS_NOT_APPROVED"
 
 
 class ArgumentsDiffer(RunFailure):
-    """The agent repeated a call with other arguments than a person approved."""
+    """The agent repeated a call with other arguments than the approved ones."""
 
     code = "ARGUMENTS_NOT_APPROVED"
 
     def __init__(self, tool_call_id: str, arguments: str) -> None:
-        super().__init__(f"Tool call {tool_call_id!r} came again with arguments not approved.")
+        super().__init__(f"Tool call {tool_call_id!r} was repeated with arguments not approved.")
         self.tool_call_id = tool_call_id
         self.arguments = arguments  #: canonical JSON text
 
 
 class DecisionNotVerified(RunFailure):
-    """A decision or what it is about is not what was signed: no tool runs on it."""
+    """A decision or its interrupt differs from what was signed, so no tool is executed."""
 
     code = "DECISION_NOT_VERIFIED"
 
 
 class AgentMoved(RunFailure):
-    """The agent is at another address than when its call was approved."""
+    """The agent's endpoint has changed since the decision."""
 
     code = "AGENT_MOVED"
 
 
 class ApprovalLapsed(RunFailure):
-    """The call was approved too long ago to start now."""
+    """The approval is older than the team allows, and the call has not started."""
 
     code = "APPROVAL_LAPSED"
 
     def __init__(self, problem: str, *, calls: Collection[UUID] = ()) -> None:
         super().__init__(problem)
-        self.calls = calls  #: the rows of the calls whose approval it is
+        self.calls = calls  #: ids of the approved calls
 
 
 class WorkerLost(RunFailure):
@@ -337,10 +338,10 @@ class WorkerLost(RunFailure):
 
 
 class LeaseLost(Exception):
-    """This worker no longer drives the run: another took it over, or it was ended meanwhile."""
+    """This worker no longer drives the run: another worker took it, or it has ended."""
 
 
-#: What clients are told about failed runs, by code; the details are in the log.
+#: The messages for clients about failed runs, by code; the details are in the log.
 PUBLIC_MESSAGES = {
     "AGENT_ERROR": "The agent failed.",
     "PROTOCOL_VIOLATION": "The agent broke the AG-UI protocol.",

@@ -1,4 +1,4 @@
-"""The request that is being served, by the name that its client, the log and the trail share."""
+"""The id of the current request, shared by the client, the log and the audit trail."""
 
 import re
 from contextvars import ContextVar
@@ -8,15 +8,15 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current_request_id() -> str:
-    """The id of the request that is being served, also in its database threads; "" outside one."""
+    """Return the id of the current request, also in its database threads; "" outside of one."""
     return _current.get()
 
 
 def begin_request(request_id: str) -> None:
-    """From here on this task, and the threads that work for it, serve the request of this id."""
+    """Set the id of the current request for this task and its database threads."""
     _current.set(request_id)
 
 
 def is_request_id(text: str) -> bool:
-    """Whether a request may bear this name, which is written to logs as it is."""
+    """Return whether a client's request id is safe to log as it is."""
     return _NAME.fullmatch(text) is not None

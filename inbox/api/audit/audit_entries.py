@@ -33,7 +33,7 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
-from inbox.queries.decisions.masked_values import about_entry, interrupt_bodies_by_id
+from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
 from inbox.queries.runs import thread_children, threads
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.audit.export_formats import Format
@@ -217,7 +217,7 @@ def _represent(
     told = entry.told
     detail = told["detail"]
     if bodies is not None:
-        detail = masked_detail(detail, *about_entry(entry, bodies))
+        detail = masked_detail(detail, *bodies_of_entry(entry, bodies))
     actor = {"kind": entry.actor_kind, "id": entry.actor_id, "name": told["actor"]}
     return model.represent(
         entry,

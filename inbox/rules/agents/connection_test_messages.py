@@ -1,4 +1,4 @@
-"""What the test of a connection found, in a sentence that says what to do next."""
+"""Messages about the results of connection tests."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,28 +8,28 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 def connection_test_message(report: Mapping[str, Any]) -> TranslatableMessage:
-    """Say what a report of `agents.adapters.remote.probe_report` means."""
-    found = ProbeResult(report["found"])
-    if found is ProbeResult.WRONG_STATUS:
+    """Return the message about a report of `agents.adapters.remote.probe_report`."""
+    result = ProbeResult(report["found"])
+    if result is ProbeResult.WRONG_STATUS:
         return _of_status(report["status"])
-    if found is ProbeResult.WRONG_TYPE:
+    if result is ProbeResult.WRONG_TYPE:
         return TranslatableMessage(
             "The response is {type} instead of server-sent events. The URL may "
             "belong to a web page.",
             type=report["content_type"] or "?",
         )
-    if found is ProbeResult.ADDRESS_REFUSED:
+    if result is ProbeResult.ADDRESS_REFUSED:
         return TranslatableMessage(
             "{host} is in a private network. Add it to SIGNOFF_PRIVATE_AGENT_HOSTS "
             "to allow agents there.",
             host=report["host"],
         )
-    if found is ProbeResult.UNKNOWN_HOST:
+    if result is ProbeResult.UNKNOWN_HOST:
         return TranslatableMessage("The host name {host} does not resolve.", host=report["host"])
-    return _PLAIN[found]
+    return _MESSAGES[result]
 
 
-_PLAIN = {
+_MESSAGES = {
     ProbeResult.AGENT: TranslatableMessage("The agent responded correctly."),
     ProbeResult.UNREACHABLE: TranslatableMessage(
         "The connection was refused. Is the agent running on that port?"

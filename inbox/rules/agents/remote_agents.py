@@ -1,4 +1,4 @@
-"""Which remote agents there can be: their names, where they are, and what is sent to them."""
+"""Validation of remote agents: names, URLs and request headers."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from agents.adapters.remote.allowed_addresses import AddressProblem, AddressRefu
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
-#: What stands before the id of an agent's row, where others have a name of the registry.
+#: The prefix of `Agent.implementation` of remote agents; others have a name in the registry.
 REMOTE = "remote:"
 MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = (
     20,
@@ -18,10 +18,10 @@ MAX_HEADERS, MAX_VALUE_CHARACTERS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTER
     2_000,
     200,
 )
-#: What can be sent as the value of a header.
+#: The pattern of a header's value.
 VALUE = r"^[!-~](?:[ -~]*[!-~])?\Z"
-#: They belong to the connection or to the protocol.
-_OURS = frozenset(
+#: Headers of the connection or the protocol.
+_RESERVED_HEADERS = frozenset(
     {
         *("host", "connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"),
         *("content-length", "content-type", "content-encoding", "accept", "accept-encoding"),
@@ -44,13 +44,13 @@ _URLS = {
 
 
 def is_remote(implementation: str) -> bool:
-    """Whether an agent runs elsewhere."""
+    """Return whether an agent is remote."""
     return implementation.startswith(REMOTE)
 
 
 @dataclass(frozen=True)
 class StoredEndpoint:
-    """What is stored of a remote agent; None for headers that cannot be read any more."""
+    """The stored endpoint of a remote agent; `headers` is None if they cannot be decrypted."""
 
     url: str
     headers: Mapping[str, str] | None
@@ -62,16 +62,16 @@ def plan_headers(
     url: str,
     description: str,
     headers: Mapping[str, str | None] | None,
-    kept: StoredEndpoint | None,
+    stored: StoredEndpoint | None,
 ) -> dict[str, str]:
     """
-    Return the headers that an agent is to be kept with, which may be one that is kept already.
+    Return the headers to store for a new or existing agent.
 
-    None for a value, or for all headers, means those that are kept. They stay where they were
-    meant to go: another scheme, host or port gets none of them, only what is given anew.
+    None for a value, or for all headers, means the stored ones. They are never sent to another
+    origin: if scheme, host or port change, all values must be sent again.
 
     Raises:
-        InvalidValue: with all `problems` by field, those of headers by name; no message repeats a
+        InvalidValue: with all `problems` by field, those of headers by name; no message has a
             value.
     """
     problems: dict[str, Any] = {}
@@ -83,13 +83,13 @@ def plan_headers(
             "A description can have at most {count} characters.", count=MAX_DESCRIPTION_CHARACTERS
         )
         problems["description"] = [text]
-    if (wrong := _wrong_url(url)) is not None:
-        problems["url"] = [wrong]
-    wanted = dict.fromkeys((kept and kept.headers) or {}) if headers is None else headers
-    if headers is None and kept is not None and kept.headers is None:
+    if (problem := _url_problem(url)) is not None:
+        problems["url"] = [problem]
+    requested = dict.fromkeys((stored and stored.headers) or {}) if headers is None else headers
+    if headers is None and stored is not None and stored.headers is None:
         problems["headers"] = {"": [_UNREADABLE]}
-    has_moved = kept is not None and wrong is None and _origin(url) != _origin(kept.url)
-    planned, by_name = _with_values(wanted, kept, has_moved=has_moved)
+    has_moved = stored is not None and problem is None and _origin(url) != _origin(stored.url)
+    planned, by_name = _with_values(requested, stored, has_moved=has_moved)
     if by_name:
         problems["headers"] = {name: [text] for name, text in by_name.items()}
     if problems:
@@ -103,47 +103,47 @@ _UNREADABLE = TranslatableMessage(
 
 
 def _with_values(
-    wanted: Mapping[str, str | None], kept: StoredEndpoint | None, *, has_moved: bool
+    requested: Mapping[str, str | None], stored: StoredEndpoint | None, *, has_moved: bool
 ) -> tuple[dict[str, str], dict[str, TranslatableMessage]]:
-    """The headers with their values, and what is wrong with which."""
-    stored = (kept and kept.headers) or {}
-    values = {name.lower(): value for name, value in stored.items()}
+    """Return the headers with their values, and the problems by header."""
+    headers = (stored and stored.headers) or {}
+    values = {name.lower(): value for name, value in headers.items()}
     planned: dict[str, str] = {}
     problems: dict[str, TranslatableMessage] = {}
-    for name, given in wanted.items():
-        value = values.get(name.lower()) if given is None else given
-        wrong = _wrong_name(name, planned)
-        if wrong is None and given is None and has_moved:
-            wrong = TranslatableMessage(
+    for name, sent_value in requested.items():
+        value = values.get(name.lower()) if sent_value is None else sent_value
+        problem = _name_problem(name, planned)
+        if problem is None and sent_value is None and has_moved:
+            problem = TranslatableMessage(
                 "The stored value of {name} is not sent to the new address. Enter "
                 "the value again, or remove the header.",
                 name=name,
             )
-        if wrong is None and value is None:
-            is_lost = kept is not None and kept.headers is None
-            wrong = (
+        if problem is None and value is None:
+            is_lost = stored is not None and stored.headers is None
+            problem = (
                 _UNREADABLE
                 if is_lost
                 else TranslatableMessage("Enter a value for the header {name}.", name=name)
             )
-        if wrong is None and (
+        if problem is None and (
             len(value or "") > MAX_VALUE_CHARACTERS or not re.match(VALUE, value or "")
         ):
-            wrong = TranslatableMessage(
+            problem = TranslatableMessage(
                 "The header {name} has a value that cannot be sent.", name=name
             )
-        if wrong is not None:
-            problems[name] = wrong
+        if problem is not None:
+            problems[name] = problem
         elif value is not None:
             planned[name] = value
-    if len(wanted) > MAX_HEADERS:
+    if len(requested) > MAX_HEADERS:
         problems[""] = TranslatableMessage(
             "At most {count} headers are allowed.", count=MAX_HEADERS
         )
     return planned, problems
 
 
-def _wrong_url(url: str) -> TranslatableMessage | None:
+def _url_problem(url: str) -> TranslatableMessage | None:
     if len(url) > MAX_URL_CHARACTERS:
         return TranslatableMessage(
             "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS
@@ -155,10 +155,10 @@ def _wrong_url(url: str) -> TranslatableMessage | None:
     return None
 
 
-def _wrong_name(name: str, others: Mapping[str, str]) -> TranslatableMessage | None:
+def _name_problem(name: str, others: Mapping[str, str]) -> TranslatableMessage | None:
     if not _NAME.fullmatch(name):
         return TranslatableMessage("{name} is not a valid header name.", name=repr(name[:40]))
-    if name.lower() in _OURS:
+    if name.lower() in _RESERVED_HEADERS:
         return TranslatableMessage("The header {name} is reserved.", name=name)
     if name.lower() in {other.lower() for other in others}:
         return TranslatableMessage("The header {name} is given twice.", name=name)
@@ -172,7 +172,7 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 
 def _first(problems: Any) -> Any:
-    """The first sentence in nested problems."""
+    """Return the first message in nested problems."""
     while not isinstance(problems, str):
         problems = next(iter(problems.values() if isinstance(problems, dict) else problems))
     return problems

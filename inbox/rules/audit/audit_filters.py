@@ -61,7 +61,7 @@ class TrailFilter:
     def _fields_of(cls, query: Mapping[str, str], read: ParameterReader) -> dict[str, Any]:
         verdict = query.get("decision", "")
         if verdict != UNDECIDED:
-            verdict = read.one_of("decision", ToolCallOutcome, "")
+            verdict = read.choice("decision", ToolCallOutcome, "")
         return {
             **{name: read.name(name) for name in ("team", "agent", "tool", "by")},
             **{name: read.day(name) for name in ("since", "until")},

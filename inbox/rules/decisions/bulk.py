@@ -1,4 +1,4 @@
-"""The interrupts that may be answered together with others, without a page of their own."""
+"""Bulk decisions: which interrupts may be decided together with others."""
 
 import json
 from collections.abc import Callable
@@ -16,28 +16,28 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.rules.text.unicode_spoofing import cached_findings
 
-#: A longer value is read on the page of its request: a table of requests cannot show it whole.
+#: A longer value does not fit into the table of requests.
 MAX_VALUE_CHARACTERS = 1_000
 MAX_VALUES = 40
-#: The place of the metadata among the values of an interrupt; no argument has it.
+#: The path of the metadata among the values of an interrupt; no argument has this path.
 METADATA = ""
 
 
 @dataclass(frozen=True)
 class BulkCandidate:
-    """An interrupt as far as these rules look at it; all texts are JSON as stored."""
+    """The part of an interrupt that these rules read, as stored JSON texts."""
 
     reason: str
-    tool: str  #: "" if it is about no tool call
-    args: str | None  #: as proposed when the interrupt was opened
-    approved_args: str | None  #: as they stand now
+    tool: str  #: "" without a tool call
+    args: str | None  #: as proposed when the interrupt was created
+    approved_args: str | None  #: with edits
     body: str  #: the AG-UI Interrupt
-    key: str  #: the same for the same texts only
+    key: str  #: a cache key, unique for these texts
 
     @cached_property
-    def asked(self) -> dict[str, Any]:
-        asked: dict[str, Any] = json.loads(self.body)
-        return asked
+    def interrupt(self) -> dict[str, Any]:
+        interrupt: dict[str, Any] = json.loads(self.body)
+        return interrupt
 
     @cached_property
     def arguments(self) -> Any:
@@ -45,13 +45,13 @@ class BulkCandidate:
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Return everything that differs from request to request, by its place."""
-        return bulk_values(self.arguments, self.asked.get("metadata"))
+        """The values that may differ between similar requests, by path."""
+        return bulk_values(self.arguments, self.interrupt.get("metadata"))
 
 
 def check_bulk(candidate: BulkCandidate, *, may_see_secrets: bool) -> None:
     """
-    Raise unless the interrupt may be answered together with others.
+    Raise unless the interrupt may be decided together with others.
 
     Raises:
         NotInBulk.
@@ -65,9 +65,9 @@ def bulk_obstacle(
     candidate: BulkCandidate, *, may_see_secrets: bool = False
 ) -> TranslatableMessage | None:
     """
-    Return why the interrupt has to be looked at by itself, or None.
+    Return why the interrupt has to be decided individually, or None.
 
-    `may_see_secrets` says that nothing is masked for whoever answers.
+    `may_see_secrets`: nothing is masked for the actor.
     """
     for applies, obstacle in _OBSTACLES:
         if applies(candidate) and not (may_see_secrets and applies is _is_masked):
@@ -76,19 +76,19 @@ def bulk_obstacle(
 
 
 def bulk_values(args: Any, metadata: Any) -> dict[str, Any]:
-    """Return the leaves of the arguments by their places, and the metadata if there is some."""
-    leaves = flatten_arguments(args)
-    return {**leaves, METADATA: metadata} if metadata else leaves
+    """Return the flattened arguments by path, and the metadata if there is any."""
+    values = flatten_arguments(args)
+    return {**values, METADATA: metadata} if metadata else values
 
 
 def value_text(value: Any) -> str:
-    """Return a text as it reads, anything else as JSON; a text that looks like JSON is quoted."""
-    if isinstance(value, str) and not _reads_as_json(value):
+    """Return a string as it is, other values as JSON; a string that looks like JSON is quoted."""
+    if isinstance(value, str) and not _looks_like_json(value):
         return escape_invisible(value)
     return json_text(value)
 
 
-def _reads_as_json(text: str) -> bool:
+def _looks_like_json(text: str) -> bool:
     if not text.strip():
         return True
     try:
@@ -98,28 +98,28 @@ def _reads_as_json(text: str) -> bool:
     return True
 
 
-def _asks_for_more(candidate: BulkCandidate) -> bool:
+def _needs_form(candidate: BulkCandidate) -> bool:
     if candidate.reason != Reason.TOOL_CALL or not candidate.tool:
         return True
-    schema = candidate.asked.get("responseSchema") or APPROVAL
+    schema = candidate.interrupt.get("responseSchema") or APPROVAL
     required = schema.get("required", ()) if isinstance(schema, dict) else ()
     return not set(required) <= {"approved"}
 
 
-def _deceives(candidate: BulkCandidate) -> bool:
-    shown = [candidate.tool, candidate.arguments, candidate.asked]
-    return bool(cached_findings(f"bulk {candidate.key}", lambda: shown))
+def _has_spoofing(candidate: BulkCandidate) -> bool:
+    values = [candidate.tool, candidate.arguments, candidate.interrupt]
+    return bool(cached_findings(f"bulk {candidate.key}", lambda: values))
 
 
 def _is_masked(candidate: BulkCandidate) -> bool:
     secrets = secrets_of_arguments(candidate.body)
-    beside = candidate.asked.get("metadata")
-    return bool(secrets.places(candidate.arguments) or NAMES.places(beside))
+    metadata = candidate.interrupt.get("metadata")
+    return bool(secrets.places(candidate.arguments) or NAMES.places(metadata))
 
 
 def _is_long(candidate: BulkCandidate) -> bool:
     values = candidate.values
-    message = candidate.asked.get("message") or ""
+    message = candidate.interrupt.get("message") or ""
     texts = [message, *map(value_text, values.values()), *values]
     return len(values) > MAX_VALUES or any(len(text) > MAX_VALUE_CHARACTERS for text in texts)
 
@@ -131,11 +131,11 @@ def _is_changed(candidate: BulkCandidate) -> bool:
 #: In the order in which they are reported.
 _OBSTACLES: tuple[tuple[Callable[[BulkCandidate], bool], TranslatableMessage], ...] = (
     (
-        _asks_for_more,
+        _needs_form,
         TranslatableMessage("This request needs more than approval. Review it on its own page."),
     ),
     (
-        _deceives,
+        _has_spoofing,
         TranslatableMessage("The request has suspicious characters. Review it on its own page."),
     ),
     (

@@ -1,4 +1,4 @@
-"""The rules by which several reviewers share an inbox."""
+"""Claims, withdrawals, comments and time limits of a team's decisions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,20 +7,20 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, ActorKind
 from inbox.rules.text.messages import TranslatableMessage
 
-#: How long a claim lasts; the page of whoever works on the request renews it.
+#: The duration of a claim; the reviewer's open page renews it.
 CLAIM_LEASE = timedelta(minutes=10)
-#: The longest that a complete set of answers may wait before it resumes its run, in seconds.
+#: The longest grace period: how long a complete set of decisions waits before the run resumes.
 MAX_GRACE_SECONDS = 3_600
-#: After so long an approved call that has not started lapses, and the most that a team may set.
+#: When an approved call that has not started lapses: the default, and the maximum of a team.
 DEFAULT_EXECUTION_HOURS, MAX_EXECUTION_HOURS = 24, 24 * 365
-#: How long requests wait if neither the agent nor the team says so, and ten years.
+#: The expiry of requests without one of their own: the default, and the maximum of a team.
 DEFAULT_EXPIRY_HOURS, MAX_EXPIRY_HOURS = 7 * 24, 87_600
 MAX_COMMENT_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True)
 class Holder:
-    """Whoever has claimed an interrupt, as far as the rules look at them."""
+    """The reviewer who has claimed an interrupt."""
 
     user_id: int
     name: str
@@ -32,10 +32,9 @@ class Holder:
 
 def check_not_claimed(*, holder: Holder | None, actor: Actor, now: datetime) -> None:
     """
-    Raise Claimed while another person's lease runs.
+    Raise Claimed while another person's claim is valid.
 
-    Machines are not stopped: a key or the AG-UI door answers for a whole set, and cannot wait for
-    a person to look up from one of its questions.
+    API keys are exempt: they answer a whole set and cannot wait for a person.
     """
     if actor.kind is not ActorKind.HUMAN or holder is None or not holder.holds(now):
         return
@@ -51,10 +50,10 @@ def withdrawable_until(
     *, is_resumed: bool, resume_at: datetime | None, expires_at: datetime | None
 ) -> datetime | None:
     """
-    Until when an answer can be taken back; None as long as others of its run are missing.
+    Return the time until which a decision can be withdrawn; None while the set is incomplete.
 
     Raises:
-        AlreadyResumed: the agent has the answer, and nothing takes it back.
+        AlreadyResumed: the agent already has the decision.
     """
     if is_resumed:
         raise errors.AlreadyResumed(
@@ -71,10 +70,11 @@ def check_withdrawal(
     now: datetime,
 ) -> None:
     """
-    Raise unless an answer can still be taken back.
+    Raise unless a decision can still be withdrawn.
 
     Raises:
-        AlreadyResumed, InterruptExpired: open again, it could not be answered any more.
+        AlreadyResumed: the run has resumed, or the grace period is over.
+        InterruptExpired: the interrupt could not be decided again.
     """
     until = withdrawable_until(is_resumed=is_resumed, resume_at=resume_at, expires_at=expires_at)
     if until is None or now < until:
@@ -87,7 +87,7 @@ def check_withdrawal(
 
 
 def check_comment(text: str) -> None:
-    """Raise InvalidValue unless the text can be kept as a comment."""
+    """Raise InvalidValue unless the text is a valid comment."""
     if not text.strip():
         raise errors.InvalidValue(TranslatableMessage("The comment is empty."))
     if len(text) > MAX_COMMENT_CHARACTERS:
@@ -105,7 +105,7 @@ def check_comment(text: str) -> None:
 
 
 def check_request_expiry(hours: int) -> None:
-    """Raise InvalidValue unless a team's requests may wait so long; 0 is for ever."""
+    """Raise InvalidValue unless requests may expire after so many hours; 0: never."""
     if not 0 <= hours <= MAX_EXPIRY_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(

@@ -1,4 +1,4 @@
-"""Edits of a tool call's arguments: where they are offered, and in which form they are taken."""
+"""Edits of a tool call's arguments: whether they are offered, and their form in an answer."""
 
 import json
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from inbox.rules.schema.schemas import named_members
 from inbox.rules.text.messages import TranslatableMessage
 
 EDITED = "editedArgs"
-#: Names of an approval that are never arguments, whatever the arguments are called.
-_OWN_NAMES = ("approved", EDITED, "reason")
+#: Members of an approval that are never edits, even if an argument has the same name.
+_APPROVAL_MEMBERS = ("approved", EDITED, "reason")
 
 NOT_OFFERED = TranslatableMessage(
     "The arguments cannot be edited: the response schema has no `editedArgs`."
@@ -21,23 +21,24 @@ _WRONG_FORM = TranslatableMessage("Send changed arguments complete, in `editedAr
 
 def offers_edits(schema: Mapping[str, Any] | None) -> bool:
     """
-    Whether a response schema names `editedArgs`.
+    Return whether a response schema names `editedArgs`.
 
-    Its presence in the schema is the capability signal of AG-UI; without a schema there is none.
+    In AG-UI the property in the schema signals the capability; without a schema edits are not
+    offered.
     """
     return EDITED in named_members(schema)
 
 
 def check_edits(*, schema: Mapping[str, Any] | None, args: str | None, payload: Any) -> None:
     """
-    Raise unless each edit in an answer is one that is applied; `args` is canonical JSON text.
+    Raise if an answer has edits that would not be applied; `args` is canonical JSON text.
 
-    Besides `editedArgs` clients send edits as a changed `toolCall.arguments`, as `modifications`,
-    or as members with the names of arguments. None of these is applied here, so none is ignored.
+    Some clients send edits in `toolCall.arguments`, in `modifications`, or as members with the
+    names of arguments. These are not applied, so they are rejected instead of ignored.
 
     Raises:
         EditsNotOffered: the response schema does not name `editedArgs`.
-        InvalidPayload: it does, and the edit is in another place.
+        InvalidPayload: it does, but the edits are in another member.
     """
     if not isinstance(payload, dict):
         return
@@ -45,9 +46,9 @@ def check_edits(*, schema: Mapping[str, Any] | None, args: str | None, payload: 
     if EDITED in payload and not is_offered:
         raise EditsNotOffered(NOT_OFFERED)
     if args is not None and payload.get("approved") is True:
-        place = _misplaced_edit(payload, json.loads(args), named_members(schema))
-        if place:
-            problems = [{"pointer": f"/{place}", "message": _WRONG_FORM}]
+        member = _misplaced_edit(payload, json.loads(args), named_members(schema))
+        if member:
+            problems = [{"pointer": f"/{member}", "message": _WRONG_FORM}]
             raise (
                 InvalidPayload(_WRONG_FORM, problems=problems)
                 if is_offered
@@ -59,42 +60,44 @@ def flat_edits(*, schema: Mapping[str, Any] | None, args: Any, payload: Any) -> 
     """
     Return the members of a LangGraph client's approval that have the names of arguments.
 
-    `{"approved": true, "amount": 35}` edits the argument `amount`. Beside an approval `reason` is
-    an edit too, if the call has such an argument; any other name that the schema has is no edit.
+    `{"approved": true, "amount": 35}` edits the argument `amount`. `reason` is an edit if the call
+    has such an argument; other properties of the schema are not edits.
     """
     if not (isinstance(args, Mapping) and isinstance(payload, Mapping)):
         return []
-    known = {*named_members(schema), "approved", EDITED} - {"reason"}
-    return [name for name in payload if name in args and name not in known]
+    others = {*named_members(schema), "approved", EDITED} - {"reason"}
+    return [name for name in payload if name in args and name not in others]
 
 
 def _misplaced_edit(
     payload: Mapping[str, Any], args: Mapping[str, Any], named: frozenset[str]
 ) -> str:
-    """The member of an approval that would change arguments, "" if none would."""
+    """Return the first member of an approval that would edit arguments, "" without one."""
     call = payload.get("toolCall")
-    if isinstance(call, Mapping) and _repeats_otherwise(call.get("arguments"), payload, args):
+    if isinstance(call, Mapping) and _are_other_arguments(call.get("arguments"), payload, args):
         return "toolCall"
     if "modifications" not in named and payload.get("modifications") not in (None, {}):
         return "modifications"
-    flat = (name for name in payload if name in args and name not in {*named, *_OWN_NAMES})
-    return next((name for name in flat if not _same(payload[name], args[name])), "")
+    flat = (name for name in payload if name in args and name not in {*named, *_APPROVAL_MEMBERS})
+    return next((name for name in flat if not _is_equal(payload[name], args[name])), "")
 
 
-def _repeats_otherwise(given: Any, payload: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
-    """Whether a repeated call has arguments that are neither the stored nor the edited ones."""
-    if isinstance(given, str):
+def _are_other_arguments(
+    arguments: Any, payload: Mapping[str, Any], args: Mapping[str, Any]
+) -> bool:
+    """Return whether arguments differ from the stored ones and from `editedArgs`."""
+    if isinstance(arguments, str):
         try:
-            given = json.loads(given)
+            arguments = json.loads(arguments)
         except ValueError:
             return True
-    return given is not None and not any(
-        _same(given, known) for known in (args, payload.get(EDITED))
+    return arguments is not None and not any(
+        _is_equal(arguments, accepted) for accepted in (args, payload.get(EDITED))
     )
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_equal(left: Any, right: Any) -> bool:
     try:
-        return canonical_json(one) == canonical_json(other)
-    except ValueError:  # a number that no JSON text keeps: refused where the answer is stored
+        return canonical_json(left) == canonical_json(right)
+    except ValueError:  # a number without canonical text; storing the answer rejects it
         return False

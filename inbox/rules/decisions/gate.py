@@ -1,4 +1,4 @@
-"""The entrances through which interrupts are answered, and the checks that apply at each."""
+"""Entrances for decisions, and the checks that apply to each."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 class Entrance(StrEnum):
-    """How an answer came in. A new entrance has to be added here, and to `CHECKS`."""
+    """The way a decision came in. Add a new entrance here and to `CHECKS`."""
 
     PAGE = "page"
     BULK_PAGE = "bulk_page"
@@ -17,33 +17,33 @@ class Entrance(StrEnum):
     AGUI_WEBSOCKET = "agui_websocket"
     CANCEL_PAGE = "cancel_page"  #: a reviewer cancels the interrupted run, and so its interrupts
     CANCEL_REST = "cancel_rest"
-    REQUESTER = "requester"  #: whoever started the run cancels it
-    EXPIRY = "expiry"  #: the system, for interrupts that nobody answered in time
+    REQUESTER = "requester"  #: the requester cancels the run
+    EXPIRY = "expiry"  #: the system closes expired interrupts
 
 
 class Check(StrEnum):
-    """One thing that must hold before an answer is stored, in the order in which it is checked."""
+    """A condition that must hold before a decision is stored, in the order of checking."""
 
-    ACTOR = "actor"  #: the key works, the session is alive, the person is active and may decide
+    ACTOR = "actor"  #: key or session are valid, the user is active and may decide
     REQUESTER = "requester"  #: as `actor`, but the actor started the run and may run the agent
-    ENTRANCE = "entrance"  #: the team takes answers outside of its inbox
-    CLAIM = "claim"  #: no other person has claimed the interrupt; machines are exempt
+    ENTRANCE = "entrance"  #: the team accepts decisions outside of its inbox
+    CLAIM = "claim"  #: no other person has claimed the interrupt; API keys are exempt
     TIME = "time"  #: the interrupt has not expired
-    VIEW_REQUIRED = "view_required"  #: the answer names what was shown, whatever the team says
-    VIEW = "view"  #: what was shown is what is asked now
-    BULK = "bulk"  #: the interrupt may be answered together with others
-    PAYLOAD = "payload"  #: the payload fits the response schema
-    MASKS = "masks"  #: the payload has no mask in the place of a value
-    SEEN = "seen"  #: people reveal what is masked, or say that they approve without seeing it
+    VIEW_REQUIRED = "view_required"  #: a view digest is required, whatever the team's setting
+    VIEW = "view"  #: the view digest is the current one
+    BULK = "bulk"  #: the interrupt may be decided together with others
+    PAYLOAD = "payload"  #: the payload matches the response schema
+    MASKS = "masks"  #: the payload has no masks instead of values
+    SEEN = "seen"  #: people reveal masked values, or approve explicitly without seeing them
 
 
 _ANSWER = frozenset(Check) - {Check.BULK, Check.REQUESTER}
-#: AG-UI shows everything whole, and together nothing is decided that is masked.
+#: AG-UI clients get unmasked values; bulk decisions exclude masked values.
 _AGUI = _ANSWER - {Check.VIEW_REQUIRED, Check.SEEN}
 _BULK = (_ANSWER | {Check.BULK}) - {Check.SEEN}
-#: Decisions made by people in the inbox, which is all that some teams allow.
+#: Decisions in the inbox, which every team accepts.
 _INBOX = frozenset(Check) - {Check.ENTRANCE}
-#: Nothing is approved or stored but the cancellation, so nothing has to be shown before.
+#: A cancellation approves nothing and has no payload, so it needs no view.
 _CANCEL = frozenset({Check.ACTOR, Check.ENTRANCE, Check.CLAIM})
 
 CHECKS: dict[Entrance, frozenset[Check]] = {
@@ -55,25 +55,25 @@ CHECKS: dict[Entrance, frozenset[Check]] = {
     Entrance.AGUI_WEBSOCKET: _AGUI,
     Entrance.CANCEL_PAGE: _CANCEL & _INBOX,
     Entrance.CANCEL_REST: _CANCEL,
-    # A claim reserves the decision; it does not keep requesters from cancelling what they asked.
+    # A claim reserves the decision; requesters may still cancel their run.
     Entrance.REQUESTER: frozenset({Check.REQUESTER}),
-    # The system closes what is late: nobody is shown anything, and no payload is stored.
+    # The system closes expired interrupts: no view, no payload.
     Entrance.EXPIRY: frozenset(),
 }
 
 AGUI = frozenset({Entrance.AGUI_HTTP, Entrance.AGUI_WEBSOCKET})
 
-#: Where a whole run is cancelled, and so all that it has open.
+#: The entrances that cancel a whole run with its open interrupts.
 CANCELLATIONS = frozenset({Entrance.CANCEL_PAGE, Entrance.CANCEL_REST, Entrance.REQUESTER})
 
 
 def check_view(*, sent: str, shown: str, is_required: bool) -> None:
     """
-    Raise unless the digest that was sent is that of what is shown now.
+    Raise unless the view digest that the client sent is the current one.
 
     Raises:
-        ViewDigestRequired: there is none, and the entrance or the team requires one.
-        ViewChanged: it is another one.
+        ViewDigestRequired: it is missing, and the entrance or the team requires one.
+        ViewChanged: it is not the current one.
     """
     if not sent:
         if is_required:
@@ -87,7 +87,7 @@ def check_view(*, sent: str, shown: str, is_required: bool) -> None:
 
 
 def check_outside_of_inbox(*, inbox_only: bool) -> None:
-    """Raise InboxOnly if the team takes answers from its inbox only."""
+    """Raise InboxOnly if the team accepts decisions in its inbox only."""
     if inbox_only:
         raise errors.InboxOnly(
             TranslatableMessage(

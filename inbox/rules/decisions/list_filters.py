@@ -1,4 +1,4 @@
-"""What a list shows and in which order, as it stands in an address."""
+"""Filters and sort orders of interrupt lists, and their query parameters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from uuid import UUID
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
-#: What expires sooner than this is expiring: amber in every list.
+#: An interrupt that expires within this time counts as expiring in lists.
 EXPIRING_SOON = timedelta(minutes=10)
 #: As long as the longest tool name; agents and teams have shorter ones.
 MAX_NAME_CHARACTERS = 200
@@ -23,25 +23,25 @@ MAX_WORDS = 10
 class ListState(StrEnum):
     """Which interrupts are listed."""
 
-    OPEN = "open"  #: those that wait
-    DECIDED = "decided"  #: those that are closed, however that came
-    EXPIRED = "expired"  #: closed by the system, too late for an answer
+    OPEN = "open"
+    DECIDED = "decided"  #: all closed ones
+    EXPIRED = "expired"  #: closed by the system
     CANCELLED = "cancelled"  #: closed without an answer
     ALL = "all"
 
 
 class Sort(StrEnum):
-    DUE = "due"  #: the soonest to expire first, then the oldest; only what is open expires
-    NEW = "new"  #: the latest first: closed where all are closed, else asked
-    OLD = "old"  #: the other way round
+    DUE = "due"  #: the first to expire first, then the oldest; for open interrupts only
+    NEW = "new"  #: the latest first, by closing time in lists of closed ones, else by creation
+    OLD = "old"  #: the oldest first
 
 
 @dataclass(frozen=True)
 class InterruptFilter:
     """
-    What a list shows; every field narrows it further.
+    The filter of a list; all conditions must hold.
 
-    Texts are compared as they are, `text` word by word wherever a request has words.
+    Texts are compared exactly; each word of `text` must occur in the search text.
     """
 
     state: ListState = ListState.OPEN
@@ -49,7 +49,7 @@ class InterruptFilter:
     tool: str = ""
     reason: str = ""
     team: str = ""  #: its slug
-    mine: bool = False  #: claimed by whoever looks, or decided by them
+    mine: bool = False  #: claimed or decided by the actor
     expiring: bool = False
     text: str = ""
     sort: Sort = Sort.DUE
@@ -68,45 +68,45 @@ class InterruptFilter:
 
     @property
     def narrows(self) -> bool:
-        """Whether it leaves anything out of the list of its kind."""
+        """Whether it excludes anything from its list."""
         return self != replace(InterruptFilter(state=self.kind), sort=self.sort)
 
     @property
     def kind(self) -> ListState:
-        """The list that it narrows: what waits, or what is decided."""
+        """The list that it filters: OPEN or DECIDED."""
         return ListState.DECIDED if self.is_closed else ListState.OPEN
 
     @property
     def words(self) -> list[str]:
-        """What must occur, each of them: in the spelling of the stored search text."""
+        """The words that must all occur, casefolded like the search text."""
         return self.text.casefold().split()[:MAX_WORDS]
 
     def without(self, name: str) -> "InterruptFilter":
-        """The filter with one of its fields as it is in an address that does not name it."""
+        """Return the filter with the default for one field."""
         if name == "state":
             return replace(self, state=self.kind)
         return replace(self, **{name: getattr(InterruptFilter(state=self.state), name)})
 
     def to_query(self) -> str:
-        """The filter as a query, without what its list has anyway; "" for the whole list."""
-        whole = InterruptFilter(state=self.kind)
+        """Return the filter as a query string without defaults; "" for the whole list."""
+        defaults = InterruptFilter(state=self.kind)
         pairs = [
             (parameter, "1" if value is True else str(value))
             for parameter, name in _PARAMETERS.items()
-            if (value := getattr(self, name)) != getattr(whole, name)
+            if (value := getattr(self, name)) != getattr(defaults, name)
         ]
         return urlencode(pairs)
 
     def to_full_query(self) -> str:
-        """The filter as a query that means the same at every address: its state is always named."""
-        rest = self.to_query()
-        if "state=" not in rest:
-            rest = "&".join(part for part in (urlencode({"state": self.state}), rest) if part)
-        return rest
+        """Return the filter as a query string that always has `state`, for any list's address."""
+        query = self.to_query()
+        if "state=" not in query:
+            query = "&".join(filter(None, (urlencode({"state": self.state}), query)))
+        return query
 
     @classmethod
     def from_text(cls, query: str) -> "InterruptFilter":
-        """Read a filter from the text of a query, which may be anything."""
+        """Return the filter of a query string, ignoring invalid parameters."""
         return cls.from_query(dict(parse_qsl(query[:MAX_QUERY_CHARACTERS])))[0]
 
     @classmethod
@@ -114,13 +114,13 @@ class InterruptFilter:
         cls, query: Mapping[str, str], *, state: ListState = ListState.OPEN
     ) -> "tuple[InterruptFilter, list[str]]":
         """
-        Read a filter, and the names of those parameters that make no sense and are ignored.
+        Return the filter of a query, and the names of parameters with invalid values.
 
-        `state` is that of the list at this address. Parameters with other names are others'.
+        `state` is the default at this address. Unknown parameters are left to the caller.
         """
         read = ParameterReader(query)
-        found = cls(
-            state=ListState(read.one_of("state", ListState, state)),
+        filters = cls(
+            state=ListState(read.choice("state", ListState, state)),
             agent=read.name("agent"),
             tool=read.name("tool"),
             reason=read.name("reason"),
@@ -128,13 +128,13 @@ class InterruptFilter:
             mine=read.flag("mine"),
             expiring=read.flag("expiring"),
             text=read.search("q"),
-            sort=Sort(read.one_of("sort", Sort, Sort.DUE)),
+            sort=Sort(read.choice("sort", Sort, Sort.DUE)),
         )
-        return found, read.ignored
+        return filters, read.ignored
 
 
 def check_view_name(name: str) -> None:
-    """Raise InvalidValue unless a view may have this name."""
+    """Raise InvalidValue unless this is a valid name of a saved view."""
     if (
         not 1 <= len(name) <= MAX_VIEW_NAME_CHARACTERS
         or name != name.strip()
@@ -156,24 +156,24 @@ _PARAMETERS = {
 
 
 class ParameterReader:
-    """Reads parameters one by one, and notes which made no sense."""
+    """Reads query parameters and collects the names of those with invalid values."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
         self._query = query
         self.ignored: list[str] = []
 
-    def one_of(self, name: str, known: type[StrEnum], default: str) -> str:
+    def choice(self, name: str, choices: type[StrEnum], default: str) -> str:
         value = self._query.get(name, "")
-        if value in set(known):
+        if value in set(choices):
             return value
-        self._note(name, value)
+        self._ignore(name, value)
         return default
 
     def name(self, name: str) -> str:
         value = self._query.get(name, "").strip()
         if len(value) <= MAX_NAME_CHARACTERS and "\0" not in value:
             return value
-        self._note(name, value)
+        self._ignore(name, value)
         return ""
 
     def id(self, name: str) -> UUID | None:
@@ -181,13 +181,13 @@ class ParameterReader:
         try:
             return UUID(value) if value else None
         except ValueError:
-            self._note(name, value)
+            self._ignore(name, value)
             return None
 
     def flag(self, name: str) -> bool:
         value = self._query.get(name, "")
         if value not in ("", "1"):
-            self._note(name, value)
+            self._ignore(name, value)
         return value == "1"
 
     def day(self, name: str) -> date | None:
@@ -195,17 +195,17 @@ class ParameterReader:
         try:
             return date.fromisoformat(value) if value else None
         except ValueError:
-            self._note(name, value)
+            self._ignore(name, value)
             return None
 
     def search(self, name: str) -> str:
-        """What is too long is cut, and said to be."""
+        """Return a search text; one that is too long is cut and reported."""
         value = " ".join(self._query.get(name, "").replace("\0", " ").split())
         if len(value) <= MAX_SEARCH_CHARACTERS and len(value.split()) <= MAX_WORDS:
             return value
-        self._note(name, value)
+        self._ignore(name, value)
         return " ".join(value[:MAX_SEARCH_CHARACTERS].split()[:MAX_WORDS])
 
-    def _note(self, name: str, value: str) -> None:
+    def _ignore(self, name: str, value: str) -> None:
         if value:
             self.ignored.append(name)

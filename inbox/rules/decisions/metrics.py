@@ -1,4 +1,4 @@
-"""What is counted of decisions, over which days, and what the counts come to."""
+"""Metrics of decisions: counts by outcome, rates, and percentiles of decision times."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,24 +7,24 @@ from math import ceil
 
 from inbox.rules.runs.states import ToolCallOutcome
 
-#: How many days are counted together, today included.
+#: The choices for the number of days, including today.
 WINDOWS = (7, 30, 90)
 DEFAULT_DAYS = 30
 
 
 @dataclass(frozen=True)
 class OutcomeCounts:
-    """How many tool calls came to what."""
+    """Numbers of tool calls by outcome."""
 
-    by_verdict: Mapping[str, int]  #: by Verdict, "" for those without an answer
+    by_outcome: Mapping[str, int]  #: "" for calls without a decision
 
     @property
     def all(self) -> int:
-        return sum(self.by_verdict.values())
+        return sum(self.by_outcome.values())
 
     @property
     def approved(self) -> int:
-        """As they were, or with changes."""
+        """Approved with or without edits."""
         return self._of(ToolCallOutcome.APPROVED, ToolCallOutcome.EDITED)
 
     @property
@@ -41,26 +41,26 @@ class OutcomeCounts:
 
     @property
     def others(self) -> int:
-        """Those that nobody approved, rejected or let expire: most were not asked about."""
+        """Neither approved, denied nor expired: most needed no decision."""
         return self.all - self.approved - self.denied - self.expired
 
     @property
     def approval_rate(self) -> float | None:
-        """The share of the approved ones in what was approved or rejected; None without any."""
+        """The share of approvals in approvals and denials; None without any."""
         return _share(self.approved, self.approved + self.denied)
 
     @property
     def edit_rate(self) -> float | None:
-        """The share of those with changes in what was approved; None without any."""
+        """The share of edited calls in approvals; None without any."""
         return _share(self.edited, self.approved)
 
-    def _of(self, *verdicts: ToolCallOutcome) -> int:
-        return sum(self.by_verdict.get(verdict, 0) for verdict in verdicts)
+    def _of(self, *outcomes: ToolCallOutcome) -> int:
+        return sum(self.by_outcome.get(outcome, 0) for outcome in outcomes)
 
 
 @dataclass(frozen=True)
 class DecisionTimes:
-    """How long answers took, in seconds; None without any."""
+    """Durations of decisions in seconds; None without any."""
 
     count: int
     median: float | None
@@ -68,12 +68,12 @@ class DecisionTimes:
 
 
 def days_ending(today: date, count: int) -> list[date]:
-    """So many days (UTC) in their order, today the last."""
+    """Return `count` days in order, the last one is `today` (UTC)."""
     return [today - timedelta(days=ago) for ago in range(count - 1, -1, -1)]
 
 
 def decision_times(seconds: Sequence[float]) -> DecisionTimes:
-    """By nearest rank: a figure is one that really was."""
+    """Return the percentiles by nearest rank, so each is one of the values."""
     ordered = sorted(seconds)
     return DecisionTimes(len(ordered), _percentile(ordered, 50), _percentile(ordered, 90))
 
@@ -82,5 +82,5 @@ def _percentile(ordered: Sequence[float], percent: int) -> float | None:
     return ordered[ceil(len(ordered) * percent / 100) - 1] if ordered else None
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None

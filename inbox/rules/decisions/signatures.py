@@ -1,4 +1,4 @@
-"""The signature of a decision: what was decided, under a key that the database does not have."""
+"""Signatures of decisions: an HMAC under a key that is not in the database."""
 
 import hashlib
 import hmac
@@ -11,20 +11,20 @@ from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 
 _VERSION = "v1"
-#: Marks signatures that an upgrade has given to decisions from before there were any.
+#: Marks signatures that an upgrade added to older decisions.
 UPGRADED = "upgraded"
 
 
 @dataclass(frozen=True)
 class SignedDecision:
-    """What the signature of a decision covers."""
+    """The fields of a decision that its signature covers."""
 
     interrupt_id: UUID
-    view_digest: str  #: of the interrupt as it was opened
-    endpoint_digest: str  #: of where the agent was, "" for one of this installation
+    view_digest: str  #: of the interrupt when it was created
+    endpoint_digest: str  #: of a remote agent, else ""
     status: str
     payload: str | None  #: canonical JSON text
-    args_digest: str  #: of the arguments that may run after this decision, "" without a tool call
+    args_digest: str  #: of the arguments that may be executed, "" without a tool call
     actor: str
     decided_at: datetime
 
@@ -56,16 +56,12 @@ def sign(decision: SignedDecision, key: bytes, *, upgraded: bool = False) -> str
 
 
 def check_signature(decision: SignedDecision, signature: str, keys: Sequence[bytes]) -> None:
-    """
-    Raise DecisionNotVerified unless one of the keys has signed exactly this decision.
-    """
+    """Raise DecisionNotVerified unless one of the keys has signed exactly this decision."""
     by_id: Mapping[str, bytes] = {key_id(key): key for key in keys}
-    version, _, rest = signature.partition(":")
-    _, _, name_and_code = rest.partition(":")
-    name, _, code = name_and_code.partition(":")
+    version, _, name, code = [*signature.split(":", 3), "", "", ""][:4]
     key = by_id.get(name)
     if version != _VERSION or key is None:
         raise errors.DecisionNotVerified(f"no known key has signed this decision ({name!r})")
-    known = hmac.new(key, decision.text(), hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(known, code):
+    expected = hmac.new(key, decision.text(), hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected, code):
         raise errors.DecisionNotVerified("the decision is not what was signed")

@@ -1,4 +1,4 @@
-"""What makes requests alike, how alike ones differ, and what a search looks through."""
+"""Similar requests: similarity key, differing arguments, and the search text of a request."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,10 +10,10 @@ SEARCH_CHARACTERS = 8_000
 
 def similarity_key(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any] | None) -> str:
     """
-    The digest that requests share if they differ in the values of their arguments only.
+    Return a digest that is equal for requests that differ only in the values of their arguments.
 
-    The same agent, the same tool, the same names at the same places with the same JSON types, and
-    the same answers asked for. The places in a list are one place.
+    They have the same agent and tool, the same paths with the same JSON types, and the same
+    response schema. All items of a list have the same path.
     """
     types = sorted({(*path, _type_of(value)) for path, value in _walk(args)})
     return digest(canonical_json([agent, tool, [list(entry) for entry in types], schema]))
@@ -21,37 +21,37 @@ def similarity_key(*, agent: str, tool: str, args: Any, schema: Mapping[str, Any
 
 def flatten_arguments(args: Mapping[str, Any]) -> dict[str, Any]:
     """
-    The values of arguments by their place, `a.b` for what is in an object.
+    Return the values of arguments by path, `a.b` for members of nested objects.
 
-    A list is one value, and so is an object without anything in it. No two values share a place,
-    and none has the place "": a name without characters is spelled `""`.
+    A list is one value, and so is an empty object. Paths are unique and never empty: an empty name
+    is written as `""`.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     stack: list[tuple[str, Any]] = [("", args)]
     while stack:
         path, value = stack.pop()
         if isinstance(value, Mapping) and value:
             before = f"{path}." if path else ""
             stack += [(before + _escaped(name), value[name]) for name in reversed(value)]
-        elif path:  # only the root has none
-            found[path] = value
-    return found
+        elif path:  # only the root has an empty path
+            values[path] = value
+    return values
 
 
-def differing_paths(leaves: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The places at which these do not all have the same value, in the order of the first."""
-    places = dict.fromkeys(place for one in leaves for place in one)
+def differing_paths(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the paths at which the rows do not all have the same value, in first-seen order."""
+    paths = dict.fromkeys(path for row in rows for path in row)
     return [
-        place
-        for place in places
-        if len({canonical_json(one[place]) if place in one else None for one in leaves}) > 1
+        path
+        for path in paths
+        if len({canonical_json(row[path]) if path in row else None for row in rows}) > 1
     ]
 
 
 def search_text_of(*texts: str, args: Any = None) -> str:
-    """Everything a search may find, casefolded, names and values of the arguments included."""
+    """Return the casefolded text that a search looks at, with names and values of arguments."""
     parts = [*texts, *(text for text in _texts(args))]
-    # A casefolded text may be longer than it was.
+    # Casefolding may make a text longer.
     return " ".join(" ".join(parts)[:SEARCH_CHARACTERS].split()).casefold()[:SEARCH_CHARACTERS]
 
 
@@ -62,15 +62,15 @@ def _escaped(name: str) -> str:
 
 
 def _walk(value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every value with its path, without recursion; the places in a list are one place."""
+    """Yield every value with its path, without recursion; items of a list share a path."""
     stack: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while stack:
-        path, found = stack.pop()
-        yield path, found
-        if isinstance(found, Mapping):
-            stack += [((*path, f".{name}"), child) for name, child in found.items()]
-        elif isinstance(found, list):
-            stack += [((*path, "*"), child) for child in found]
+        path, node = stack.pop()
+        yield path, node
+        if isinstance(node, Mapping):
+            stack += [((*path, f".{name}"), child) for name, child in node.items()]
+        elif isinstance(node, list):
+            stack += [((*path, "*"), child) for child in node]
 
 
 def _type_of(value: Any) -> str:
@@ -83,16 +83,16 @@ def _type_of(value: Any) -> str:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Names and scalars in the order written, without recursion."""
+    """Yield names and scalars in order, without recursion."""
     stack = [value]
     while stack:
-        found = stack.pop()
-        if isinstance(found, str):
-            yield found
-        elif isinstance(found, Mapping):
-            for name in reversed(found):
-                stack += [found[name], name]
-        elif isinstance(found, list):
-            stack += reversed(found)
-        elif found is not None:
-            yield canonical_json(found)
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node
+        elif isinstance(node, Mapping):
+            for name in reversed(node):
+                stack += [node[name], name]
+        elif isinstance(node, list):
+            stack += reversed(node)
+        elif node is not None:
+            yield canonical_json(node)

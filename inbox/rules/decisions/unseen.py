@@ -1,4 +1,4 @@
-"""Approving what is masked: it has to be revealed first, or approved explicitly without that."""
+"""Approval of masked values: reveal them first, or approve explicitly without seeing them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,16 +13,16 @@ CONSENTED = ("request", "arguments")
 
 
 def is_consent(entry: ResumeEntry) -> bool:
-    """Whether an answer consents to what was asked: a denial or a cancellation does not."""
+    """Return whether a decision consents to the request: neither a denial nor a cancellation."""
     return entry.status is EntryStatus.RESOLVED and not _is_denial(entry.payload)
 
 
 def check_masked_values_seen(unseen_sets: Collection[str], *, unseen: bool) -> None:
     """
-    Raise unless all that is masked was revealed, or is approved explicitly without that.
+    Raise unless all masked values were revealed, or `unseen` approves them explicitly.
 
     Raises:
-        MaskedNotSeen: `detail` has the sets that were not revealed.
+        MaskedNotSeen: `detail` has the sets of values that were not revealed.
     """
     if unseen_sets and not unseen:
         raise MaskedNotSeen(

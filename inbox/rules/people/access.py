@@ -1,4 +1,4 @@
-"""Who may do what: actors, permissions and the table of roles."""
+"""Actors, permissions and roles."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -8,15 +8,15 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 class Permission(StrEnum):
-    """What a role or an API key's scope allows; the values are the scopes."""
+    """A permission of a role; the values are the scopes of API keys."""
 
-    READ = "read"  #: see threads, runs, interrupts and what came of them
+    READ = "read"  #: see threads, runs, interrupts and decisions
     RUN = "run"  #: start and cancel runs
     DECIDE = "decide"  #: answer interrupts
     ADMIN = "admin"  #: change the team, its agents and its keys
 
 
-#: What whoever lacks a permission is told.
+#: The error messages for missing permissions.
 MISSING_PERMISSION = {
     Permission.READ: TranslatableMessage("This requires the read permission."),
     Permission.RUN: TranslatableMessage("This requires the run permission."),
@@ -26,9 +26,9 @@ MISSING_PERMISSION = {
 
 
 class Role(StrEnum):
-    VIEWER = "viewer"  #: looks on and starts runs
-    REVIEWER = "reviewer"  #: decides as well
-    ADMIN = "admin"  #: manages the team as well
+    VIEWER = "viewer"  #: reads and starts runs
+    REVIEWER = "reviewer"  #: also decides
+    ADMIN = "admin"  #: also manages the team
 
 
 ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
@@ -41,54 +41,54 @@ ROLE_PERMISSIONS: dict[Role, frozenset[Permission]] = {
 class ActorKind(StrEnum):
     HUMAN = "human"
     KEY = "key"
-    AGENT = "agent"  #: says and does, but decides nothing: it has no permission anywhere
+    AGENT = "agent"  #: only in the audit trail; has no permissions
     SYSTEM = "system"
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Whoever acts, as the audit trail names them."""
+    """A user, API key, agent or part of the system that acts, as in the audit trail."""
 
     kind: ActorKind
     label: str
     user_id: int | None = None
     key_id: UUID | None = None
-    team_id: UUID | None = None  #: the one team of a key
-    scopes: frozenset[Permission] = field(default_factory=frozenset)
+    team_id: UUID | None = None  #: of a key
+    scopes: frozenset[Permission] = field(default_factory=frozenset)  #: of a key
     method: str = (
         ""  #: how they signed in, as `signing.sign_in_method` says it; "key" for a machine
     )
-    #: The digest of the session of a person in a browser, which may end at any time.
+    #: The digest of a user's session key; the session may end at any time.
     session_key: str = field(default="", repr=False)
-    agent_id: UUID | None = None  #: the one agent of a key that is an agent's own
-    #: which of a key's tokens was sent: the one before the last ends earlier than the key
+    agent_id: UUID | None = None  #: the agent to which a key is limited
+    #: The digest of the token that was sent; a former token of a key ends before the key.
     token_digest: str = field(default="", repr=False)
-    on_behalf: str = ""  #: who made the key
-    #: A superuser in the admin: administers every team, as long as they are a superuser.
+    on_behalf: str = ""  #: the creator of the key
+    #: A superuser in the admin, who administers every team.
     runs_installation: bool = False
 
     @property
     def ident(self) -> str:
-        """A stable name for the row of whoever acts."""
+        """A stable id of the actor."""
         return str(self.user_id or self.key_id or self.label)
 
 
 def actor_key(actor: Actor) -> str:
-    """Return what rows about an actor are found by: kind and stable id, at most 80 characters."""
+    """Return the key of rows about an actor: kind and id, at most 80 characters."""
     return f"{actor.kind}:{actor.ident}"[:80]
 
 
 def may_see_secrets(actor: Actor) -> bool:
     """
-    Whether secrets stand unmasked in what REST answers: for machines that decide.
+    Return whether the REST API returns secrets unmasked: to API keys that may decide.
 
-    People who decide reveal them one by one, and the audit trail says so.
+    Users reveal secrets one by one, which is recorded in the audit trail.
     """
     return actor.kind is ActorKind.KEY and Permission.DECIDE in actor.scopes
 
 
 def agent_actor(agent_id: UUID) -> Actor:
-    """An agent as the audit trail names it; nothing is permitted to it."""
+    """Return the actor of an agent, which has no permissions."""
     return Actor(kind=ActorKind.AGENT, label=str(agent_id))
 
 

@@ -1,4 +1,4 @@
-"""Keys of machines: what one may be given, how long it works, and what an agent's never does."""
+"""API keys: scopes, validity, and the limits of agents' keys."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
@@ -9,35 +9,35 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_KEYS, MAX_NAME_CHARACTERS = 100, 80
-#: What a form suggests, and the longest that a key with an end may be made for.
+#: The validity that a form suggests, and the maximum for a key that expires.
 DEFAULT_DAYS_VALID, MAX_DAYS = 90, 3_650
-#: How long the token before goes on working beside a new one.
+#: How long the former token stays valid after a rotation.
 DEFAULT_OVERLAP_HOURS, MAX_OVERLAP_HOURS = 24, 7 * 24
-#: A key that ends within this time is pointed out.
+#: A key that expires within this time is highlighted.
 EXPIRES_SOON = timedelta(days=14)
-#: All that the key of an agent may do: it asks, and never answers itself.
+#: The permissions that the key of an agent may have; it never decides.
 AGENT_KEY_PERMISSIONS = frozenset({Permission.READ, Permission.RUN})
 
 
 class KeyState(StrEnum):
-    """How a key stands, as people are told."""
+    """The state of a key, for display."""
 
     WORKING = "working"
-    UNUSED = "unused"  #: works, and nobody has ever used it
-    ENDING = "ending"  #: works, for some days more
+    UNUSED = "unused"  #: valid and never used
+    ENDING = "ending"  #: valid and expires within EXPIRES_SOON
     EXPIRED = "expired"
     REVOKED = "revoked"
 
 
 def permissions_of_key(scopes: Iterable[str], *, of_agent: bool) -> frozenset[Permission]:
-    """What a key may do, whatever its row says."""
-    given = frozenset(Permission(scope) for scope in scopes)
-    return given & AGENT_KEY_PERMISSIONS if of_agent else given
+    """Return the permissions of a key; the scopes of an agent's key are limited."""
+    permissions = frozenset(Permission(scope) for scope in scopes)
+    return permissions & AGENT_KEY_PERMISSIONS if of_agent else permissions
 
 
 def check_not_agent_key(actor: Actor) -> None:
     """
-    Raise unless an answer may come from this actor: no agent approves what an agent asks.
+    Raise if the actor is the key of an agent: agents do not decide.
 
     Raises:
         Forbidden.
@@ -55,11 +55,11 @@ def check_key(
     may_give: Collection[Permission],
 ) -> None:
     """
-    Raise unless a key can be made like this; `may_give` is what its maker may do.
+    Raise unless a key with these values is allowed; `may_give` are its creator's permissions.
 
     Raises:
         InvalidValue: with all `problems` by field.
-        MoreThanOwn: it would be allowed more than its maker.
+        MoreThanOwn: the key would have more permissions than its creator.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
     if not 1 <= len(name) <= MAX_NAME_CHARACTERS or not name.isprintable():
@@ -85,7 +85,7 @@ def check_key(
 
 
 def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Permission]) -> None:
-    """Raise MoreThanOwn unless whoever gives these scopes has all of them."""
+    """Raise MoreThanOwn unless `may_give` includes all scopes."""
     beyond = [scope.value for scope in Permission if scope in scopes and scope not in may_give]
     if beyond:
         raise errors.MoreThanOwn(
@@ -100,7 +100,7 @@ def check_within_own(*, scopes: Collection[Permission], may_give: Collection[Per
 def check_expiry_within_maker(
     *, expires_at: datetime | None, maker_ends_at: datetime | None
 ) -> None:
-    """Raise MoreThanOwn if a key made by another key would outlive it."""
+    """Raise MoreThanOwn if a key would be valid longer than the key that creates it."""
     if maker_ends_at is not None and (expires_at is None or expires_at > maker_ends_at):
         raise errors.MoreThanOwn(
             TranslatableMessage("A key cannot create a key that expires after it."),
@@ -109,7 +109,7 @@ def check_expiry_within_maker(
 
 
 def check_overlap(hours: int) -> None:
-    """Raise InvalidValue unless the token before may go on for so many hours."""
+    """Raise InvalidValue unless the former token may stay valid for so many hours."""
     if not 0 <= hours <= MAX_OVERLAP_HOURS:
         text = TranslatableMessage(
             "The old token can expire after 0 to {most} hours.", most=MAX_OVERLAP_HOURS
@@ -130,7 +130,7 @@ def key_state(
     last_used_at: datetime | None,
     now: datetime,
 ) -> KeyState:
-    """How a key stands; what is about to end is more urgent than what was never used."""
+    """Return the state of a key; ENDING takes precedence over UNUSED."""
     if revoked_at is not None:
         return KeyState.REVOKED
     if expires_at is not None and now >= expires_at:

@@ -1,18 +1,17 @@
-"""How somebody signed in, in a few words."""
+"""Names of sign-in methods."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-#: What each second factor is called.
+#: Names of second factors.
 _FACTORS: Final = {"totp": "totp", "recovery_codes": "recovery-code", "webauthn": "passkey"}
 
 
 def sign_in_method(steps: Sequence[Mapping[str, Any]]) -> str:
     """
-    Name the steps of signing in: `password`, `password+totp`, `passkey`, `oidc:corp`.
+    Return the name of a sign-in: `password`, `password+totp`, `passkey`, `oidc:corp`.
 
-    The steps are those that django-allauth keeps in a session. What somebody proved again later on
-    is none of them.
+    The steps are those that django-allauth stores in the session; reauthentication is left out.
     """
     names = [_name(step) for step in steps if not step.get("reauthenticated")]
     return "+".join(dict.fromkeys(filter(None, names)))

@@ -1,4 +1,4 @@
-"""How a person is shown where there is little room."""
+"""Avatars: initials and colour."""
 
 
 def initials(name: str) -> str:
@@ -7,5 +7,5 @@ def initials(name: str) -> str:
 
 
 def avatar_colour(number: int) -> int:
-    """Which of the four colours of avatars somebody has."""
+    """Return the number of one of four colours."""
     return number % 4 + 1

@@ -1,4 +1,4 @@
-"""Invitations to a team: how long they count, and how each of them stands."""
+"""Invitations to a team: limits, lifetime and states."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -6,24 +6,22 @@ from enum import StrEnum
 from inbox.rules import errors
 from inbox.rules.text.messages import TranslatableMessage
 
-#: How many a team may have that nobody has accepted or withdrawn.
+#: The number of invitations of a team that are neither accepted nor withdrawn.
 MAX_OPEN_INVITATIONS = 50
 INVITATION_LIFETIME = timedelta(days=7)
 MAX_EMAIL_CHARACTERS = 254
 
 
 class MailState(StrEnum):
-    """What became of the mail with the link."""
+    """The state of the mail with the link."""
 
-    NONE = "none"  #: this site sends no mail: the link was shown, to be passed on
-    SENDING = "sending"  #: on its way, or lost with the process that sent it
-    SENT = "sent"  #: a mail server has taken it
+    NONE = "none"  #: the installation sends no mail; the link was displayed
+    SENDING = "sending"  #: being sent, or lost with the process that sent it
+    SENT = "sent"  #: accepted by a mail server
     FAILED = "failed"
 
 
 class InvitationState(StrEnum):
-    """How an invitation stands."""
-
     OPEN = "open"
     EXPIRED = "expired"
     ACCEPTED = "accepted"
@@ -52,19 +50,19 @@ def invitation_state(
 
 
 def check_is_open(state: InvitationState) -> None:
-    """Raise InvitationEnded unless somebody may still accept it."""
+    """Raise InvitationEnded unless the invitation can be accepted."""
     if state is not InvitationState.OPEN:
         raise errors.InvitationEnded(_ENDED[state])
 
 
 def check_can_be_sent(state: InvitationState) -> None:
-    """Raise InvitationEnded unless it may get a new link, which one that has expired may."""
+    """Raise InvitationEnded unless a new link can be sent: it is open or has expired."""
     if state is not InvitationState.EXPIRED:
         check_is_open(state)
 
 
 def check_room(open_count: int) -> None:
-    """Raise InvalidValue if a team has as many invitations as it may have."""
+    """Raise InvalidValue if the team has MAX_OPEN_INVITATIONS."""
     if open_count >= MAX_OPEN_INVITATIONS:
         text = TranslatableMessage(
             "A team can have at most {count} open invitations. Withdraw one first.",

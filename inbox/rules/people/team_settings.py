@@ -1,4 +1,4 @@
-"""The settings of a team that its administrators change, and what each may be."""
+"""Settings of a team and their validation."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 def check_execution_hours(hours: int) -> None:
-    """Raise InvalidValue unless approvals of a team may lapse after so many hours."""
+    """Raise InvalidValue unless approvals may lapse after so many hours."""
     if not 1 <= hours <= MAX_EXECUTION_HOURS:
         raise errors.InvalidValue(
             TranslatableMessage(
@@ -24,10 +24,10 @@ def check_execution_hours(hours: int) -> None:
 
 
 def _check_nothing(_: bool) -> None:
-    """Either value of a switch is allowed."""
+    """Accept both values of a switch."""
 
 
-#: Each setting by the name of its column, with what raises InvalidValue for a wrong value.
+#: The check of each setting, by the name of its column; it raises InvalidValue.
 SETTINGS: Mapping[str, Callable[[Any], None]] = {
     "grace_seconds": check_grace,
     "request_expiry_hours": check_request_expiry,

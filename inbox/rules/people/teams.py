@@ -1,4 +1,4 @@
-"""Teams and who belongs to them: what a team is called, and who may not leave it."""
+"""Names of teams, and rules for changes of roles."""
 
 import re
 from collections.abc import Collection
@@ -9,12 +9,12 @@ from inbox.rules.people.api_keys import check_within_own
 from inbox.rules.text.messages import TranslatableMessage
 
 MAX_NAME_CHARACTERS, MAX_SLUG_CHARACTERS = 80, 50
-#: What stands for a team in addresses, of up to MAX_SLUG_CHARACTERS characters.
+#: The pattern of a team's slug, of up to MAX_SLUG_CHARACTERS characters.
 SLUG = r"^[a-z0-9][a-z0-9_-]*\Z"
 
 
 def check_team(*, name: str | None, slug: str | None = None) -> None:
-    """Raise InvalidValue unless a team may be called that; None is what does not change."""
+    """Raise InvalidValue unless a team may have this name and slug; None: no change."""
     problems: dict[str, list[TranslatableMessage]] = {}
     if name is not None and not (
         1 <= len(name.strip()) <= MAX_NAME_CHARACTERS and name.isprintable()
@@ -38,13 +38,13 @@ def check_team(*, name: str | None, slug: str | None = None) -> None:
 
 
 def check_role_given(*, role: Role, before: Role | None, may_give: Collection[Permission]) -> None:
-    """Raise MoreThanOwn if somebody would get a permission that whoever gives it has not."""
-    had = ROLE_PERMISSIONS[before] if before else frozenset()
-    check_within_own(scopes=ROLE_PERMISSIONS[role] - had, may_give=may_give)
+    """Raise MoreThanOwn if the new role adds a permission that is not in `may_give`."""
+    permissions = ROLE_PERMISSIONS[before] if before else frozenset()
+    check_within_own(scopes=ROLE_PERMISSIONS[role] - permissions, may_give=may_give)
 
 
 def check_admin_stays(*, before: Role, after: Role | None, other_admins: int) -> None:
-    """Raise LastAdmin if a team would be left without an administrator who is active."""
+    """Raise LastAdmin if the team would have no active administrator."""
     if before is Role.ADMIN and after is not Role.ADMIN and not other_admins:
         raise errors.LastAdmin(
             TranslatableMessage(

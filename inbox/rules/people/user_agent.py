@@ -1,8 +1,8 @@
-"""What a browser says it is, in two words."""
+"""Names of browser and operating system from a User-Agent header."""
 
 from typing import Final
 
-#: What stands in a user agent, the telling before the common: most of them claim to be several.
+#: Substrings of user agents, the specific ones first: most user agents name several browsers.
 _BROWSERS: Final = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -25,9 +25,9 @@ _SYSTEMS: Final = (
 
 
 def browser_and_system(user_agent: str) -> tuple[str, str]:
-    """The names of browser and system, each "" if nobody knows it."""
+    """Return the names of browser and operating system, "" if unknown."""
     return _first(_BROWSERS, user_agent), _first(_SYSTEMS, user_agent)
 
 
 def _first(names: tuple[tuple[str, str], ...], text: str) -> str:
-    return next((name for sign, name in names if sign in text), "")
+    return next((name for substring, name in names if substring in text), "")

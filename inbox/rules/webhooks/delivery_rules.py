@@ -1,4 +1,4 @@
-"""Webhooks: what is told, when it is tried again, and when an endpoint is left alone."""
+"""Webhooks: event types, the retry schedule, and when an endpoint is disabled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,60 +11,60 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 class EventType(StrEnum):
-    """What an endpoint can be told; the values are the `type` of a message."""
+    """The events of webhooks; the values are the `type` of a message."""
 
-    RUN_INTERRUPTED = "run.interrupted"  #: it ended with questions
-    RUN_FINISHED = "run.finished"  #: it ended: succeeded, failed or cancelled
-    INTERRUPT_OPENED = "interrupt.opened"  #: a person is asked, or asked again
-    INTERRUPT_DECIDED = "interrupt.decided"  #: answered or called off
-    INTERRUPT_EXPIRING = "interrupt.expiring"  #: soon nobody can answer it any more
-    INTERRUPT_EXPIRED = "interrupt.expired"  #: nobody has answered it
+    RUN_INTERRUPTED = "run.interrupted"  #: the run ended with interrupts
+    RUN_FINISHED = "run.finished"  #: the run succeeded, failed or was cancelled
+    INTERRUPT_OPENED = "interrupt.opened"  #: created, or open again
+    INTERRUPT_DECIDED = "interrupt.decided"  #: resolved or cancelled
+    INTERRUPT_EXPIRING = "interrupt.expiring"  #: expires soon
+    INTERRUPT_EXPIRED = "interrupt.expired"
 
 
-#: What is sent to try an endpoint; it tells nothing and nobody subscribes to it.
+#: The `type` of a test message, to which endpoints cannot subscribe.
 TEST_EVENT = "webhook.test"
 
 
 class DeliveryStatus(StrEnum):
-    PENDING = "pending"  #: to be sent, now or at its next try
-    DELIVERED = "delivered"  #: the receiver has said that it has it
-    FAILED = "failed"  #: given up: the receiver took others, but not this one
+    PENDING = "pending"  #: to be sent now or at its next attempt
+    DELIVERED = "delivered"  #: the receiver has acknowledged it
+    FAILED = "failed"  #: all attempts failed, while other deliveries succeeded
 
 
 class DisabledReason(StrEnum):
-    BY_HAND = "by_hand"  #: somebody switched it off
+    BY_HAND = "by_hand"  #: disabled by an administrator
     GONE = "gone"  #: the receiver answered 410
-    FAILING = "failing"  #: nothing has arrived for a long time
+    FAILING = "failing"  #: no delivery has succeeded for a long time
 
 
-#: How long a delivery waits after its first failure, its second, ...; about a day and a half.
+#: The delays after the first failure, the second, ...; about a day and a half together.
 RETRY_DELAYS = tuple(
     timedelta(seconds=seconds)
     for seconds in (5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 57_600)
 )
-#: Up to this part of it is added, so that what failed together does not come back together.
+#: The share of the delay that is added at random, so that retries are spread.
 JITTER = 0.1
-#: An endpoint is left alone after so many failures in a row, over so long a time.
+#: An endpoint is disabled after so many failures in a row over so long a time.
 MAX_FAILURES, MAX_FAILING_TIME = 10, timedelta(hours=24)
-#: How long a former secret still signs beside the new one.
+#: How long a former secret signs in addition to the new one.
 SECRET_OVERLAP = timedelta(hours=24)
 MAX_ENDPOINTS, MAX_URL_CHARACTERS, MAX_DESCRIPTION_CHARACTERS = 20, 2_000, 200
-#: What has arrived, or was given up, stays in the log for so long after that.
+#: How long delivered and failed messages stay in the log.
 LOG_RETENTION = timedelta(days=30)
-#: What is kept of an answer, in bytes.
+#: The number of bytes of a response that are stored.
 MAX_RESPONSE_BYTES = 2_048
 
 
 class DeliveryProblem(StrEnum):
-    """Why an attempt came to nothing."""
+    """The reason why an attempt failed."""
 
-    STATUS = "status"  #: the answer was not one from 200 to 299
+    STATUS = "status"  #: a status outside of 200 to 299
     TIMEOUT = "timeout"
     UNREACHABLE = "unreachable"
-    PRIVATE = "private"  #: the host is in our own network, and was not named
-    CLEAR = "clear"  #: no TLS, beyond our own network
-    UNREADABLE = "unreadable"  #: the secret was sealed under another secret key
-    BROKEN = "broken"  #: an error of ours
+    PRIVATE = "private"  #: the host is in a private network and not allowed
+    CLEAR = "clear"  #: no TLS to a public host
+    UNREADABLE = "unreadable"  #: the secret cannot be decrypted
+    BROKEN = "broken"  #: an internal error
 
 
 _PROBLEMS = {
@@ -82,10 +82,10 @@ _PROBLEMS = {
 
 
 def problem_message(problem: str, status: int | None) -> TranslatableMessage:
-    """What went wrong, for people; a redirect is named, because it is not followed."""
+    """Return the message about a failed attempt."""
     if problem == DeliveryProblem.STATUS and status is not None and 300 <= status < 400:
         return TranslatableMessage(
-            "The receiver answered with status {status}: redirects are not followed.", status=status
+            "The receiver answered with status {status}. Redirects are not followed.", status=status
         )
     if problem == DeliveryProblem.STATUS:
         return TranslatableMessage("The receiver answered with status {status}.", status=status)
@@ -94,7 +94,7 @@ def problem_message(problem: str, status: int | None) -> TranslatableMessage:
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """What came of one attempt to send; no status if there was no answer."""
+    """The result of one attempt; no status without a response."""
 
     status: int | None = None
     problem: DeliveryProblem | None = None
@@ -112,7 +112,7 @@ class AttemptOutcome:
 
 @dataclass(frozen=True)
 class FailurePlan:
-    """What a failure leads to: an endpoint to leave alone, a delivery to give up or to wait."""
+    """The consequence of a failure: disable the endpoint, give up the delivery, or wait."""
 
     disable: DisabledReason | None = None
     give_up: bool = False
@@ -129,10 +129,10 @@ def plan_after_failure(
     chance: float,
 ) -> FailurePlan:
     """
-    Plan what follows a failure; `tries` and `failures` count it, `chance` is from 0 to 1.
+    Return the consequence of a failure; `tries` and `failures` include it, `chance` is 0 to 1.
 
-    A delivery is given up only while others arrive. If nothing does, the endpoint is left alone
-    with all that was not delivered, so that nothing is lost however long a receiver is away.
+    A delivery is given up only while others succeed. If all fail, the endpoint is disabled and
+    keeps its pending deliveries, so that nothing is lost however long a receiver is down.
     """
     if outcome.is_gone:
         return FailurePlan(disable=DisabledReason.GONE)
@@ -147,18 +147,18 @@ def check_endpoint(
     *, url: str | None, event_types: Sequence[str], description: str, may_be_clear: bool
 ) -> list[str]:
     """
-    Return the event types in their own order, each once; no URL stands for one that was checked.
+    Return the event types in the order of EventType, each once; `url` None: no change.
 
     Raises:
         InvalidValue: with all `problems` by field.
     """
     problems: dict[str, list[TranslatableMessage]] = {}
-    if url is not None and (wrong := _wrong_url(url, may_be_clear=may_be_clear)) is not None:
-        problems["url"] = [wrong]
-    known = [kind.value for kind in EventType]
-    if not event_types or not set(event_types) <= set(known):
+    if url is not None and (problem := _url_problem(url, may_be_clear=may_be_clear)) is not None:
+        problems["url"] = [problem]
+    all_types = [kind.value for kind in EventType]
+    if not event_types or not set(event_types) <= set(all_types):
         text = TranslatableMessage(
-            "Choose at least one of these events: {known}.", known=", ".join(known)
+            "Choose at least one of these events: {known}.", known=", ".join(all_types)
         )
         problems["events"] = [text]
     if len(description) > MAX_DESCRIPTION_CHARACTERS:
@@ -168,7 +168,7 @@ def check_endpoint(
         problems["description"] = [text]
     if problems:
         raise InvalidValue(next(iter(problems.values()))[0], problems=problems)
-    return [name for name in known if name in event_types]
+    return [name for name in all_types if name in event_types]
 
 
 _URLS = {
@@ -181,7 +181,7 @@ _URLS = {
 _HTTPS = TranslatableMessage("The URL must start with https:// and a host.")
 
 
-def _wrong_url(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
+def _url_problem(url: str, *, may_be_clear: bool) -> TranslatableMessage | None:
     if len(url) > MAX_URL_CHARACTERS:
         return TranslatableMessage(
             "A URL can have at most {count} characters.", count=MAX_URL_CHARACTERS

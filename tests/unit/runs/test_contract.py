@@ -34,7 +34,7 @@ def off(name):
 
 
 def test_resume_that_covers_every_open_interrupt_is_accepted_in_order():
-    fresh = check_array(entries=[yes("b"), yes("a")], questions=[ask("a"), ask("b")], now=NOW)
+    fresh = check_array(entries=[yes("b"), yes("a")], interrupts=[ask("a"), ask("b")], now=NOW)
 
     assert [entry.interrupt_id for entry in fresh] == ["a", "b"]
 
