@@ -107,7 +107,7 @@ def _set(
         url=url,
         description=description,
         headers=headers,
-        kept=_stored_endpoint(endpoint),
+        stored=_stored_endpoint(endpoint),
     )
     now = database_now()
     if agent is None:
