@@ -493,7 +493,7 @@ def test_the_sweeper_beats_as_long_as_its_looks_go_well(monkeypatch):
         if len(looks) < 3:
             raise OperationalError("server closed the connection")
 
-    monkeypatch.setattr(sweeper, "expire", look)
+    monkeypatch.setattr(sweeper, "expire_overdue", look)
     monkeypatch.setattr(sweeper, "_drop_session", lambda: None)
     sweeper.run_until(stopping, beat=stopping.set)
 
