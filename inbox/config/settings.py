@@ -12,8 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from kombu.transport import TRANSPORT_ALIASES
 
 from inbox.platform.logs import LOGGING_CONFIGURATION
-from inbox.platform.mail import mail_settings
-from inbox.platform.oidc_settings import allauth_settings, parse_providers
+from inbox.platform.setting_parsers import allauth_settings, mail_settings, parse_providers
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(os.environ.get("SIGNOFF_DATA_DIR", BASE_DIR / "var"))

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.exceptions import ImproperlyConfigured
 from playwright.sync_api import Page, expect
 
-from inbox.platform.oidc_settings import parse_providers
+from inbox.platform.setting_parsers import parse_providers
 from tests.support.browser.site import Site, open_site
 from tests.support.http.oidc_provider import CLIENT, Provider
 from tests.support.processes import embedded_environment, manage

@@ -1,19 +1,25 @@
-"""OpenID Connect providers from the setting SIGNOFF_OIDC."""
+"""
+Parsers of the environment variables SIGNOFF_OIDC and SIGNOFF_EMAIL_URL.
+
+Why: django-allauth and Django have many settings for these, and no format for one variable.
+Remove when: Django reads mail settings from a URL, and allauth reads providers from JSON.
+"""
 
 import json
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
 _REQUIRED: Final = ("id", "name", "issuer", "client_id", "client_secret")
 _ALLOWED: Final = {*_REQUIRED, "team", "role", "domains"}
 _ROLES: Final = ("viewer", "reviewer", "admin")
+_MAIL_TIMEOUT_SECONDS = 10
 
 
 def parse_providers(text: str) -> list[dict[str, Any]]:
     """
-    Parse the providers of SIGNOFF_OIDC: a JSON list of objects, or provider object; "" for none.
+    Parse the providers of SIGNOFF_OIDC: a JSON list of objects, or one object; "" for none.
 
     Each has an id (part of URLs), a display name, issuer, client_id and client_secret. With `team`,
     a person without an account gets one in that team with `role` (default: viewer), if
@@ -68,3 +74,30 @@ def _check_provider(provider: Any) -> None:
         raise ImproperlyConfigured("SIGNOFF_OIDC: an issuer must be an http or https URL.")
     if provider.get("role", "viewer") not in _ROLES:
         raise ImproperlyConfigured(f"SIGNOFF_OIDC: a role must be provider of {', '.join(_ROLES)}.")
+
+
+def mail_settings(url: str) -> dict[str, Any]:
+    """
+    Return Django's settings for `smtp://user:password@host:587`, or `smtps://` for implicit TLS.
+
+    `smtp://` uses STARTTLS unless the URL ends with `?tls=0`. Without a URL, mails are printed.
+
+    Raises:
+        ImproperlyConfigured: the URL is not valid.
+    """
+    if not url:
+        return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+    parts = urlsplit(url)
+    if parts.scheme not in ("smtp", "smtps") or not parts.hostname:
+        raise ImproperlyConfigured("SIGNOFF_EMAIL_URL must be an smtp:// or smtps:// URL.")
+    is_implicit_tls = parts.scheme == "smtps"
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": parts.hostname,
+        "EMAIL_PORT": parts.port or (465 if is_implicit_tls else 587),
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_SSL": is_implicit_tls,
+        "EMAIL_USE_TLS": not is_implicit_tls and parts.query != "tls=0",
+        "EMAIL_TIMEOUT": _MAIL_TIMEOUT_SECONDS,
+    }
