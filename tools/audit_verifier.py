@@ -182,10 +182,8 @@ class Verifier:
             self.find(f"entry {self.entries} of the list", f"it cannot be used: {error}")
 
     def _check(self, line: Mapping[str, Any], body: Any, where: str, *, may_skip: bool) -> None:
-        if [sha(line["body"].encode()).hex(), line["body"]] != [
-            line["hash"],
-            json.dumps(body, **CANONICAL),
-        ]:
+        body_hash = sha(line["body"].encode()).hex()
+        if (body_hash, line["body"]) != (line["hash"], json.dumps(body, **CANONICAL)):
             self.find(where, "its body is not the canonical text that was hashed")
         if line["columns"] != columns_of(body):
             self.find(where, "its columns differ from its body")
