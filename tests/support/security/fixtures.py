@@ -38,7 +38,7 @@ def things(world, bob, settings, tmp_path):
         agent=world.agent, request=request("rehearse:echo"), actor=world.actor(world.alice)
     )
     view = save_view(
-        name="view", wanted=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
+        name="view", list_filter=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
     )
     # Nobody may connect there: a test of it is refused before anything is sent.
     place = {"slug": "elsewhere", "url": "http://127.0.0.1:1/", "headers": {"X-Key": "a secret"}}

@@ -50,7 +50,7 @@ def seen(things, world, bob):
     add_comment(interrupt_id=asked.pk, text="a word among reviewers", actor=bob)
     rotate_key(key_id=things.key_id, actor=SEED)
     rotate_secret(endpoint_id=things.webhook_id, actor=SEED)
-    transparency_log.encrypt()
+    transparency_log.append_and_sign()
     return things
 
 
