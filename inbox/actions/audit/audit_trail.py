@@ -36,7 +36,7 @@ MAX_TEXT_CHARACTERS = 16_384
 
 @dataclass(frozen=True)
 class EntryDraft:
-    """An entry that has no place in its chain yet."""
+    """An entry without a position in its chain."""
 
     facts: Facts
     payload: str  #: canonical JSON text of the names and texts, which can be erased
@@ -56,7 +56,7 @@ def inserted_at_end() -> Iterator[None]:
     """
     Collect the entries recorded in the block, and insert them together when it ends.
 
-    Saves up to three statements an entry. The block has to be a whole transaction; nothing is
+    Saves up to three statements for each entry. The block must be a whole transaction; nothing is
     inserted if it raises.
     """
     drafts: list[EntryDraft] = []
@@ -69,23 +69,23 @@ def inserted_at_end() -> Iterator[None]:
 
 
 def record(**what: Any) -> None:
-    """Write down who did what; the arguments are those of `entry`."""
+    """Record one entry; the arguments are those of `build_entry`."""
     record_all([build_entry(**what)])
 
 
 def record_erasure(first: int, last: int, **what: Any) -> None:
-    """Write down that the payloads of these entries of the chain, by their numbers, go."""
+    """Record that the payloads of the chain's entries `first` to `last` are erased."""
     draft = build_entry(action="audit.erased", **what)
     record_all([replace(draft, facts=replace(draft.facts, erases=(first, last)))])
 
 
 def record_all(drafts: Iterable[EntryDraft]) -> None:
     """
-    Write down many things at once, in this order.
+    Record entries in this order.
 
-    The caller holds the locks of the threads that they are about. What is about teams alone takes
-    the locks of the teams' rows, and what is about no team a lock of its own, for the rest of the
-    transaction; for several of them that has to be one call, which takes them in one order.
+    The caller holds the locks of their threads. Entries of teams lock the team rows here, and
+    entries without a team lock the installation's chain; several must come in one call, which takes
+    the locks in one order.
     """
     pending = _pending.get()
     if pending is None:
@@ -182,7 +182,7 @@ def _lock_chains(drafts: Iterable[EntryDraft]) -> None:
 
 
 def _next_place(draft: EntryDraft) -> ChainPosition:
-    """The place after the last entry of the chain, which nobody else can take."""
+    """Return the position after the last entry; the chain is locked, so it is free."""
     with connection.cursor() as cursor:
         cursor.execute(_LAST_ENTRY, [draft.chain.hex])
         last = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Erasing the names and texts of audit entries; that it was done, and of which, stays."""
+"""Erasing the names and texts of audit entries; an entry about each erasure stays."""
 
 from datetime import timedelta
 from itertools import groupby, takewhile
@@ -24,9 +24,9 @@ AT_ONCE = 1_000
 @transaction.atomic(durable=True)
 def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
     """
-    Let names and texts leave a team's audit trail after so many days; None keeps them.
+    Set after how many days a team's audit payloads are erased; None keeps them.
 
-    Safe to replay: the same period again leaves no audit entry.
+    Safe to replay: the same period again writes no audit entry.
 
     Raises:
         NotFound, Forbidden, InvalidValue: it is 1 to MAX_DAYS days.
@@ -51,25 +51,25 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
 
 def erase_expired(*, team_id: UUID) -> int:
     """
-    Erase what has been in a team's audit trail for longer than it is to be; return of how many.
+    Erase up to AT_ONCE payloads that are older than the team's retention; return how many.
 
-    A bounded piece of it, one chain a transaction. Safe to replay. That payloads were erased is not
-    erased: every erasure would need another one.
+    One transaction for each chain. Safe to replay. Entries about erasures are never erased, as each
+    erasure would write another one.
     """
     team = Team.objects.get(pk=team_id)
     if team.audit_days is None:
         return 0
     oldest = database_now() - timedelta(days=team.audit_days)
     later = AuditEntry.objects.filter(team=team, pk__gt=team.audit_erased_to).order_by("pk")
-    found = list(later.only("chain", "seq", "thread", "at")[:AT_ONCE])
-    old = list(takewhile(lambda entry: entry.at < oldest, found))
+    entries = list(later.only("chain", "seq", "thread", "at")[:AT_ONCE])
+    old = list(takewhile(lambda entry: entry.at < oldest, entries))
     by_chain = sorted(old, key=lambda entry: (entry.chain, entry.seq))
     erased = 0
-    for _, of_chain in groupby(by_chain, key=lambda entry: entry.chain):
-        *_, last = of_chain
+    for _, chain_entries in groupby(by_chain, key=lambda entry: entry.chain):
+        *_, last = chain_entries
         erased += _erase(team, last)
     if old:
-        # Behind all of it: what is begun again finds nothing left, and goes on from there.
+        # Last, so that an interrupted erasure starts again from the same entry.
         Team.objects.filter(pk=team.pk).update(audit_erased_to=old[-1].pk)
     return erased
 
@@ -77,33 +77,33 @@ def erase_expired(*, team_id: UUID) -> int:
 @transaction.atomic(durable=True)
 def _erase(team: Team, last: AuditEntry) -> int:
     thread = lock_thread(last.thread_id)[0] if last.thread_id else None
-    kept = AuditPayload.objects.filter(entry__chain=last.chain, entry__seq__lte=last.seq)
-    kept = kept.exclude(entry__action=ERASED)
-    if not kept.exists():
+    payloads = AuditPayload.objects.filter(entry__chain=last.chain, entry__seq__lte=last.seq)
+    payloads = payloads.exclude(entry__action=ERASED)
+    if not payloads.exists():
         return 0
     about = {"thread": thread} if thread else {"team_id": team.pk}
     audit_trail.record_erasure(
         1, last.seq, actor=RETENTION, now=database_now(), days=team.audit_days, **about
     )
-    return kept.delete()[0]
+    return payloads.delete()[0]
 
 
 @transaction.atomic(durable=True)
 def erase_thread(*, thread_id: UUID, reason: str, actor: Actor) -> int:
     """
-    Erase the names and texts of all entries of a thread so far; return how many had any.
+    Erase the payloads of all entries of a thread; return how many there were.
 
-    Safe to replay: where nothing is left to erase, nothing is written down.
+    Safe to replay: without payloads no audit entry is written.
 
     Raises:
         NotFound, Forbidden.
     """
     thread, now = lock_thread(thread_id)
     require(actor, thread.team_id, Permission.ADMIN)
-    kept = AuditPayload.objects.filter(entry__chain=thread.pk)
-    if not kept.exists():
+    payloads = AuditPayload.objects.filter(entry__chain=thread.pk)
+    if not payloads.exists():
         return 0
     last: int = AuditEntry.objects.filter(chain=thread.pk).latest("seq").seq
     audit_trail.record_erasure(1, last, actor=actor, now=now, thread=thread, reason=reason[:500])
-    erased, _ = kept.filter(entry__seq__lte=last).delete()
+    erased, _ = payloads.filter(entry__seq__lte=last).delete()
     return erased

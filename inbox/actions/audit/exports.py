@@ -1,4 +1,4 @@
-"""Writing down who has taken a trail along."""
+"""Auditing exports of the audit trail."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,10 +27,10 @@ def record_export(
     actor: Actor,
 ) -> None:
     """
-    Write down, before it begins, that somebody exports so many entries of a team or thread.
+    Record, before it begins, an export of entries of a team or a thread.
 
-    `asked` are the parameters of the filter, and `size` is that of the checkpoint that the export
-    rests on: asked for again, it is the same.
+    `asked` are the parameters of the filter. `size` is that of the export's checkpoint, at which
+    the export can be repeated.
 
     Raises:
         NotFound, Forbidden: they read it and administer the team.

@@ -1,4 +1,4 @@
-"""Writing down what somebody tried, and was refused."""
+"""Auditing rejected actions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,23 +19,23 @@ def audit_rejected(
     tried: str, *, actor: Actor, interrupt_id: UUID | None = None, run_id: UUID | None = None
 ) -> Iterator[None]:
     """
-    Run a transaction, and write down in another one that it was refused; the error goes on.
+    Record a rejection of the block's transaction in another one, and raise the error again.
 
-    Name the interrupt or the run that it is about. Who may not see it leaves no entry: the trail of
-    a team is not for strangers to write to. Of repeated refusals only some get an entry
-    (`is_recorded`), so that nobody can flood the trail.
+    Name the interrupt or the run concerned. NotFound is not recorded: people without access must
+    not write to a team's trail. Of repeated rejections only some are recorded (`is_recorded`), so
+    that the trail cannot be flooded.
     """
     try:
         yield
     except errors.NotFound:
         raise
-    except errors.RequestRejected as refusal:
-        _write_down(tried, refusal.code, actor, interrupt_id, run_id)
+    except errors.RequestRejected as rejection:
+        _record_rejection(tried, rejection.code, actor, interrupt_id, run_id)
         raise
 
 
 @transaction.atomic(durable=True)
-def _write_down(
+def _record_rejection(
     tried: str, code: str, actor: Actor, interrupt_id: UUID | None, run_id: UUID | None
 ) -> None:
     about = {"interrupts": interrupt_id} if interrupt_id else {"runs": run_id}
@@ -58,7 +58,7 @@ def _write_down(
 
 
 def count_rejection(about: UUID, actor: Actor, tried: str, code: str) -> int:
-    """Count one more refusal of this kind; return how many there were, this one included."""
+    """Count a rejection; return how many of this kind there were, this one included."""
     row, _ = RefusalCount.objects.get_or_create(
         about=about, actor=actor_key(actor), tried=tried, code=code
     )
@@ -68,10 +68,10 @@ def count_rejection(about: UUID, actor: Actor, tried: str, code: str) -> int:
 
 
 def is_recorded(count: int) -> bool:
-    """Whether the refusal with this number gets an audit entry: the 1st, 10th, 100th, ..."""
+    """Return whether the rejection with this number is recorded: the 1st, 10th, 100th, ..."""
     return str(count).rstrip("0") == "1"
 
 
 def rejection_detail(count: int) -> dict[str, int]:
-    """Return what the entry says of the number; the first one says nothing."""
+    """Return the audit detail with the count; empty for the first rejection."""
     return {"count": count} if count > 1 else {}

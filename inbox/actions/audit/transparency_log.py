@@ -1,4 +1,4 @@
-"""Putting audit entries into the log, and signing what it is then."""
+"""Appending audit entries to the transparency log, and signing checkpoints."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -28,29 +28,28 @@ SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 
 class LogMismatch(Exception):
-    """What would be sealed does not follow from the last checkpoint, or with another key."""
+    """The log does not continue the last checkpoint, or is signed with another key."""
 
 
 @transaction.atomic(durable=True)
 def sign_entries(*, key: SigningKey, also: Collection[int] = ()) -> AuditCheckpoint | None:
     """
-    Add the entries that are not in the log, AT_ONCE of them at most, and sign a checkpoint.
+    Append up to AT_ONCE entries that are not in the log, and sign a checkpoint.
 
-    Returns None, and signs nothing, if there are none. One process seals; a second one that tries
-    at the same time fails at the constraints, and changes nothing. Leaves that somebody else has
-    left are taken away, which an entry tells. It is the entries of the last minutes that are looked
-    at, and those with the ids `also`.
+    Considers the entries of the last minutes and those with the ids `also`; returns None if there
+    are none. A concurrent call fails at the constraints and changes nothing. Leaves after the last
+    checkpoint are deleted, and an audit entry records that.
 
     Raises:
         LogMismatch.
     """
-    return _seal(key, also=also)
+    return _append_and_sign(key, also=also)
 
 
 @transaction.atomic(durable=True)
 def rebuild_blocks() -> bool:
     """
-    Make the roots of blocks anew where they are not those of the log; return whether any was.
+    Rebuild the stored roots of blocks if they are wrong; return whether they were.
 
     Raises:
         LogMismatch.
@@ -58,7 +57,7 @@ def rebuild_blocks() -> bool:
     if are_blocks_valid():
         return False
     size = AuditCheckpoint.objects.order_by("-size").values_list("size", flat=True)[0]
-    _keep_blocks(
+    _store_blocks(
         AuditBlock(number=number, root=root_of(leaves_of_block(number, size)).hex())
         for number in range(size // BLOCK)
     )
@@ -67,10 +66,10 @@ def rebuild_blocks() -> bool:
 
 def are_blocks_valid() -> bool:
     """
-    Whether the roots of blocks that the database keeps are those of the log.
+    Return whether the stored roots of blocks match the log.
 
     Raises:
-        LogMismatch: the last checkpoint does not say what they should be.
+        LogMismatch: the last checkpoint cannot be used.
     """
     last = AuditCheckpoint.objects.order_by("-size").first()
     return last is None or blocks_match(_frontier_of(last))
@@ -79,10 +78,10 @@ def are_blocks_valid() -> bool:
 @transaction.atomic(durable=True)
 def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditCheckpoint:
     """
-    Sign a checkpoint with both keys, which names the one that signs from now on.
+    Sign a checkpoint with both keys that names the next key.
 
-    Whoever trusts the key before trusts what follows it; without that key nobody makes another one
-    follow. That it was done is the last entry of its chain, and there is always one to seal.
+    Verifiers that trust the old key then trust the new one; only the old key can name it. The audit
+    entry about the rotation is part of this checkpoint.
     """
     audit_trail.record(
         action="audit.key_rotated",
@@ -91,15 +90,15 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
         key=key.verifier,
         next_key=next_key.verifier,
     )
-    made = _seal(key, next_key)
-    if made is None:
+    signed = _append_and_sign(key, next_key)
+    if signed is None:
         raise RuntimeError("There was an entry to seal.")
-    return made
+    return signed
 
 
 @dataclass(frozen=True)
 class CheckpointBatch:
-    """Checkpoints for a sink, as (size, note), and until when nobody else sends there."""
+    """Checkpoints for a sink, as (size, note), and the end of the lease on the sink."""
 
     until: datetime
     notes: Sequence[tuple[int, str]]
@@ -108,9 +107,9 @@ class CheckpointBatch:
 @transaction.atomic(durable=True)
 def claim_sink(*, address: str) -> CheckpointBatch | None:
     """
-    The next checkpoints for a sink, and a lease on it; None if there are none.
+    Lease a sink, and return its next checkpoints; None if there are none.
 
-    None as well while somebody else sends there, or after a failure that is not SINK_PAUSE ago.
+    Also None while another process has the lease, and for SINK_PAUSE after a failure.
     """
     now = database_now()
     AuditSink.objects.get_or_create(address=address)
@@ -118,21 +117,21 @@ def claim_sink(*, address: str) -> CheckpointBatch | None:
     if sink.not_before is not None and sink.not_before > now:
         return None
     later = AuditCheckpoint.objects.filter(size__gt=sink.size).order_by("size")
-    taken = list(later.values_list("size", "note")[:SINK_AT_ONCE])
-    if not taken:
+    notes = list(later.values_list("size", "note")[:SINK_AT_ONCE])
+    if not notes:
         return None
     sink.not_before = now + SINK_LEASE
     sink.save(update_fields=["not_before"])
-    return CheckpointBatch(sink.not_before, taken)
+    return CheckpointBatch(sink.not_before, notes)
 
 
 @transaction.atomic(durable=True)
 def record_sent(*, address: str, size: int, until: datetime, is_last: bool) -> datetime | None:
     """
-    Keep that a sink has the checkpoint of this size; return until when its lease is now.
+    Record that a sink has the checkpoint of this size; return the new end of the lease.
 
-    None, and nothing is kept, if the lease was lost to somebody else, who sends from there on; None
-    as well behind the last one, which ends it.
+    Return None without recording if the lease was lost, and None after the last checkpoint, which
+    ends the lease.
     """
     now = database_now()
     sink = lock_checkpoint_sink(address)
@@ -146,7 +145,7 @@ def record_sent(*, address: str, size: int, until: datetime, is_last: bool) -> d
 
 @transaction.atomic(durable=True)
 def record_failure(*, address: str, problem: str, until: datetime) -> None:
-    """Keep why a sink has no later checkpoint, and leave it alone for a moment."""
+    """Record why sending to a sink failed, and pause it for SINK_PAUSE."""
     now = database_now()
     sink = lock_checkpoint_sink(address)
     if sink.not_before == until:
@@ -154,59 +153,59 @@ def record_failure(*, address: str, problem: str, until: datetime) -> None:
         sink.save(update_fields=["problem", "tried_at", "not_before"])
 
 
-def _seal(
+def _append_and_sign(
     key: SigningKey, next_key: SigningKey | None = None, *, also: Collection[int] = ()
 ) -> AuditCheckpoint | None:
     now = database_now()
     last = AuditCheckpoint.objects.order_by("-size").first()
     frontier = _frontier_of(last, key) if last else Frontier()
-    _take_strays_away(now)
-    fresh = trail.entries_without_leaf(now, also=also, limit=AT_ONCE)
-    if not fresh:
+    _delete_uncommitted_leaves(now)
+    new_entries = trail.entries_without_leaf(now, also=also, limit=AT_ONCE)
+    if not new_entries:
         return None
     leaves, blocks = [], []
-    for pk, entry_hash in fresh:
+    for pk, entry_hash in new_entries:
         leaves.append(AuditLeaf(position=frontier.size, entry_id=pk))
         root = frontier.append(leaf_hash(entry_hash))
         if root is not None:
             blocks.append(AuditBlock(number=frontier.size // BLOCK - 1, root=root.hex()))
     AuditLeaf.objects.bulk_create(leaves, batch_size=5_000)
-    _keep_blocks(blocks)
+    _store_blocks(blocks)
     return AuditCheckpoint.objects.create(
         size=frontier.size,
         frontier=frontier.to_text(),
         note=checkpoint(
             size=frontier.size, root=frontier.root(), at=now, key=key, next_key=next_key
         ),
-        newest_entry=max([pk for pk, _ in fresh] + [last.newest_entry if last else 0]),
+        newest_entry=max([pk for pk, _ in new_entries] + [last.newest_entry if last else 0]),
         at=now,
     )
 
 
 def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Frontier:
-    """Where the log goes on behind its last checkpoint; with a key, if that may sign there."""
+    """Return the Merkle frontier at the last checkpoint; check that `key` may sign after it."""
     try:
-        told, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
+        parsed, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
     except ValueError as error:
         raise LogMismatch("the last checkpoint cannot be read") from error
-    # A log that two keys sign by turns, or that begins anew, convinces nobody ever again.
-    if key and not (key.has_signed(last.note) and told.next in ("", key.verifier)):
+    # A log that is restarted or signed by another key can no longer be verified.
+    if key and not (key.has_signed(last.note) and parsed.next in ("", key.verifier)):
         raise LogMismatch("the last checkpoint was signed with another key, or names one")
-    if (told.size, told.root) != (frontier.size, frontier.root()) or last.size != told.size:
+    if (parsed.size, parsed.root) != (frontier.size, frontier.root()) or last.size != parsed.size:
         raise LogMismatch("the last checkpoint does not match its contents")
     return frontier
 
 
-def _take_strays_away(now: datetime) -> None:
-    """Make room where somebody has put leaves of their own: they would stop sealing for ever."""
-    found = trail.uncommitted_leaves()
-    if found:
-        AuditLeaf.objects.filter(position__in=[position for position, _ in found]).delete()
-        audit_trail.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=found)
+def _delete_uncommitted_leaves(now: datetime) -> None:
+    """Delete leaves after the last checkpoint; their positions would block new ones."""
+    leaves = trail.uncommitted_leaves()
+    if leaves:
+        AuditLeaf.objects.filter(position__in=[position for position, _ in leaves]).delete()
+        audit_trail.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=leaves)
 
 
-def _keep_blocks(blocks: Iterable[AuditBlock]) -> None:
-    """Keep them, in the place of what somebody else may have left under their numbers."""
+def _store_blocks(blocks: Iterable[AuditBlock]) -> None:
+    """Store blocks, replacing rows with the same numbers."""
     AuditBlock.objects.bulk_create(
         blocks, update_conflicts=True, unique_fields=["number"], update_fields=["root"]
     )

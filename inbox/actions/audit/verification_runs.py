@@ -1,4 +1,4 @@
-"""Keeping what the last verification of the log has found."""
+"""The schedule and the result of the background verification of the log."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,10 @@ from inbox.models.clock import database_now
 from inbox.models.locks import lock_background_verification
 
 EVERY = timedelta(minutes=5)
-#: Whoever verifies has it for so long; a process that is lost in between is waited for no longer.
+#: A lost process blocks the verification for at most this long.
 LEASE = timedelta(minutes=30)
 WHOLE_EVERY = timedelta(days=1)
-#: The first findings say what happened; there may be one for each entry.
+#: Stored findings; there may be one for each entry.
 MOST_FINDINGS = 20
 _RECORDED = (
     *("at", "not_before", "whole_at", "verdict", "reached", "findings", "checkpoint"),
@@ -26,15 +26,13 @@ _RECORDED = (
 
 @dataclass(frozen=True)
 class VerificationResult:
-    """What a verification has found."""
-
     verdict: str  #: intact, tampered or unknown
     findings: Sequence[Mapping[str, str]]  #: `where` and `problem`, also of what cannot be told
-    reached: int  #: so many entries of the log were verified
-    is_whole: bool  #: all of them now
+    reached: int  #: number of verified entries
+    is_whole: bool  #: the whole log was verified in this run
     checkpoint: Mapping[str, Any]  #: `size`, `time` and `root`, {} where there is none
     key_name: str
-    is_outside: bool  #: whether a checkpoint outside of the database vouches for it
+    is_outside: bool  #: a checkpoint outside of the database was compared
 
     @classmethod
     def of(
@@ -52,7 +50,7 @@ class VerificationResult:
         )
         if before is None or before.verdict == "intact":
             return found
-        # Wrong is wrong, whatever has been found since, until everything is verified anew.
+        # Earlier findings stay until the whole log is verified again.
         known = [*before.problems, *found.findings][:MOST_FINDINGS]
         verdict = "tampered" if "tampered" in (before.verdict, found.verdict) else before.verdict
         return replace(found, verdict=verdict, findings=known)
@@ -73,7 +71,7 @@ class VerificationResult:
 
 @transaction.atomic(durable=True)
 def claim_verification() -> AuditCheck | None:
-    """The last verification, for whoever makes the next one; None if it is too early for that."""
+    """Claim the next verification; return the last one, or None if the next is not due."""
     now = database_now()
     AuditCheck.objects.get_or_create(pk=1, defaults={"not_before": now})
     check = lock_background_verification()
@@ -87,7 +85,7 @@ def claim_verification() -> AuditCheck | None:
 
 @transaction.atomic(durable=True)
 def record_verification(found: VerificationResult) -> AuditCheck:
-    """Keep what was found; the next verification is due EVERY so often."""
+    """Store the result, and schedule the next verification."""
     now = database_now()
     check = lock_background_verification()
     check.at, check.not_before = now, now + EVERY

@@ -1,4 +1,4 @@
-"""Joining a team: by an invitation, or because an identity provider vouches for somebody."""
+"""Joining a team by an invitation, or by an identity provider."""
 
 from datetime import datetime
 
@@ -19,53 +19,53 @@ from inbox.rules.people.invitations import InvitationState, MailState, check_is_
 from inbox.rules.text.messages import TranslatableMessage
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
-_LONGEST_NAME = 150
+_MAX_NAME_CHARACTERS = 150
 
 
 @transaction.atomic(durable=True)
 def join_team(*, token: str, actor: Actor) -> Team:
     """
-    Let a person who is signed in join the team that the link is for.
+    Add the signed-in person to the team of an invitation link.
 
     Raises:
         NotFound: there is no such link.
         InvitationEnded.
-        AlreadyMember: they keep their role, and the invitation stays open.
+        AlreadyMember: the role is unchanged, and the invitation stays open.
     """
-    row, now = _locked(token)
+    row, now = _lock_invitation(token)
     user: User = User.objects.get(pk=actor.ident)
     if Membership.objects.filter(team=row.team_id, user=user).exists():
         raise errors.AlreadyMember(TranslatableMessage("You are already a member of this team."))
-    _admit(row, user, actor, now)
+    _accept(row, user, actor, now)
     return row.team
 
 
 def join_with_new_account(*, token: str, username: str, full_name: str, password: str) -> User:
     """
-    Make an account for whoever has the link, as a member of its team.
+    Create an account for the holder of an invitation link, as a member of its team.
 
-    The invited address is theirs and confirmed if the link was only ever in a mail to it: a link
-    that was shown to whoever invites proves nothing.
+    The invited address is verified only if the link was sent by mail: a link that was shown to the
+    inviter does not prove who owns the address.
 
     Raises:
         NotFound: there is no such link.
         InvitationEnded, UsernameTaken.
-        EmailTaken: somebody has an account with this address, which is for them to sign in to.
+        EmailTaken: there is an account with this address.
     """
     open_invitation(token)
     username = User.normalize_username(username)
-    # Slow on purpose, so not under the lock.
+    # Hashing is slow; do it before taking the lock.
     hashed = make_password(password)
     try:
         return _join_as_new(token, username, full_name, hashed)
     except IntegrityError:
-        # Somebody was faster with the same name or address: the second try says which.
+        # A concurrent request has taken the name or the address; the second try raises which.
         return _join_as_new(token, username, full_name, hashed)
 
 
 @transaction.atomic(durable=True)
 def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User:
-    row, now = _locked(token)
+    row, now = _lock_invitation(token)
     if User.objects.filter(username__iexact=username).exists():
         raise errors.UsernameTaken(TranslatableMessage("This name is taken. Choose another one."))
     by_mail = row.mail != MailState.NONE
@@ -74,7 +74,7 @@ def _join_as_new(token: str, username: str, full_name: str, hashed: str) -> User
             TranslatableMessage("You already have an account with this address. Sign in to it.")
         )
     user = _make_account(username, hashed, full_name, row.email, verified=by_mail)
-    _admit(row, user, actor_of_user(user), now)
+    _accept(row, user, actor_of_user(user), now)
     return user
 
 
@@ -83,24 +83,24 @@ def join_by_provider(
     *, email: str, full_name: str, provider_id: str, team_slug: str, role: Role
 ) -> User | None:
     """
-    Make an account for somebody whose address an identity provider vouches for.
+    Create an account for a person whose address an identity provider has verified.
 
-    They come into the teams that have invited the address, and if there is none into the team
-    named, which may be "" for nobody else; None without either.
+    The person joins the teams that have invited the address, or else the team of `team_slug`.
+    Return None if there is no invitation and `team_slug` is "".
 
     Raises:
-        IntegrityError: the address or the name is somebody's already.
+        IntegrityError: the address or the name is taken.
         NotFound: there is no such team.
     """
-    invitations, now = _locked_for(email)
+    invitations, now = _lock_invitations_of(email)
     if not invitations and not team_slug:
         return None
-    # The address is theirs alone, which the part before the @ need not be.
-    username = User.normalize_username(email[:_LONGEST_NAME])
+    # The whole address, because the part before the @ need not be unique.
+    username = User.normalize_username(email[:_MAX_NAME_CHARACTERS])
     no_password = make_password(None)
     user = _make_account(username, no_password, full_name, email, verified=True)
     for row in invitations:
-        _admit(row, user, actor_of_user(user), now)
+        _accept(row, user, actor_of_user(user), now)
     if not invitations:
         team = Team.objects.filter(slug=team_slug).first()
         if team is None:
@@ -121,32 +121,36 @@ def join_by_provider(
 def _make_account(
     username: str, hashed: str, full_name: str, email: str, *, verified: bool
 ) -> User:
-    """A person with their one address; raises IntegrityError if the name or it is somebody's."""
-    first, _, last = " ".join(full_name.split())[:_LONGEST_NAME].partition(" ")
+    """Create a person with one address; raises IntegrityError if either is taken."""
+    first, _, last = " ".join(full_name.split())[:_MAX_NAME_CHARACTERS].partition(" ")
     user = User(username=username, password=hashed, first_name=first, last_name=last)
     user.save(force_insert=True)
     EmailAddress.objects.create(user=user, email=email, verified=verified, primary=True)
     return user
 
 
-def _locked_for(email: str) -> tuple[list[Invitation], datetime]:
-    """The open invitations of an address, under the locks of their teams."""
-    found = Invitation.objects.filter(email=email, accepted_at=None, withdrawn_at=None)
-    teams = sorted(found.values_list("team_id", flat=True))
+def _lock_invitations_of(email: str) -> tuple[list[Invitation], datetime]:
+    """Lock the teams that have invited an address, and return the open invitations."""
+    invitations = Invitation.objects.filter(email=email, accepted_at=None, withdrawn_at=None)
+    teams = sorted(invitations.values_list("team_id", flat=True))
     lock_teams(teams)
     now = database_now()
-    rows = found.filter(team__in=teams).select_related("team").order_by("pk")
+    rows = invitations.filter(team__in=teams).select_related("team").order_by("pk")
     return [row for row in rows if state_of(row, now) is InvitationState.OPEN], now
 
 
-def _locked(token: str) -> tuple[Invitation, datetime]:
-    """The open invitation behind a link, under the lock of its team."""
-    found = Invitation.objects.filter(digest=digest_token(token)).first()
-    if found is None:
+def _lock_invitation(token: str) -> tuple[Invitation, datetime]:
+    """Lock the team of an invitation link, and return the open invitation."""
+    invitation = Invitation.objects.filter(digest=digest_token(token)).first()
+    if invitation is None:
         raise errors.NotFound()
-    lock_team(found.team_id)
-    # Read again: it may have another link by now.
-    row = Invitation.objects.filter(pk=found.pk, digest=found.digest).select_related("team").first()
+    lock_team(invitation.team_id)
+    # Re-read under the lock: the invitation may have a new link.
+    row = (
+        Invitation.objects.filter(pk=invitation.pk, digest=invitation.digest)
+        .select_related("team")
+        .first()
+    )
     if row is None:
         raise errors.NotFound()
     now = database_now()
@@ -154,7 +158,7 @@ def _locked(token: str) -> tuple[Invitation, datetime]:
     return row, now
 
 
-def _admit(row: Invitation, user: User, actor: Actor, now: datetime) -> None:
+def _accept(row: Invitation, user: User, actor: Actor, now: datetime) -> None:
     row.accepted_at = now
     row.save(update_fields=["accepted_at"])
     Membership.objects.create(team=row.team, user=user, role=row.role)

@@ -1,4 +1,4 @@
-"""What people do with their own accounts, written down in each of their teams."""
+"""Changes of people's own accounts, audited in each of their teams."""
 
 from typing import Any, Literal
 from uuid import UUID
@@ -18,19 +18,18 @@ from inbox.rules.people.access import Actor, ActorKind
 from inbox.rules.text.messages import TranslatableMessage
 
 _GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
-_LONGEST_NAME = 150
+_MAX_NAME_CHARACTERS = 150
 AddressChange = Literal["added", "confirmed", "removed", "first"]
 
 
 @transaction.atomic(durable=True)
 def record_sign_in(*, actor: Actor) -> None:
-    """Write down that somebody has signed in."""
     _record(actor.user_id, "person.signed_in", actor, method=actor.method)
 
 
 @transaction.atomic(durable=True)
 def record_lockout(*, typed: str, address: str) -> None:
-    """Write down that a name or e-mail was tried too often from an address, if it is somebody's."""
+    """Audit a lockout after too many sign-in attempts, if the name or e-mail is a user's."""
     user = user_by_login(typed)
     if user is not None:
         _record(user.pk, "person.locked_out", _GUARD, username=user.username, address=address)
@@ -38,7 +37,7 @@ def record_lockout(*, typed: str, address: str) -> None:
 
 @transaction.atomic
 def record_factor(*, user_id: int, kind: str, added: bool, actor: Actor) -> None:
-    """Write down, in the transaction that does it, that a factor was added or removed."""
+    """Audit, in the transaction of the change, that a factor was added or removed."""
     _record(user_id, "factor.added" if added else "factor.removed", actor, factor=kind)
 
 
@@ -47,7 +46,7 @@ def reset_factors(*, username: str, actor: Actor) -> int:
     """
     Remove a person's second factors (passkeys, authenticator app, recovery codes); return how many.
 
-    Ends all of their sessions: a lost device may still be signed in. Safe to replay: without
+    Ends all sessions of the person, because a lost device may be signed in. Safe to replay: without
     factors nothing changes and no audit entry is written.
 
     Raises:
@@ -69,13 +68,13 @@ def reset_factors(*, username: str, actor: Actor) -> int:
 
 @transaction.atomic
 def record_address(*, user_id: int, email: str, change: AddressChange, actor: Actor) -> None:
-    """Write down, in the transaction that does it, what became of an e-mail address."""
+    """Audit, in the transaction of the change, a change of an e-mail address."""
     _record(user_id, f"address.{change}", actor, email=email)
 
 
 @transaction.atomic(durable=True)
 def change_password(*, user: User, password: str, actor: Actor) -> None:
-    """Give a person another password, and end all of their sessions but the actor's own."""
+    """Set a person's password, and end all their sessions except the actor's own."""
     user.set_password(password)
     user.save(update_fields=["password"])
     end_sessions(user.pk, keep=actor.session_key)
@@ -85,17 +84,19 @@ def change_password(*, user: User, password: str, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def change_own_name(*, full_name: str, actor: Actor) -> None:
     """
-    Give the actor another name, 1 to 150 characters.
+    Change the actor's name to one of 1 to 150 characters.
 
-    Safe to replay: the same name again leaves no audit entry.
+    Safe to replay: the same name again writes no audit entry.
 
     Raises:
         InvalidValue.
     """
     name = " ".join(full_name.split())
-    if not 1 <= len(name) <= _LONGEST_NAME:
+    if not 1 <= len(name) <= _MAX_NAME_CHARACTERS:
         raise InvalidValue(
-            TranslatableMessage("A name must have 1 to {count} characters.", count=_LONGEST_NAME)
+            TranslatableMessage(
+                "A name must have 1 to {count} characters.", count=_MAX_NAME_CHARACTERS
+            )
         )
     user: User = User.objects.get(pk=actor.ident)
     if user.get_full_name() == name:
@@ -108,41 +109,40 @@ def change_own_name(*, full_name: str, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def end_session(*, session_id: int, actor: Actor) -> None:
     """
-    End a session of the actor's own, wherever it is; its pages and streams end within seconds.
+    End one of the actor's sessions; its pages and streams end within seconds.
 
     Raises:
         NotFound.
     """
-    found = UserSession.objects.filter(pk=session_id, user_id=actor.user_id).first()
-    if found is None:
+    session = UserSession.objects.filter(pk=session_id, user_id=actor.user_id).first()
+    if session is None:
         raise NotFound()
-    Session.objects.filter(session_key=found.session_key).delete()
-    found.delete()
-    _record(actor.user_id, "session.ended", actor, address=found.ip, count=1)
+    Session.objects.filter(session_key=session.session_key).delete()
+    session.delete()
+    _record(actor.user_id, "session.ended", actor, address=session.ip, count=1)
 
 
 @transaction.atomic(durable=True)
 def end_other_sessions(*, actor: Actor) -> None:
-    """End all sessions of the actor's own but the one they act in."""
+    """End all of the actor's sessions except the current one."""
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
         _record(actor.user_id, "session.ended", actor, count=count)
 
 
 def encrypt_seed(seed: str) -> str:
-    """What is stored of the seed of codes."""
     return encrypt(seed)
 
 
-def decrypt_seed(sealed: str) -> str | None:
-    """The seed, or None if it was sealed under another secret key."""
+def decrypt_seed(encrypted: str) -> str | None:
+    """Return the seed, or None if it was encrypted with another secret key."""
     try:
-        return str(decrypt(sealed))
+        return str(decrypt(encrypted))
     except DecryptionFailed:
         return None
 
 
 def end_sessions(user_id: int, *, keep: str = "") -> int:
-    """End all sessions of a person, but one to keep; return how many. Writes nothing down."""
+    """End all sessions of a person except `keep`; return how many. Writes no audit entry."""
     others = UserSession.objects.filter(user_id=user_id).exclude(session_key=keep)
     keys = list(others.values_list("session_key", flat=True))
     count, _ = Session.objects.filter(session_key__in=keys).delete()
@@ -154,7 +154,7 @@ def _record(user_id: int | None, action: str, actor: Actor, **detail: Any) -> No
     now = database_now()
     memberships = Membership.objects.filter(user=user_id)
     teams: list[UUID | None] = list(memberships.values_list("team", flat=True))
-    # Whoever runs the installation may belong to no team; that they come in is told all the same.
+    # A person without a team, such as a superuser, is audited in the chain of the installation.
     audit_trail.record_all(
         audit_trail.build_entry(action=action, actor=actor, now=now, team_id=team_id, **detail)
         for team_id in teams or [None]

@@ -25,9 +25,9 @@ WRITE_EVERY_SECONDS = 5.0
 
 def flush_usage() -> None:
     """
-    Write what was noted; each key at most once a minute, whatever the number of processes.
+    Write the buffered usage, for each key at most once a minute across all processes.
 
-    What cannot be written now is noted again.
+    Usage that cannot be written returns to the buffer.
     """
     used, refused = usage_buffer.take()
     try:
@@ -41,7 +41,7 @@ def flush_usage() -> None:
 
 
 def flush_until(stopping: Callable[[float], bool]) -> None:
-    """Write every few seconds until `stopping(seconds)`, which waits so long, says yes."""
+    """Flush every few seconds until `stopping(seconds)`, which waits that long, returns true."""
     while not stopping(WRITE_EVERY_SECONDS):
         if not usage_buffer.is_empty():
             flush_usage()

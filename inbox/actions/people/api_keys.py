@@ -1,4 +1,4 @@
-"""The keys of machines: making one, giving it a new token, and ending it."""
+"""Creating, rotating and revoking API keys."""
 
 import secrets
 from collections.abc import Collection
@@ -31,11 +31,11 @@ from inbox.rules.people.api_keys import (
 from inbox.rules.text.messages import TranslatableMessage
 
 KEY_PREFIX = "so_"
-_PREFIX_SHOWN = 9
+_PREFIX_CHARACTERS = 9
 
 
 class Unchanged(Enum):
-    """The value of what is to stay as it is, where None means something."""
+    """The default of parameters for which None is a value."""
 
     UNCHANGED = "unchanged"
 
@@ -54,17 +54,16 @@ def make_key(
     idempotency: IdempotencyKey | None = None,
 ) -> tuple[ApiKey, str]:
     """
-    Make a key of a team and return it with its token, which is shown this once.
+    Create a key of a team; return it with its token, which is shown only once.
 
-    Safe to replay with `once`: the key that was made before is returned, with "" for its token.
-
-    It works for so many days, or with None for ever. With an `agent`, by its slug, it is that
-    agent's own: it may read and run that agent, and nothing else.
+    Safe to replay with `idempotency`: the existing key is returned, with "" for its token. The key
+    expires after `days`, or never with None. With an `agent` slug it is the agent's own key, which
+    may read and run that agent only.
 
     Raises:
         NotFound, Forbidden, IdempotencyConflict.
-        InvalidValue: with `problems` by field; also if the team has enough keys.
-        MoreThanOwn: it would be allowed more than its maker, or longer.
+        InvalidValue: with `problems` by field; also if the team has too many keys.
+        MoreThanOwn: the key would have more permissions than the actor, or last longer.
     """
     try:
         return _make(
@@ -76,8 +75,8 @@ def make_key(
             agent=agent,
             idempotency=idempotency or IdempotencyKey(),
         )
-    except errors.MoreThanOwn as refusal:
-        _record_refusal(team_id, actor, refusal, name=name[:80])
+    except errors.MoreThanOwn as rejection:
+        _record_rejection(team_id, actor, rejection, name=name[:80])
         raise
 
 
@@ -92,7 +91,7 @@ def _make(
     agent: str,
     idempotency: IdempotencyKey,
 ) -> tuple[ApiKey, str]:
-    # Two at once would both find room for one.
+    # Locked: concurrent requests must not exceed the limit.
     lock_permitted_team(team_id, actor, Permission.ADMIN)
     check_key(
         name=name,
@@ -115,7 +114,7 @@ def _make(
         team_id=team_id,
         agent=_agent_of(team_id, agent),
         name=name,
-        prefix=token[:_PREFIX_SHOWN],
+        prefix=token[:_PREFIX_CHARACTERS],
         digest=digest_token(token),
         scopes=sorted(scopes),
         made_by=actor.label[:160],
@@ -134,20 +133,20 @@ def rotate_key(
     days: int | Unchanged | None = UNCHANGED,
 ) -> tuple[ApiKey, str]:
     """
-    Give a key a new token, shown this once, and with `days` another end.
+    Give a key a new token, shown only once, and with `days` a new expiry.
 
-    The token before works on for 0 (it ends at once) to 168 hours; one before that ends now.
+    The previous token stays valid for `overlap_hours` (0 to 168); an older one ends now.
 
     Raises:
         NotFound, Forbidden, InvalidValue.
-        MoreThanOwn: whoever has the token may do what the key may, and the actor may not.
+        MoreThanOwn: the key has permissions that the actor does not have.
         KeyEnded.
     """
     try:
         return _rotate(key_id=key_id, actor=actor, overlap_hours=overlap_hours, days=days)
-    except errors.MoreThanOwn as refusal:
+    except errors.MoreThanOwn as rejection:
         key = ApiKey.objects.get(pk=key_id)
-        _record_refusal(key.team_id, actor, refusal, key=str(key.pk), name=key.name)
+        _record_rejection(key.team_id, actor, rejection, key=str(key.pk), name=key.name)
         raise
 
 
@@ -165,7 +164,7 @@ def _rotate(
     token = _new_token()
     key.former_digest = key.digest if overlap_hours else None
     key.former_until = now + timedelta(hours=overlap_hours) if overlap_hours else None
-    key.digest, key.prefix, key.rotated_at = digest_token(token), token[:_PREFIX_SHOWN], now
+    key.digest, key.prefix, key.rotated_at = digest_token(token), token[:_PREFIX_CHARACTERS], now
     if days is not UNCHANGED:
         check_key(
             name=key.name,
@@ -193,9 +192,9 @@ def _rotate(
 @transaction.atomic(durable=True)
 def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     """
-    End a key and all that it has open, now and for ever.
+    Revoke a key, which ends its streams and connections.
 
-    Safe to replay: one that was revoked before is returned unchanged.
+    Safe to replay: a revoked key is returned unchanged.
 
     Raises:
         NotFound, Forbidden.
@@ -209,7 +208,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
 
 
 def _own(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
-    """The key, locked, if the actor administers its team."""
+    """Lock and return a key of a team that the actor administers."""
     key = lock_api_key(key_id)
     if key is None:
         raise errors.NotFound()
@@ -234,7 +233,7 @@ def _end(actor: Actor, now: datetime, days: int | None) -> datetime | None:
 
 
 def _end_of(actor: Actor) -> datetime | None:
-    """When the actor itself ends, if it is a key that does."""
+    """Return when the actor expires, if it is a key."""
     if actor.key_id is None:
         return None
     return ApiKey.objects.values_list("expires_at", flat=True).get(pk=actor.key_id)
@@ -256,12 +255,14 @@ def _record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any
 
 
 @transaction.atomic(durable=True)
-def _record_refusal(team_id: UUID, actor: Actor, refusal: errors.MoreThanOwn, **about: str) -> None:
+def _record_rejection(
+    team_id: UUID, actor: Actor, rejection: errors.MoreThanOwn, **about: str
+) -> None:
     audit_trail.record(
         action="key.refused",
         actor=actor,
         now=database_now(),
         team_id=team_id,
-        beyond=refusal.detail["beyond"],
+        beyond=rejection.detail["beyond"],
         **about,
     )

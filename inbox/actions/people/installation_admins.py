@@ -1,4 +1,4 @@
-"""Who runs the installation, and whom they let sign in."""
+"""Superusers, and deactivating people."""
 
 from datetime import datetime
 from typing import Any
@@ -19,14 +19,14 @@ from inbox.rules.text.messages import TranslatableMessage
 @transaction.atomic(durable=True)
 def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
     """
-    Let a person sign in no more, which ends all of their sessions, or let them again.
+    Activate a person, or deactivate them and end all their sessions.
 
-    That may be the last administrator of a team: superusers administer it as well. Safe to replay:
-    what is so already leaves no audit entry.
+    The last administrator of a team may be deactivated, as superusers administer every team. Safe
+    to replay: a call without effect writes no audit entry.
 
     Raises:
         Forbidden, NotFound.
-        LastAdmin: nobody would run the installation.
+        LastAdmin: no active superuser would be left.
     """
     user, now = _lock(actor, pk=user_id), database_now()
     if user.is_active is is_active:
@@ -42,7 +42,7 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
 @transaction.atomic(durable=True)
 def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     """
-    Let a person run the installation, or no more. Safe to replay, as above.
+    Make a person a superuser, or end that. Safe to replay.
 
     Raises:
         Forbidden, NotFound, LastAdmin.
@@ -59,9 +59,9 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
 
 def _lock(actor: Actor, **who: Any) -> User:
     """
-    The person, when nobody else changes who runs the installation.
+    Lock and return a person.
 
-    Locking its superusers in one order makes these actions wait for each other.
+    All superusers are locked first, in one order, so that these actions wait for each other.
     """
     lock_superusers()
     if not is_installation_admin(actor):
@@ -84,7 +84,7 @@ def _check_other_superuser(user: User) -> None:
 
 
 def _record(user: User, action: str, actor: Actor, now: datetime) -> None:
-    """In the trail of each of their teams; for somebody without a team, in that of none."""
+    """Audit in each of the person's teams, or without a team in the installation's chain."""
     teams: list[Any] = list(user.memberships.values_list("team", flat=True))
     name = user.get_username()
     audit_trail.record_all(

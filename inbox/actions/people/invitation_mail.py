@@ -1,4 +1,4 @@
-"""What the mail of an invitation says, and whether it has left."""
+"""The mail of an invitation."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from inbox.rules.text.safe_text import escape_invisible
 
 log = structlog.get_logger(__name__)
 
-#: It holds nothing that anybody has typed.
+#: Without values that a user has entered.
 _SUBJECT: Final = gettext_noop("Invitation to a team in Signoff")
 _BODY: Final = gettext_noop(
     "{who} invited you to the team {team} in Signoff, where people approve what AI "
@@ -27,7 +27,7 @@ _BODY: Final = gettext_noop(
 
 
 def send_invitation(invitation: Invitation, link: str) -> MailState:
-    """Send the link in the language of whoever asks for it, and say whether that has worked."""
+    """Send the link in the language of the current request; return whether that worked."""
     body = gettext(_BODY).format(
         who=_line(invitation.invited_by),
         team=_line(invitation.team.name),
@@ -46,5 +46,5 @@ def send_invitation(invitation: Invitation, link: str) -> MailState:
 
 
 def _line(text: str) -> str:
-    """A name that cannot pass for another paragraph of the mail."""
+    """Return a name on one line, so that it cannot imitate a paragraph of the mail."""
     return escape_invisible(" ".join(text.split()))

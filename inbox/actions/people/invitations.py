@@ -1,4 +1,4 @@
-"""Inviting people to a team: asking, asking again, and taking it back."""
+"""Creating, resending and withdrawing invitations to a team."""
 
 import secrets
 from datetime import datetime
@@ -47,13 +47,13 @@ def invite(
     idempotency: IdempotencyKey | None = None,
 ) -> tuple[Invitation, str]:
     """
-    Invite somebody by mail, and return the invitation with its link: "" if the mail has it.
+    Invite a person; return the invitation with its link, or "" if the link is sent by mail.
 
-    `site` is where its link leads, unless SIGNOFF_PUBLIC_URL says so. That the mail could not be
-    sent is in the row. Whether the address is somebody's here makes no difference.
+    `site` is the base URL of the link unless SIGNOFF_PUBLIC_URL is set. `Invitation.mail` says
+    whether the mail was sent. The result does not depend on whether the address has an account.
 
-    Safe to replay with `once`: the invitation that was made before is returned as it is now, with
-    "" for its link, and no mail is sent.
+    Safe to replay with `idempotency`: the existing invitation is returned, with "" for its link,
+    and no mail is sent.
 
     Raises:
         NotFound, Forbidden, MoreThanOwn, IdempotencyConflict.
@@ -76,11 +76,11 @@ def _make(
     _check_address(email)
     if earlier := existing_result(idempotency, actor=actor, now=now):
         return Invitation.objects.get(pk=earlier), ""
-    waiting = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
-    if waiting.filter(email=email).exists():
+    open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
+    if open_invitations.filter(email=email).exists():
         text = TranslatableMessage("This address already has an invitation. Send that one again.")
         raise errors.InvalidValue(text, problems={"email": [text]})
-    check_room(waiting.count())
+    check_room(open_invitations.count())
     token = secrets.token_urlsafe(32)
     row = Invitation(
         pk=idempotency.result_id,
@@ -98,9 +98,9 @@ def _make(
 
 def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[Invitation, str]:
     """
-    Send an invitation again, with another link, for its whole time; the link before counts no more.
+    Send an invitation again with a new link and its full lifetime; the old link becomes invalid.
 
-    Returns the invitation with its link: "" if the mail has it.
+    Return the invitation with its link, or "" if the link is sent by mail.
 
     Raises:
         NotFound, Forbidden, MoreThanOwn, InvitationEnded.
@@ -125,10 +125,10 @@ def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
 
 
 def _check_resends(invitation_id: UUID) -> None:
-    """Keep an invitation from filling somebody's mailbox."""
+    """Raise RateLimited if an invitation is sent again too often."""
     counter = rate_limits.rate_limiter(settings.REDIS_URL)
     resends = counter.count("resent invitations", _RESENDS, str(invitation_id))
-    if resends is not None and resends.is_over:
+    if resends.is_over:
         seconds = resends.next_seconds
         raise errors.RateLimited(
             TranslatableMessage("Sent too often. Try again in {seconds} seconds.", seconds=seconds),
@@ -139,9 +139,7 @@ def _check_resends(invitation_id: UUID) -> None:
 @transaction.atomic(durable=True)
 def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
     """
-    Take an invitation back: its link counts no more.
-
-    Safe to replay: one that was withdrawn before stays as it is.
+    Withdraw an invitation; its link becomes invalid. Safe to replay.
 
     Raises:
         NotFound, Forbidden.
@@ -158,12 +156,12 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
 
 
 def _deliver(row: Invitation, token: str, site: str) -> tuple[Invitation, str]:
-    """Send what is committed; a link that the mail has is for nobody else to see."""
+    """Send the mail after the commit; return the link only if it is not sent by mail."""
     link = f"{settings.PUBLIC_URL or site.rstrip('/')}/join/{token}/"
     if row.mail == MailState.NONE:
         return row, link
     row.mail = send_invitation(row, link)
-    # Somebody may have sent it again meanwhile: that mail is another one.
+    # Unless the invitation has a new link by now, which has a mail of its own.
     Invitation.objects.filter(pk=row.pk, digest=row.digest).update(mail=row.mail)
     return row, ""
 
@@ -174,7 +172,7 @@ def _give_link(row: Invitation, token: str, now: datetime) -> None:
 
 
 def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
-    """The invitation under the lock of its team, if the actor administers that."""
+    """Return an invitation under the lock of its team, which the actor must administer."""
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:
         raise errors.NotFound()
@@ -186,10 +184,10 @@ def _check_address(email: str) -> None:
     try:
         validate_email(email)
     except ValidationError:
-        is_one = False
+        is_valid = False
     else:
-        is_one = len(email) <= MAX_EMAIL_CHARACTERS
-    if not is_one:
+        is_valid = len(email) <= MAX_EMAIL_CHARACTERS
+    if not is_valid:
         text = TranslatableMessage("Enter a valid e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})
 

@@ -1,4 +1,4 @@
-"""Teams and who belongs to them, as administrators change them."""
+"""Teams and their members."""
 
 from typing import Any
 from uuid import UUID
@@ -21,14 +21,12 @@ from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
 
-_LARGEST_ID = 2**63 - 1
+_MAX_ID = 2**63 - 1
 
 
 def make_team(*, slug: str, name: str, actor: Actor) -> Team:
     """
-    Make a team, with whoever makes it as its administrator.
-
-    That is for superusers, who run the installation, and for its commands.
+    Create a team, with the actor as its administrator; only superusers and commands can.
 
     Raises:
         Forbidden, InvalidValue.
@@ -59,8 +57,8 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
     return team
 
 
-#: How the trail tells of a setting that has an action of its own: the action, and its detail.
-_TOLD = {
+#: Settings with an audit action of their own: the action, and the name of its detail.
+_AUDIT_ACTIONS = {
     "grace_seconds": ("team.grace_set", "seconds"),
     "request_expiry_hours": ("team.expiry_set", "hours"),
 }
@@ -71,8 +69,8 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     """
     Change a team's name, or any of `inbox.rules.people.team_settings.SETTINGS`.
 
-    None leaves one as it is. Sets that are complete already keep the time they were given, and open
-    requests keep theirs. Safe to replay: what is so already leaves no audit entry.
+    None leaves a value as it is. New periods do not apply to open interrupts or to runs whose grace
+    period has begun. Safe to replay: a change without effect writes no audit entry.
 
     Raises:
         NotFound, Forbidden, InvalidValue.
@@ -95,8 +93,8 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     for setting, value in changes.items():
         before = getattr(team, setting)
         if value != before:
-            action, label = _TOLD.get(setting, ("team.setting_changed", "value"))
-            detail = {} if setting in _TOLD else {"setting": setting, "before": before}
+            action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
+            detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
             audit_trail.record(
                 action=action, actor=actor, now=now, team_id=team.pk, **detail, **{label: value}
             )
@@ -108,11 +106,11 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
 @transaction.atomic(durable=True)
 def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Membership:
     """
-    Give a member another role. Safe to replay.
+    Change a member's role. Safe to replay.
 
     Raises:
         NotFound, Forbidden.
-        MoreThanOwn: they would be allowed more than the actor.
+        MoreThanOwn: the role has permissions that the actor does not have.
         LastAdmin.
     """
     lock_permitted_team(team_id, actor, Permission.ADMIN)
@@ -131,9 +129,9 @@ def change_role(*, team_id: UUID, user_id: int, role: Role, actor: Actor) -> Mem
 @transaction.atomic(durable=True)
 def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
     """
-    Let somebody belong to a team no more, which ends all they have open there; or leave it.
+    Remove a member from a team, or leave it; ends their access to it.
 
-    What they have decided stays as it is.
+    Their decisions stay.
 
     Raises:
         NotFound, Forbidden, LastAdmin.
@@ -147,7 +145,7 @@ def remove_member(*, team_id: UUID, user_id: int, actor: Actor) -> None:
 
 
 def _member(team_id: UUID, user_id: int) -> Membership:
-    if user_id > _LARGEST_ID:  # no database takes it for a number
+    if user_id > _MAX_ID:  # no database takes it for a number
         raise errors.NotFound()
     row = Membership.objects.filter(team=team_id, user=user_id).select_related("user").first()
     if row is None:

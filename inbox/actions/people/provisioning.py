@@ -1,4 +1,4 @@
-"""Teams, members and agents."""
+"""Provisioning teams, members and agents from commands."""
 
 from django.db import transaction
 
@@ -24,7 +24,7 @@ def ensure_agent(
     *, team: Team, slug: str, implementation: str, description: str, actor: Actor
 ) -> Agent:
     """
-    Give a team an agent of the registry, or return the one that has this slug.
+    Create an agent of the registry in a team, or return the one that has this slug.
 
     Raises:
         AddressTaken: another team has it.
@@ -74,7 +74,7 @@ def add_member(
 
 @transaction.atomic(durable=True)
 def set_password(*, username: str, password: str, actor: Actor) -> None:
-    """Give a user another password; whoever was signed in as them is not any more."""
+    """Set a user's password, and end all their sessions."""
     user = User.objects.get(username=username)
     user.set_password(password)
     user.save(update_fields=["password"])

@@ -1,4 +1,4 @@
-"""Deleting rows about signing in that nothing reads any more."""
+"""Deleting old rows about sign-ins and sessions."""
 
 from datetime import timedelta
 
@@ -10,13 +10,13 @@ from django.utils import timezone
 
 #: django-axes reads attempts of the last quarter of an hour.
 ATTEMPTS_KEPT = timedelta(days=1)
-#: So long an address counts as one where a person has signed in before.
+#: An address counts as known to a person for this long after a sign-in.
 SIGN_INS_KEPT = timedelta(days=90)
 
 
 @transaction.atomic(durable=True)
 def delete_stale_rows() -> int:
-    """Delete old attempts, old sign-ins and sessions that are over; return how many rows."""
+    """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
     now = timezone.now()
     sessions = Session.objects.values("session_key")
     stale = (
