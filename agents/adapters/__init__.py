@@ -1,1 +1,1 @@
-"""Agents that others wrote, behind the port of ours."""
+"""Adapters for remote agents and for agents of other frameworks."""

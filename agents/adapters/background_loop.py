@@ -1,4 +1,4 @@
-"""Where frameworks live: one event loop for all their runs, in a thread of its own."""
+"""The event loop that all runs of framework agents share, in a background thread."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +10,10 @@ _loops: list[asyncio.AbstractEventLoop] = []
 
 def framework_loop() -> asyncio.AbstractEventLoop:
     """
-    Return the loop of this process, which never closes.
+    Return the shared loop of this process, which never closes.
 
-    A run of ours has a loop of its own, but a model's client keeps its connections, and they belong
-    to the loop that opened them: in the next run they would be dead.
+    The engine uses a new loop for each run, but the connections of a model's client belong to the
+    loop that opened them and would be unusable in the next run.
     """
     with _lock:
         if not _loops:

@@ -1,4 +1,4 @@
-"""What an adapter needs between a framework and the engine: ids, events, decisions, effects."""
+"""The base of framework adapters: ids, events, decisions and tool calls of one run."""
 
 import asyncio
 import contextlib
@@ -36,22 +36,22 @@ from agents.sdk.tools import MAX_OUTPUT_CHARACTERS
 
 _log = logging.getLogger(__name__)
 
-#: For a model: nobody answered, and nobody will any more.
+#: The result of a call that will not be decided any more.
 CALL_NOT_MADE = "The call was not made."
-#: What a tool says of itself in its framework's metadata: "read", "idempotent" or "once".
+#: The key for "read", "idempotent" or "once" in a tool's metadata.
 EFFECT = "effect"
 
 
 class RunEnding(RuntimeError):
-    """The run is about to end: no further call is made."""
+    """The run is about to end; no further call is executed."""
 
 
 @dataclass(frozen=True)
 class InterruptDecision:
-    """A person's answer to something that a framework asked."""
+    """The decision on an interrupt of the framework."""
 
     answer: InterruptAnswer
-    call_id: str | None  #: the framework's id of the tool call that it is about
+    call_id: str | None  #: the framework's id of the tool call
 
     @property
     def interrupt_id(self) -> str:
@@ -63,39 +63,40 @@ class InterruptDecision:
 
     @property
     def allows_call(self) -> bool:
-        """Whether the call may be made: it was approved, or what it asked for was answered."""
+        """True if the call was approved, or its interrupt was answered."""
         return allows_call(self.answer)
 
     @property
     def is_approval(self) -> bool:
-        """Whether it was asked if the call may be made, and not for something it needs."""
+        """True if the interrupt was an approval, not a request for input."""
         return self.answer.interrupt.reason == "tool_call"
 
     @property
     def payload(self) -> Any:
-        """What was answered; None if it was called off."""
+        """The answer; None if cancelled."""
         return self.answer.resume_entry.payload
 
     @property
     def args(self) -> dict[str, Any]:
-        """What the call is to be made with, as it was approved."""
+        """The approved arguments."""
         return dict(self.answer.proposal.args) if self.answer.proposal else {}
 
     @property
     def refusal_text(self) -> str:
-        """For a model: why the call was not made."""
+        """The text for the model that says why the call was not executed."""
         if self.is_cancelled:
-            return "The call was called off."
+            return "The call was cancelled."
         reason = self.payload.get("reason") if isinstance(self.payload, dict) else None
         return f"The call was denied: {reason}" if reason else "The call was denied."
 
 
 class FrameworkRun:
     """
-    One run of an agent of another framework.
+    One run of a framework's agent.
 
-    The framework works in the loop that is its home and speaks here: in its own ids, of which each
-    becomes an id that no other run has. `kept` is what it left when it ran before on this thread.
+    The framework runs in `framework_loop`; its methods may be called from there. They take the
+    framework's ids and map each to an id that is unique to the run. `kept` is the framework's
+    state of the last run on this thread.
     """
 
     def __init__(self, run_input: RunAgentInput, ctx: RunContext) -> None:
@@ -105,67 +106,68 @@ class FrameworkRun:
         self._engine = asyncio.get_running_loop()
         self._queue: asyncio.Queue[BaseEvent | Future[None] | None] = asyncio.Queue()
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
-        self._over: set[str] = set()
-        self._making: set[str] = set()
+        self._finished_calls: set[str] = set()
+        self._running_calls: set[str] = set()
         self._names: dict[str, str] = {}  # of the tools that it calls
-        self._wanted: dict[str, str] = {}  # of the tools that were proposed
+        self._proposed_names: dict[str, str] = {}  # of the tools that were proposed
         self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
         self._message: str | None = None
         self._carrier: str | None = None  # the message that the calls of this answer are in
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
-        self._is_called_off = False
+        self._is_cancelled = False
         self._end = ""  # why the run ends, whatever the framework makes of it
-        self._heard: list[str] = memory.get("heard", [])
+        self._passed_on: list[str] = memory.get("heard", [])
         self.kept: Any = memory.get("kept")
-        theirs = {ours: name for name, ours in self._ours.items()}
+        framework_ids = {ours: name for name, ours in self._ours.items()}
         self.decisions = [
-            InterruptDecision(answer, theirs.get(answer.interrupt.tool_call_id or ""))
+            InterruptDecision(answer, framework_ids.get(answer.interrupt.tool_call_id or ""))
             for answer in ctx.answers
         ]
         self._approved: dict[str, dict[str, Any]] = {}
-        for one in self.decisions:
-            if one.call_id is not None and one.answer.proposal is not None:
-                self._names[one.call_id] = one.answer.proposal.name
-                if one.allows_call:
-                    self._approved[one.call_id] = one.args
+        for decision in self.decisions:
+            if decision.call_id is not None and decision.answer.proposal is not None:
+                self._names[decision.call_id] = decision.answer.proposal.name
+                if decision.allows_call:
+                    self._approved[decision.call_id] = decision.args
 
     @property
     def thread_key(self) -> str:
-        """No other thread has it."""
         return self._ctx.thread_key
 
     def take_new_messages(self) -> list[tuple[str, str]]:
         """
-        What the framework does not know, as pairs of role and text; from now on it does.
+        Return the messages that the framework lacks, as (role, text), and mark them as passed on.
 
-        What users said, and between it the calls that failed runs have made: they kept nothing of
-        them, and a model that does not know of a call wants it again.
+        They are user messages, and between them the calls of failed runs: these saved no state,
+        and without knowing of a call the model would repeat it.
         """
         results = {
-            one.tool_call_id: result_content(one.content)
-            for one in self._input.messages
-            if isinstance(one, agui.ToolMessage)
+            message.tool_call_id: result_content(message.content)
+            for message in self._input.messages
+            if isinstance(message, agui.ToolMessage)
         }
-        missed: list[tuple[str, str]] = []
+        new_messages: list[tuple[str, str]] = []
         for message in self._input.messages:
-            if isinstance(message, agui.UserMessage) and message.id not in self._heard:
-                missed.append(("user", _user_text(message)))
-            elif isinstance(message, agui.AssistantMessage) and missed:
-                missed += [
+            if isinstance(message, agui.UserMessage) and message.id not in self._passed_on:
+                new_messages.append(("user", _user_text(message)))
+            elif isinstance(message, agui.AssistantMessage) and new_messages:
+                new_messages += [
                     ("assistant", _describe_call(call, results.get(call.id)))
                     for call in message.tool_calls or ()
                 ]
-        self._heard = [one.id for one in self._input.messages if isinstance(one, agui.UserMessage)]
-        return missed
+        self._passed_on = [
+            message.id for message in self._input.messages if isinstance(message, agui.UserMessage)
+        ]
+        return new_messages
 
     @property
     def is_ending(self) -> bool:
-        """Whether something has happened after which no further call is made."""
+        """True if the run is about to end and no further call is executed."""
         return bool(self._end)
 
     def append_text(self, delta: str) -> None:
-        """Stream some text; it goes on with the message that is open, or opens one."""
+        """Append text to the open message, or to a new one."""
         if not delta:
             return
         if self._message is None:
@@ -174,51 +176,53 @@ class FrameworkRun:
         self._put(agui.TextMessageContentEvent(message_id=self._message, delta=delta))
 
     def end_message(self) -> None:
-        """End the message that is open, if one is."""
+        """End the open message, if there is one."""
         if self._message is not None:
             self._put(agui.TextMessageEndEvent(message_id=self._message))
             self._message = None
 
     def register_tool(self, name: str, metadata: Mapping[str, Any] | None) -> None:
-        """Note what the author says in a tool's metadata of how long people have for an answer."""
+        """Record the expiry in a tool's metadata."""
         self._expiries[name] = parse_expires_in(metadata)
 
     def propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
-        """Tell of a tool call that the model wants, unless that is told already."""
-        if call_id not in self._ours and call_id not in self._over:
+        """Emit a proposed tool call, unless it was emitted already."""
+        if call_id not in self._ours and call_id not in self._finished_calls:
             self._propose(call_id, name, args)
 
-    def arguments_of(self, call_id: str, name: str, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    def approved_arguments(
+        self, call_id: str, name: str, args: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """
-        What a call is made with: as it was approved, and as the model wants it otherwise.
+        Return the approved arguments of a call, else the arguments of the model.
 
         Raises:
-            CallsEnded: the id is that of another call of the same answer.
+            RunEnding: another call of the same answer has this id.
         """
-        if call_id in self._over or self._names.setdefault(call_id, name) != name:
+        if call_id in self._finished_calls or self._names.setdefault(call_id, name) != name:
             self._end = f"{name} is not called: another call has its id."
             raise RunEnding(self._end)
-        return self._approved.get(call_id, wanted)
+        return self._approved.get(call_id, args)
 
     def forget_calls(self) -> None:
         """
-        Forget the framework's ids of all calls, because its model is about to answer.
+        Forget the framework's ids of all calls before its model answers.
 
-        Every call has its result then, and some models count them from the beginning again: the
-        same id is another call, which nobody has approved.
+        Every call has its result by then, and some models reuse ids: the same id is then another
+        call, which is not approved.
         """
-        self._ours, self._over, self._carrier = {}, set(), None
+        self._ours, self._finished_calls, self._carrier = {}, set(), None
         self._approved, self._names = {}, {}
 
     def forget_result(self, call_id: str) -> None:
-        """Forget that there was a call with this id: the model wants another one under it."""
-        self._over.discard(call_id)
+        """Forget a finished call, because the model reuses its id."""
+        self._finished_calls.discard(call_id)
 
     def _propose(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
         self.end_message()
         ours = self._ours[call_id] = self._new_id("t")
-        self._wanted[call_id] = name
-        # Without a text the first call's id names the message, as clients make one for it.
+        self._proposed_names[call_id] = name
+        # Without text the first call's id is the message id, as in clients.
         self._carrier = self._carrier or ours
         self._put(
             agui.ToolCallStartEvent(
@@ -231,12 +235,12 @@ class FrameworkRun:
         self._put(agui.ToolCallEndEvent(tool_call_id=ours))
 
     def add_result(self, call_id: str, content: str) -> None:
-        """Tell the result of a call, which is over then; once for each."""
+        """Emit the result of a call; only the first result counts."""
         ours = self._ours.pop(call_id, None)
         if ours is None:
             return
-        self._over.add(call_id)
-        self._carrier = None  # what is said or wanted now belongs to another answer
+        self._finished_calls.add(call_id)
+        self._carrier = None  # later text and calls belong to another answer
         self._put(
             agui.ToolCallResultEvent(
                 message_id=self._new_id("r"), tool_call_id=ours, content=content, role="tool"
@@ -244,7 +248,7 @@ class FrameworkRun:
         )
 
     def add_refusal(self, decision: InterruptDecision) -> None:
-        """Tell that a call was denied or called off."""
+        """Emit the result of a call that was denied or cancelled."""
         if decision.call_id is not None:
             self.add_result(decision.call_id, refusal_result(decision.answer))
 
@@ -261,20 +265,21 @@ class FrameworkRun:
         pausing: tuple[type[Exception], ...] = (),
     ) -> Any:
         """
-        Call a tool's function between two entries in the journal, and tell its result.
+        Call a tool's function between two journal entries, and emit its result.
 
-        Arguments that do not fit `schema` are the call's result, and a ToolError. What the function
-        raises is raised again. One of `harmless` says that nothing has happened, as
-        `ToolError` does, and is the result; one of `pausing` waits for a person, and the call will
-        begin again. After anything else that a `once` tool raises the run ends, whatever the
-        framework makes of it, and when a call is not one that was approved, with its arguments, or
-        comes while another one with its id is made.
+        Exceptions of the function are raised again. Those of `harmless`, like `ToolError`, mean
+        that the call had no effect, and become the result; those of `pausing` mean that the call
+        interrupts and will begin again. Arguments that do not fit `schema` become an error result
+        and a ToolError. The run ends, whatever the framework does, if a `once` tool raises
+        anything else, if the journal refuses the call, or if another call with its id is running.
         """
-        if call_id in self._making:  # some frameworks make all calls of an answer at once
+        if (
+            call_id in self._running_calls
+        ):  # some frameworks run all calls of an answer concurrently
             self._end = f"{name} is not called: another call has its id."
         if self._end:
             raise RunEnding(self._end)
-        self._making.add(call_id)
+        self._running_calls.add(call_id)
         try:
             if call_id not in self._ours:
                 self._propose(call_id, name, args)
@@ -284,7 +289,7 @@ class FrameworkRun:
                 raise ToolError(problem)
             return await self._execute(call_id, name, args, effect, function, harmless, pausing)
         finally:
-            self._making.discard(call_id)
+            self._running_calls.discard(call_id)
 
     async def _execute(
         self,
@@ -296,14 +301,14 @@ class FrameworkRun:
         harmless: tuple[type[Exception], ...],
         pausing: tuple[type[Exception], ...],
     ) -> Any:
-        """Begin a call that was proposed, make it and settle it; see `call`."""
+        """Begin, execute and settle a proposed call."""
         await self.flush()
         if self._end:
             raise RunEnding(self._end)
         ours = self._ours[call_id]
         try:
-            begun = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
-            permit = await self._in_engine_loop(begun)
+            begin = self._ctx.journal.begin(ours, args=_jsonable(dict(args)), effect=effect)
+            permit = await self._in_engine_loop(begin)
         except ToolRefused as error:
             self._end = f"{name} is not called: {error}"
             raise
@@ -322,7 +327,7 @@ class FrameworkRun:
         except BaseException as error:
             if effect is Effect.ONCE or not isinstance(error, Exception):
                 _log.exception("The tool %s failed in call %s.", name, ours)
-                self._end = f"{name} failed, and nobody knows what it did."
+                self._end = f"{name} failed, and its effect is not known."
                 raise
             await self._settle(call_id, dumps({"ok": False, "error": type(error).__name__}))
             raise
@@ -340,30 +345,30 @@ class FrameworkRun:
         expires_in: ExpiresIn = TEAM_DEFAULT,
     ) -> str:
         """
-        Ask a person when the framework has paused; return the id of the interrupt.
+        Add an interrupt after the framework has paused; return its id.
 
-        How long they have is in `expires_in` of the metadata of the question or of the tool.
+        The expiry is `expires_in`, else that of `metadata`, else that of the tool's metadata.
         """
-        tool = self._wanted.get(call_id or "", "")
-        said = first_specified(
+        tool = self._proposed_names.get(call_id or "", "")
+        expiry = first_specified(
             expires_in, parse_expires_in(metadata), self._expiries.get(tool, TEAM_DEFAULT)
         )
-        asked = Interrupt(
+        interrupt = Interrupt(
             id=self._new_id("i"),
             reason=reason,
             message=message,
             tool_call_id=self._ours[call_id] if call_id is not None else None,
             response_schema=dict(response_schema) if response_schema is not None else None,
             metadata=_jsonable(dict(metadata)) if metadata else None,
-            **_expiry_field(said),
+            **_expiry_field(expiry),
         )
-        self._interrupts.append(asked)
-        return asked.id
+        self._interrupts.append(interrupt)
+        return interrupt.id
 
     def add_approval(
         self, call_id: str, message: str, arguments: Mapping[str, Any] | None, **more: Any
     ) -> str:
-        """Ask whether a call may be made; `arguments` is their schema, None if they are fixed."""
+        """Add an approval; `arguments` is their schema, None if they cannot be edited."""
         return self.add_interrupt(
             message,
             call_id=call_id,
@@ -379,14 +384,14 @@ class FrameworkRun:
         words: Mapping[str, Any],
         arguments: Mapping[str, Any] | None,
     ) -> str:
-        """Ask for approval in the `message` of a framework's metadata, which go along."""
+        """Add an approval with the `message` of the framework's metadata."""
         message = str(words.get("message") or f"Call {name}?")
         return self.add_approval(call_id, message, arguments, metadata=words)
 
     def add_result_interrupt(
         self, call_id: str, name: str, words: Mapping[str, Any], args: Mapping[str, Any]
     ) -> str:
-        """Ask for what a call's result is to be, by `message` and `response_schema` of metadata."""
+        """Add an interrupt for a call's result, worded by `message` and `response_schema`."""
         return self.add_interrupt(
             str(words.get("message") or question_from_args(args, f"Answer {name}.")),
             call_id=call_id,
@@ -395,25 +400,32 @@ class FrameworkRun:
         )
 
     def result_in_thread(self, call_id: str) -> str | None:
-        """The result of a call that the thread has, from a run that this one knows nothing of."""
+        """Return the result of a call that an earlier run added to the thread."""
         ours = self._ours.get(call_id)
-        results = [one for one in self._input.messages if isinstance(one, agui.ToolMessage)]
+        results = [
+            message for message in self._input.messages if isinstance(message, agui.ToolMessage)
+        ]
         return next(
-            (result_content(one.content) for one in results if one.tool_call_id == ours), None
+            (
+                result_content(message.content)
+                for message in results
+                if message.tool_call_id == ours
+            ),
+            None,
         )
 
     def cancel(self) -> None:
-        """End the run as cancelled: a person called off what it cannot go on without."""
-        self._is_called_off = True
+        """End the run as cancelled, because it cannot continue without a cancelled decision."""
+        self._is_cancelled = True
 
     async def flush(self) -> None:
-        """Wait until the engine has all that was said."""
+        """Wait until the engine has consumed all events."""
         reached = Future[None]()
         self._put(reached)
         await asyncio.wrap_future(reached)
 
     async def run(self, work: Coroutine[Any, Any, None]) -> AsyncIterator[BaseEvent]:
-        """Yield what the framework says while it works at home, and the terminal event."""
+        """Run `work` in the framework loop; yield its events and the terminal event."""
         working = asyncio.run_coroutine_threadsafe(self._run_to_end(work), framework_loop())
         working.add_done_callback(lambda _: self._put(None))
         try:
@@ -424,7 +436,7 @@ class FrameworkRun:
                     item.set_result(None)
         finally:
             working.cancel()
-        if self._end:  # what the framework made of it is of no interest
+        if self._end:  # whatever the framework did
             yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
             return
         working.result()
@@ -438,18 +450,18 @@ class FrameworkRun:
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
-        elif self._is_called_off:
+        elif self._is_cancelled:
             outcome = agui.RunFinishedCancelledOutcome()
-        # Where the conversation goes on behind an end, an id that is used again is another call.
+        # After a successful run, a reused id is another call.
         calls = {} if outcome.type == "success" else self._ours
-        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": self._heard})
+        self._ctx.save_memory({"kept": self.kept, "calls": calls, "heard": self._passed_on})
         return agui.RunFinishedEvent(
             thread_id=self._input.thread_id, run_id=self._input.run_id, outcome=outcome
         )
 
     async def _settle(self, call_id: str, content: str) -> None:
         if len(content) > MAX_OUTPUT_CHARACTERS:
-            # The call was made: a result that says so is better than none.
+            # The call was executed, so it needs a result.
             error = {"ok": False, "error": "OutputTooLarge", "characters": len(content)}
             content = dumps(error)
         await self._in_engine_loop(self._ctx.journal.settle(self._ours[call_id], result=content))
@@ -459,9 +471,9 @@ class FrameworkRun:
         with contextlib.suppress(RuntimeError):  # the run is over, and its loop is closed
             self._engine.call_soon_threadsafe(self._queue.put_nowait, item)
 
-    async def _in_engine_loop(self, wish: Coroutine[Any, Any, Any]) -> Any:
-        """What the engine does between its turns, in its own loop."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(wish, self._engine))
+    async def _in_engine_loop(self, work: Coroutine[Any, Any, Any]) -> Any:
+        """Run a coroutine in the engine's loop and return its result."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._engine))
 
     def _new_id(self, kind: str) -> str:
         number = self._counts[kind] = self._counts.get(kind, 0) + 1
@@ -469,7 +481,7 @@ class FrameworkRun:
 
 
 def _expiry_field(expires_in: ExpiresIn) -> dict[str, Any]:
-    """The field that says it: a null that is written says never, none leaves it to the team."""
+    """Return the `expires_at` field: null means never, no field means the team's default."""
     if expires_in is TEAM_DEFAULT:
         return {}
     return {"expires_at": None if expires_in is None else format_expires_at(expires_in)}
@@ -477,38 +489,38 @@ def _expiry_field(expires_in: ExpiresIn) -> dict[str, Any]:
 
 def tool_effect(metadata: Mapping[str, Any] | None) -> Effect:
     """
-    What a second call of a tool would do, as its author says; harm, if nothing is said.
+    Return the declared effect of a tool, `once` by default.
 
     Raises:
-        ValueError: there is no such effect.
+        ValueError: the effect is unknown.
     """
     return Effect((metadata or {}).get(EFFECT, Effect.ONCE))
 
 
 def argument_error(args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """What is wrong with arguments, "" if nothing is; models often get them wrong."""
-    found = best_match(Draft202012Validator(schema).iter_errors(_jsonable(dict(args))))
-    return f"{found.json_path.removeprefix('$.')}: {found.message}"[:500] if found else ""
+    """Return the error of arguments that do not fit their schema, else ""."""
+    problem = best_match(Draft202012Validator(schema).iter_errors(_jsonable(dict(args))))
+    return f"{problem.json_path.removeprefix('$.')}: {problem.message}"[:500] if problem else ""
 
 
-def format_message(template: Any, args: Mapping[str, Any], otherwise: str) -> str:
-    """An author's words for a call, such as "Pay {amount}", if arguments can be filled in."""
+def format_message(template: Any, args: Mapping[str, Any], default: str) -> str:
+    """Return a template such as "Pay {amount}" with arguments, else the default."""
     if not isinstance(template, str):
-        return otherwise
+        return default
     try:
         return template.format_map(args)
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError):
-        return otherwise
+        return default
 
 
-def question_from_args(args: Mapping[str, Any], otherwise: str) -> str:
-    """The question that a call asks, under the names that are in use for it."""
-    asked = [args.get(name) for name in ("question", "message", "prompt")]
-    return next((one for one in asked if isinstance(one, str) and one), otherwise)
+def question_from_args(args: Mapping[str, Any], default: str) -> str:
+    """Return the question in a call's arguments, under one of its usual names."""
+    candidates = [args.get(name) for name in ("question", "message", "prompt")]
+    return next((text for text in candidates if isinstance(text, str) and text), default)
 
 
 def result_content(value: Any) -> str:
-    """What a tool returned, as the content of its result: text as it is, anything else as JSON."""
+    """Return a tool's output as the content of its result: text, or JSON."""
     return storable_text(value) if isinstance(value, str) else dumps(_jsonable(value))
 
 
@@ -517,8 +529,8 @@ def _jsonable(value: Any) -> Any:
 
 
 def _describe_call(call: agui.ToolCall, result: str | None) -> str:
-    what = f"I called {call.function.name} with {call.function.arguments}"
-    return f"{what}: {result}" if result is not None else f"{what}, and do not know what came of it"
+    text = f"I called {call.function.name} with {call.function.arguments}"
+    return f"{text}: {result}" if result is not None else f"{text}; its outcome is not known"
 
 
 def _user_text(message: agui.UserMessage) -> str:

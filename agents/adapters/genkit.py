@@ -97,7 +97,9 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
                 output = await framework_run.call_tool(
                     str(request.ref),
                     request.name,
-                    framework_run.arguments_of(str(request.ref), request.name, _arguments(request)),
+                    framework_run.approved_arguments(
+                        str(request.ref), request.name, _arguments(request)
+                    ),
                     tool_effect(params.tool.metadata),
                     make,
                     schema=params.tool.input_schema if isinstance(request.input, Mapping) else None,

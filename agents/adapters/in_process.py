@@ -1,4 +1,4 @@
-"""Agents of other frameworks that run in our worker, imported where they run and nowhere else."""
+"""Agents of other frameworks that run in the worker; imported when a run begins."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -12,25 +12,25 @@ from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
 
 from agents.port import RunContext
 
-#: The name of an extra -> the module that adapts its framework, and what people call that.
+#: Extra -> the adapter module, and the name of the framework.
 FRAMEWORKS = {
     "langgraph": ("agents.adapters.langgraph.adapter", "LangGraph"),
     "pydantic-ai": ("agents.adapters.pydantic_ai", "Pydantic AI"),
     "maf": ("agents.adapters.maf", "Microsoft Agent Framework"),
     "genkit": ("agents.adapters.genkit", "Genkit"),
 }
-#: In LangGraph each graph decides whether arguments may be edited; nothing is known before it runs.
+#: In LangGraph each graph decides at run time whether arguments may be edited.
 _FRAMEWORKS_WITH_EDITS = frozenset({"pydantic-ai", "maf", "genkit"})
 
 
 @dataclass(frozen=True)
 class InProcessAgent:
     """
-    An object of a framework, such as a compiled graph, as an agent of ours.
+    A framework object, such as a compiled graph, as an agent.
 
-    Its code decides what a run does; the effects of its tools go through our journal. What such a
-    framework did cannot be said again, so a run that lost its worker fails, and a person may try it
-    again: with the same decisions, and without a second call of what has a result.
+    Its tool calls go through the journal. A framework cannot repeat its events, so a run that lost
+    its worker fails; a person may retry it with the same decisions, and calls that have a result
+    are not repeated.
     """
 
     name: str
@@ -41,11 +41,10 @@ class InProcessAgent:
 
     @property
     def description(self) -> str:
-        """What is known without importing it."""
         return f"An agent of {FRAMEWORKS[self.framework][1]}."
 
     def capabilities(self) -> AgentCapabilities:
-        """What every one of them can do."""
+        """Return what is known without importing the agent."""
         return AgentCapabilities(
             identity=agui.IdentityCapabilities(name=self.name, description=self.description),
             transport=agui.TransportCapabilities(streaming=True),
@@ -58,16 +57,16 @@ class InProcessAgent:
         )
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Import the framework and have its adapter drive the object, a `framework_run`."""
+        """Import the framework and run the object with its adapter."""
         adapter = FRAMEWORKS[self.framework][0]
         try:
-            # Seconds of work, which must not hold the event loop.
+            # The import takes seconds and must not block the event loop.
             module = await asyncio.to_thread(import_module, adapter)
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("agents"):
                 raise
             yield agui.RunErrorEvent(
-                message=f"This worker has no {error.name}: install the extra {self.framework!r}.",
+                message=f"The worker lacks {error.name}; install the extra {self.framework!r}.",
                 code="AGENT_ERROR",
             )
             return

@@ -64,7 +64,7 @@ class _Journaled(FunctionMiddleware):
             context.result = await self._framework_run.call_tool(
                 call_id,
                 name,
-                self._framework_run.arguments_of(call_id, name, _mapping(context.arguments)),
+                self._framework_run.approved_arguments(call_id, name, _mapping(context.arguments)),
                 tool_effect(context.function.additional_properties),
                 make,
                 schema=context.function.parameters(),

@@ -82,7 +82,7 @@ class _Journaled(AbstractCapability[Any]):
             return await self.framework_run.call_tool(
                 call.tool_call_id,
                 call.tool_name,
-                self.framework_run.arguments_of(
+                self.framework_run.approved_arguments(
                     call.tool_call_id, call.tool_name, call.args_as_dict()
                 ),
                 tool_effect(tool_def.metadata),
