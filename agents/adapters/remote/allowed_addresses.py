@@ -1,4 +1,4 @@
-"""Where a remote agent may be: no address of this network is reached because of a name."""
+"""Validation of remote agents' URLs: private addresses are rejected after resolving (SSRF)."""
 
 import asyncio
 import ipaddress
@@ -9,9 +9,9 @@ from enum import StrEnum
 from urllib.parse import urlsplit
 
 RESOLVE_SECONDS = 10.0
-#: Ways into an IPv4 network (RFC 6052, RFC 8215): they lead wherever the translator leads.
+#: IPv4/IPv6 translation prefixes (RFC 6052, RFC 8215).
 _TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-#: What Python calls global, or did in a version that runs this, and is not for agents.
+#: Networks that Python considers global, at least in some supported version.
 _DENIED = tuple(
     map(
         ipaddress.ip_network,
@@ -29,22 +29,22 @@ _DENIED = tuple(
     )
 )
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
-#: Finds the addresses of a host; a test brings its own.
+#: Resolves a host and port to addresses; replaced in tests.
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 
 
 class AddressProblem(StrEnum):
-    """Why a URL is not one where a remote agent may be."""
+    """The reason why a remote agent's URL is rejected."""
 
     NO_URL = "no_url"
     SCHEME = "scheme"  #: or there is no host
-    CREDENTIALS = "credentials"  #: a URL is shown and logged
+    CREDENTIALS = "credentials"  #: URLs are shown and logged
     CHARACTERS = "characters"
-    PRIVATE = "private"  #: its host resolves to an address of our own network
+    PRIVATE = "private"  #: its host resolves to a private address
 
 
 class AddressRefused(ValueError):
-    """The URL leads where no remote agent may be."""
+    """The URL is not allowed for a remote agent."""
 
     def __init__(self, fault: AddressProblem, message: str) -> None:
         super().__init__(message)
@@ -53,7 +53,7 @@ class AddressRefused(ValueError):
 
 @dataclass(frozen=True)
 class Target:
-    """A host that was resolved once: what is connected to is what was checked."""
+    """A host resolved once, so that the connection goes to the checked address."""
 
     url: str  #: with the address in place of the name
     host: str  #: the name, for the certificate and the Host header
@@ -61,23 +61,23 @@ class Target:
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """Ask the system; in order of preference."""
+    """Resolve with the system resolver; in order of preference."""
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(RESOLVE_SECONDS):
-        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(address[0]) for *_, address in found]
+        addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(address[0]) for *_, address in addresses]
 
 
 def check_url(url: str) -> None:
     """
-    Raise AddressRefused unless it is an http or https URL with a host, and no password in it.
+    Raise AddressRefused unless it is an http or https URL with a host and without a password.
 
-    A port that is no number is refused as well, before anybody connects to anything.
+    An invalid port is rejected as well.
     """
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
-        # What resolves names refuses labels that are empty or too long, by an error of its own.
+        # Resolvers reject empty and overlong labels with other errors.
         (host or "").encode("idna")
     except ValueError as error:
         raise AddressRefused(AddressProblem.NO_URL, "This is no URL.") from error
@@ -100,22 +100,22 @@ async def find_target(url: str, *, may_be_private: bool, resolver: Resolve = res
     Resolve the host of a URL once.
 
     Raises:
-        AddressRefused: the URL is none, or an address of its host is not a public one.
-        OSError: the host is not known, or nobody says in time.
+        AddressRefused: the URL is invalid, or an address of its host is not public.
+        OSError: the host is unknown, or resolving timed out.
     """
     check_url(url)
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
-    addresses = [_address(one) for one in await resolver(host, port)]
+    addresses = [_address(text) for text in await resolver(host, port)]
     if not addresses:
         raise OSError(f"{host} has no address")
     if not may_be_private and not all(map(_is_public, addresses)):
         raise AddressRefused(AddressProblem.PRIVATE, f"{host} is an address of a private network.")
     first = addresses[0]
-    shown = f"[{first}]" if first.version == 6 else str(first)
-    place = parts._replace(netloc=f"{shown}:{port}", fragment="")
-    return Target(place.geturl(), host, parts.netloc)
+    host_text = f"[{first}]" if first.version == 6 else str(first)
+    target = parts._replace(netloc=f"{host_text}:{port}", fragment="")
+    return Target(target.geturl(), host, parts.netloc)
 
 
 def _address(text: str) -> IPAddress:

@@ -1,4 +1,4 @@
-"""One request to somebody elsewhere: to the address that was checked, and no further than that."""
+"""HTTP requests to remote agents: only to the checked address, without redirects."""
 
 import asyncio
 import ssl
@@ -20,29 +20,29 @@ _EVENT_LIMITS = strict_json.Limits(max_bytes=sse.MAX_EVENT_BYTES)
 
 
 class InvalidResponse(Exception):
-    """The answer is no stream of events."""
+    """The response is not a stream of events."""
 
 
 class WrongStatus(InvalidResponse):
-    """The agent answered with another status than 200."""
+    """The status is not 200."""
 
 
 class WrongContentType(InvalidResponse):
-    """The agent answered with something else."""
+    """The content type is not text/event-stream."""
 
 
 class CompressedResponse(InvalidResponse):
-    """The agent compressed its answer: what is not compressed cannot swell."""
+    """The response is compressed, which is rejected because it could expand without limit."""
 
 
 class InvalidEvent(InvalidResponse):
-    """What stands where an event should is no JSON object."""
+    """The data of an event is not a JSON object."""
 
 
 def open_client(
     timeout: httpx.Timeout, transport: httpx.AsyncBaseTransport | None = None, *, proxy: str = ""
 ) -> httpx.AsyncClient:
-    """A client that goes where it is sent: by no other proxy, and after no redirect."""
+    """Return a client without redirects and without proxies from the environment."""
     return httpx.AsyncClient(
         timeout=timeout,
         transport=_proxy_transport(proxy) if proxy and transport is None else transport,
@@ -54,7 +54,7 @@ def open_client(
 
 def _proxy_transport(proxy: str) -> httpx.AsyncHTTPTransport:
     transport = httpx.AsyncHTTPTransport(verify=_certificates(), trust_env=False)
-    # httpx has no option for the network below its pool.
+    # httpx has no option for the network backend of its pool.
     transport._pool = httpcore.AsyncConnectionPool(  # noqa: SLF001
         ssl_context=_certificates(), network_backend=Tunnel(proxy)
     )
@@ -63,9 +63,9 @@ def _proxy_transport(proxy: str) -> httpx.AsyncHTTPTransport:
 
 def run_in_new_loop(work: Coroutine[Any, Any, T]) -> T:
     """
-    Run this in a loop of its own, in this thread.
+    Run a coroutine in a new event loop in this thread.
 
-    Not asyncio.run(), which waits for the thread that asks a name server after nobody else does.
+    Not asyncio.run(), which waits for resolver threads that are still running.
     """
     loop = asyncio.new_event_loop()
     try:
@@ -77,7 +77,7 @@ def run_in_new_loop(work: Coroutine[Any, Any, T]) -> T:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Reading them takes longer than most requests."""
+    """Return the TLS context; cached, because loading certificates is slow."""
     return httpx.create_ssl_context()
 
 
@@ -89,21 +89,21 @@ def build_request(
     accept: str = EVENTS,
     body: str | None = None,
 ) -> httpx.Request:
-    """Post a JSON body, or get what is there if it is None; our headers win over the others."""
-    ours = {"Host": target.netloc, "Accept": accept, "Accept-Encoding": "identity"}
+    """Build a POST with a JSON body, or a GET without; our headers override `headers`."""
+    own_headers = {"Host": target.netloc, "Accept": accept, "Accept-Encoding": "identity"}
     if body is not None:
-        ours["Content-Type"] = JSON
+        own_headers["Content-Type"] = JSON
     return client.build_request(
         "GET" if body is None else "POST",
         target.url,
-        headers={**headers, **ours},
+        headers={**headers, **own_headers},
         content=None if body is None else body.encode(),
         extensions={"sni_hostname": target.host},
     )
 
 
 def check_event_stream(response: httpx.Response) -> None:
-    """Raise NoEvents unless the answer is a stream of events that can be read as it comes."""
+    """Raise InvalidResponse unless the response is an uncompressed event stream."""
     if response.status_code != 200:
         raise WrongStatus(f"The agent answered with status {response.status_code}.")
     if media_type(response) != EVENTS:
@@ -113,7 +113,7 @@ def check_event_stream(response: httpx.Response) -> None:
 
 
 def media_type(response: httpx.Response) -> str:
-    """What the answer says that it is, without parameters."""
+    """Return the content type without parameters."""
     return str(response.headers.get("content-type", "")).partition(";")[0].strip().lower()
 
 
@@ -122,7 +122,7 @@ def is_compressed(response: httpx.Response) -> bool:
 
 
 def parse_event(data: bytes) -> dict[str, Any]:
-    """The JSON object of an event. Raises NoEvent."""
+    """Return the JSON object of an event, or raise InvalidEvent."""
     try:
         value = strict_json.loads(data, limits=_EVENT_LIMITS)
     except strict_json.JsonRejected as error:

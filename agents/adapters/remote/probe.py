@@ -1,11 +1,10 @@
 """
-Asking a remote agent who it is, without giving it anything to do.
+The connection test: it identifies a remote agent without making it work.
 
-What its address says of itself under `capabilities` is read first. Then it gets an input that no
-agent has anything to do with: no message, no tool, and the withdrawal of a question that it never
-asked, on a thread of its own. AG-UI 1.0 refuses that (interrupts, contract rules 1 and 8), in a
-stream that opens with its version. An older agent does not know what was withdrawn and starts a run
-without a message: as soon as it says or does anything it is hung up on.
+It reads `<url>/capabilities` first. Then it posts an input without messages and tools that cancels
+an unknown interrupt, on a new thread. AG-UI 1.0 rejects that (interrupts, contract rules 1 and 8),
+in a stream that opens with the version. An older agent may start a run without a message: the test
+disconnects at its first step, text or tool call.
 """
 
 import asyncio
@@ -49,27 +48,27 @@ from agents.adapters.remote.remote_agent import KNOWN_TYPES, RemoteAgent
 from agents.agui import strict_json
 from agents.agui.legacy.dialects import Dialect, DialectReader
 
-#: A part of the time that the test has: few agents tell their capabilities.
+#: Part of PROBE_SECONDS; few agents publish capabilities.
 CAPABILITIES_SECONDS = 3.0
-_LONGEST_CAPABILITIES = 64 * 1024
-_MOST_EVENTS, _MOST_FLAGS = 50, 30
+_MAX_CAPABILITIES_BYTES = 64 * 1024
+_MAX_EVENTS, _MAX_FLAGS = 50, 30
 _CHARACTERS = 200
-#: What an agent says before it works, or instead.
+#: Events that do not mean that the agent works.
 _QUIET = frozenset(
     {
         *("RUN_STARTED", "RUN_FINISHED", "RUN_ERROR", "STATE_SNAPSHOT", "MESSAGES_SNAPSHOT"),
         "CUSTOM",
     }
 )
-#: How what was never asked is refused: so in 1.0, so by Google's bridge and by Microsoft's.
+#: Error codes for unknown interrupts: of 1.0, of Google's bridge and of Microsoft's.
 _REFUSALS = frozenset({"UNKNOWN_INTERRUPT_ID", "UNKNOWN_INTERRUPT", "APPROVAL_RESUME_NOT_FOUND"})
 
 
 @dataclass
 class _ProbeState:
-    """What is known so far, whatever happens next."""
+    """The findings so far."""
 
-    #: of the thread, the run and the question: nobody has heard of them before
+    #: the new id of thread, run and interrupt
     name: str = field(default_factory=lambda: f"connection-test-{uuid4()}")
     facts: dict[str, Any] = field(default_factory=dict)
     events: list[str] = field(default_factory=list)
@@ -77,28 +76,27 @@ class _ProbeState:
 
 async def probe(agent: RemoteAgent, seconds: float = PROBE_SECONDS) -> ProbeReport:
     """
-    Find out what is behind the address of a remote agent, in so many seconds at most.
+    Test the connection to a remote agent within `seconds`.
 
-    Its headers are read and sent; what reading them raises is raised here. Nothing else is: whoever
-    is there, and whatever they say, is a report.
+    Every outcome is a report; only errors of `read_headers` are raised.
     """
-    began, heard = time.perf_counter(), _ProbeState(facts={"host": _host(agent.url)})
+    began, state = time.perf_counter(), _ProbeState(facts={"host": _host(agent.url)})
     try:
         async with asyncio.timeout(seconds):
-            found = await _contact(agent, heard)
+            result = await _contact(agent, state)
     except (TimeoutError, httpx.TimeoutException):
-        found = ProbeResult.AGENT if heard.events else ProbeResult.TIMED_OUT
+        result = ProbeResult.AGENT if state.events else ProbeResult.TIMED_OUT
     except AddressRefused:
-        found = ProbeResult.ADDRESS_REFUSED
+        result = ProbeResult.ADDRESS_REFUSED
     except InvalidResponse as error:
-        found = _RESPONSE_RESULTS[type(error)]
-        heard.facts["detail"] = str(error) if found is ProbeResult.NO_EVENT else ""
+        result = _RESPONSE_RESULTS[type(error)]
+        state.facts["detail"] = str(error) if result is ProbeResult.NO_EVENT else ""
     except (httpx.ConnectError, OSError) as error:
-        found = _connection_failure(error, heard)
+        result = _connection_failure(error, state)
     except (httpx.HTTPError, sse.StreamTooLong):
-        found = ProbeResult.AGENT if heard.events else ProbeResult.BROKE_OFF
+        result = ProbeResult.AGENT if state.events else ProbeResult.BROKE_OFF
     took = round((time.perf_counter() - began) * 1000)
-    return _truncate(ProbeReport(found, took, events=tuple(heard.events), **heard.facts))
+    return _truncate(ProbeReport(result, took, events=tuple(state.events), **state.facts))
 
 
 _RESPONSE_RESULTS = {
@@ -109,29 +107,31 @@ _RESPONSE_RESULTS = {
 }
 
 
-async def _contact(agent: RemoteAgent, heard: _ProbeState) -> ProbeResult:
+async def _contact(agent: RemoteAgent, state: _ProbeState) -> ProbeResult:
     headers = agent.read_headers()
     target = await agent.find_target()
     timeout = httpx.Timeout(PROBE_SECONDS)
     async with open_client(timeout, agent.transport, proxy=agent.proxy) as client:
-        below = build_request(client, _capabilities_target(target), headers, accept=JSON)
-        heard.facts["told"] = await _fetch_capabilities(client, below)
+        capabilities_request = build_request(
+            client, _capabilities_target(target), headers, accept=JSON
+        )
+        state.facts["told"] = await _fetch_capabilities(client, capabilities_request)
         request = build_request(
-            client, target, headers, body=strict_json.dumps(_probe_input(heard.name))
+            client, target, headers, body=strict_json.dumps(_probe_input(state.name))
         )
         response = await client.send(request, stream=True)
         try:
-            heard.facts["status"] = response.status_code
-            heard.facts["content_type"] = media_type(response)
+            state.facts["status"] = response.status_code
+            state.facts["content_type"] = media_type(response)
             check_event_stream(response)
-            await _read_stream(response, heard)
+            await _read_stream(response, state)
         finally:
             await response.aclose()
-    return ProbeResult.AGENT if heard.events else ProbeResult.BROKE_OFF
+    return ProbeResult.AGENT if state.events else ProbeResult.BROKE_OFF
 
 
 def _probe_input(name: str) -> dict[str, Any]:
-    """An input of AG-UI 1.0 that answers a question which nobody asked, by calling it off."""
+    """Return an AG-UI 1.0 input that cancels an unknown interrupt."""
     return {
         "protocolVersion": PROTOCOL_VERSION,
         "threadId": name,
@@ -145,8 +145,8 @@ def _probe_input(name: str) -> dict[str, Any]:
     }
 
 
-async def _read_stream(response: httpx.Response, heard: _ProbeState) -> None:
-    """Read until it is clear who is there; what is left unread is the end of the connection."""
+async def _read_stream(response: httpx.Response, state: _ProbeState) -> None:
+    """Read events until the agent is identified."""
     reader = DialectReader("connection-test")
     chunks = response.aiter_raw()
     try:
@@ -154,21 +154,21 @@ async def _read_stream(response: httpx.Response, heard: _ProbeState) -> None:
             event = parse_event(data)
             kind = event.get("type")
             if kind not in KNOWN_TYPES:
-                if not heard.events and not isinstance(kind, str):
+                if not state.events and not isinstance(kind, str):
                     raise InvalidEvent("What came first is no event of AG-UI.")
                 continue
-            heard.events.append(kind)
-            if _handle_event(event, kind, reader, heard) or len(heard.events) >= _MOST_EVENTS:
+            state.events.append(kind)
+            if _handle_event(event, kind, reader, state) or len(state.events) >= _MAX_EVENTS:
                 return
     finally:
         await chunks.aclose()  # type: ignore[attr-defined]
 
 
 def _handle_event(
-    event: dict[str, Any], kind: str, reader: DialectReader, heard: _ProbeState
+    event: dict[str, Any], kind: str, reader: DialectReader, state: _ProbeState
 ) -> bool:
-    """Take in one event; whether that is enough."""
-    facts = heard.facts
+    """Process one event; return True if no more are needed."""
+    facts = state.facts
     if kind == "RUN_STARTED":
         facts["protocol_version"] = version = _text(event.get("protocolVersion"))
         if version.startswith("1."):
@@ -177,8 +177,8 @@ def _handle_event(
     if kind == "RUN_ERROR":
         code, message = _text(event.get("code")), _text(event.get("message"))
         facts["error"] = ": ".join(filter(None, (code, message)))
-        # Pydantic AI has no code for it, and names the question.
-        facts["refused"] = code in _REFUSALS or heard.name in message
+        # Pydantic AI has no code, but names the interrupt.
+        facts["refused"] = code in _REFUSALS or state.name in message
         return True
     if kind not in _QUIET:
         facts["began_to_work"] = True
@@ -193,7 +193,7 @@ def _handle_event(
 
 
 def _is_langgraph_event(event: dict[str, Any]) -> bool:
-    """Whether it is the first of the events that LangGraph's bridge passes on as they are."""
+    """Return True for the first raw event that LangGraph's bridge forwards."""
     raw = event.get("event")
     return event["type"] == "RAW" and isinstance(raw, dict) and raw.get("name") == "LangGraph"
 
@@ -210,7 +210,7 @@ def _final_dialect(event: dict[str, Any], reader: DialectReader) -> str:
 
 
 def _capabilities_target(target: Target) -> Target:
-    """Where the agent's capabilities would be: below its own address, with a slash if that has."""
+    """Return the URL of the capabilities, with a final slash if the agent's URL has one."""
     parts = urlsplit(target.url)
     slash = "/" if parts.path.endswith("/") and parts.path != "/" else ""
     path = f"{parts.path.rstrip('/')}/capabilities{slash}"
@@ -220,7 +220,7 @@ def _capabilities_target(target: Target) -> Target:
 async def _fetch_capabilities(
     client: httpx.AsyncClient, request: httpx.Request
 ) -> AgentDescription | None:
-    """What is there if anything is; only that nobody can be reached is of interest otherwise."""
+    """Return the published capabilities, if any; only connection errors are raised."""
     with suppress(TimeoutError, httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError):
         async with asyncio.timeout(CAPABILITIES_SECONDS):
             response = await client.send(request, stream=True)
@@ -237,38 +237,40 @@ async def _read_capabilities(response: httpx.Response) -> AgentDescription | Non
     body = bytearray()
     async for chunk in response.aiter_raw():
         body += chunk
-        if len(body) > _LONGEST_CAPABILITIES:
+        if len(body) > _MAX_CAPABILITIES_BYTES:
             return None
     try:
         capabilities = AgentCapabilities.model_validate(strict_json.loads(bytes(body)))
     except (strict_json.JsonRejected, ValidationError):
         return None
-    who = capabilities.identity
-    flags = tuple(_flags(capabilities))[:_MOST_FLAGS]
-    if who is None:
+    identity = capabilities.identity
+    flags = tuple(_flags(capabilities))[:_MAX_FLAGS]
+    if identity is None:
         return AgentDescription(flags=flags)
-    return AgentDescription(_text(who.name), _text(who.type), _text(who.version), flags)
+    return AgentDescription(
+        _text(identity.name), _text(identity.type), _text(identity.version), flags
+    )
 
 
 def _flags(model: BaseModel, path: str = "") -> Iterator[str]:
-    """The names of everything that is true, as they stand on the wire."""
-    for name, about in type(model).model_fields.items():
-        value, here = getattr(model, name), f"{path}{about.alias or name}"
+    """Yield the wire names of all flags that are true."""
+    for name, field_info in type(model).model_fields.items():
+        value, flag = getattr(model, name), f"{path}{field_info.alias or name}"
         if value is True:
-            yield here
+            yield flag
         elif isinstance(value, BaseModel):
-            yield from _flags(value, f"{here}.")
+            yield from _flags(value, f"{flag}.")
 
 
 # -- what went wrong ------------------------------------------------------------------------------
 
 
-def _connection_failure(error: BaseException, heard: _ProbeState) -> ProbeResult:
+def _connection_failure(error: BaseException, state: _ProbeState) -> ProbeResult:
     for cause in _chain(error):
         if isinstance(cause, ssl.SSLError):
             names = ("verify_message", "reason")
             texts = [_text(getattr(cause, name, None)) for name in names]
-            heard.facts["detail"] = next(filter(None, texts), "")
+            state.facts["detail"] = next(filter(None, texts), "")
             return ProbeResult.TLS_FAILED
         if isinstance(cause, socket.gaierror):
             return ProbeResult.UNKNOWN_HOST

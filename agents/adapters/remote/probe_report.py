@@ -1,4 +1,4 @@
-"""What the test of a connection to a remote agent can find."""
+"""The report of a connection test with a remote agent."""
 
 import json
 from collections.abc import Mapping
@@ -8,57 +8,59 @@ from typing import Any
 
 from ag_ui.core import HumanInTheLoopCapabilities
 
-#: How long a test takes at most.
+#: The time limit of a test.
 PROBE_SECONDS = 10.0
 
 
 class ProbeResult(StrEnum):
-    """How far a test of the connection came."""
+    """The result of a connection test."""
 
-    AGENT = "agent"  #: there is an agent that speaks AG-UI
-    ADDRESS_REFUSED = "address_refused"  #: nobody was asked: it is no public address
+    AGENT = "agent"  #: an AG-UI agent answered
+    ADDRESS_REFUSED = "address_refused"  #: not contacted: the address is not public
     UNKNOWN_HOST = "unknown_host"
-    UNREACHABLE = "unreachable"  #: nobody takes the connection
+    UNREACHABLE = "unreachable"  #: the connection was refused
     TLS_FAILED = "tls_failed"
     TIMED_OUT = "timed_out"
     WRONG_STATUS = "wrong_status"
-    WRONG_TYPE = "wrong_type"  #: an answer, but no server-sent events
+    WRONG_TYPE = "wrong_type"  #: not server-sent events
     COMPRESSED = "compressed"
-    NO_EVENT = "no_event"  #: server-sent events that are none of AG-UI
+    NO_EVENT = "no_event"  #: server-sent events, but not of AG-UI
     BROKE_OFF = "broke_off"
-    HEADERS_UNREADABLE = "headers_unreadable"  #: nobody was asked: there is nothing to greet with
+    HEADERS_UNREADABLE = (
+        "headers_unreadable"  #: not contacted: the stored headers cannot be decrypted
+    )
 
 
 @dataclass(frozen=True)
 class AgentDescription:
-    """What an agent tells of itself; every text is its own, and cut."""
+    """An agent's description of itself; texts are the agent's, truncated."""
 
     name: str = ""
     type: str = ""  #: the framework, such as "langgraph"
     version: str = ""
-    flags: tuple[str, ...] = ()  #: what it can do: "humanInTheLoop.interrupts"
+    flags: tuple[str, ...] = ()  #: capabilities, such as "humanInTheLoop.interrupts"
 
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What a test of the connection found; the texts of the other side are cut, and only texts."""
+    """The report of a connection test; texts of the agent are truncated."""
 
     found: ProbeResult
     milliseconds: int = 0
-    host: str = ""  #: who was to be asked
+    host: str = ""  #: of the URL
     status: int | None = None
     content_type: str = ""
-    detail: str = ""  #: what the TLS library says, or what is wrong with an event
-    protocol_version: str = ""  #: "" if it does not say
-    dialect: str = ""  #: a `Dialect`, "" if that cannot be told before it asks something
-    began_to_work: bool = False  #: without a message; it was hung up on
-    events: tuple[str, ...] = ()  #: the types of what it said
-    refused: bool = False  #: the answer to what it never asked, as AG-UI 1.0 wants it
-    error: str = ""  #: how it refused, or what failed
-    told: AgentDescription | None = None  #: None if it has no capabilities to read
+    detail: str = ""  #: the TLS error, or the problem of an event
+    protocol_version: str = ""  #: "" if unknown
+    dialect: str = ""  #: a `Dialect`, "" if unknown before the first interrupt
+    began_to_work: bool = False  #: without a message; the test disconnected
+    events: tuple[str, ...] = ()  #: the types of its events
+    refused: bool = False  #: it rejected the unknown interrupt id, as AG-UI 1.0 requires
+    error: str = ""  #: the RUN_ERROR
+    told: AgentDescription | None = None  #: None if it publishes no capabilities
 
     def to_json(self) -> dict[str, Any]:
-        """As it comes back from where it is kept."""
+        """Return JSON values, as they are stored."""
         value: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return value
 

@@ -7,15 +7,15 @@ from urllib.parse import unquote, urlsplit
 
 import httpcore
 
-_LONGEST_HEAD = 16_384
+_MAX_HEAD_BYTES = 16_384
 
 
 class Tunnel(httpcore.AsyncNetworkBackend):
     """
-    Opens each connection by CONNECT through a proxy, `http://[user:password@]host[:port]`.
+    Opens each connection with CONNECT through a proxy, `http://[user:password@]host[:port]`.
 
-    httpx' own support checks the certificate for the address that it connects to; here that is
-    not the name. The proxy is asked for an address, so that it resolves no name anew.
+    httpx' own support checks the certificate against the host of the URL, which here is an
+    address. The proxy gets the address, so that it does not resolve the name again.
     """
 
     def __init__(self, proxy: str) -> None:
@@ -53,14 +53,14 @@ class Tunnel(httpcore.AsyncNetworkBackend):
     async def sleep(self, seconds: float) -> None:
         await self._network.sleep(seconds)
 
-    async def _ask(self, stream: httpcore.AsyncNetworkStream, place: str) -> None:
-        ask = f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n{self._authorization}\r\n"
-        await stream.write(ask.encode())
+    async def _ask(self, stream: httpcore.AsyncNetworkStream, authority: str) -> None:
+        request = f"CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n{self._authorization}\r\n"
+        await stream.write(request.encode())
         head = b""
         while b"\r\n\r\n" not in head:
             part = await stream.read(4_096)
             head += part
-            if not part or len(head) > _LONGEST_HEAD:
+            if not part or len(head) > _MAX_HEAD_BYTES:
                 raise httpcore.ConnectError("the proxy broke off")
         head, _, rest = head.partition(b"\r\n\r\n")
         status = head.split(b"\r\n", 1)[0].split(b" ")[1:2]

@@ -1,4 +1,4 @@
-"""An agent behind a URL: AG-UI over HTTP and server-sent events, in whatever dialect it speaks."""
+"""Remote agents: AG-UI over HTTP and server-sent events, in any known dialect."""
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -37,10 +37,10 @@ from agents.agui.legacy.human_in_the_loop import CancellationUnsupported
 from agents.port import InterruptAnswer, RunContext
 from agents.sdk.step import Clock
 
-#: Longer than this nobody is silent: a server that thinks sends comments.
+#: Servers that work longer send comments.
 IDLE_SECONDS = 30.0
 CONNECT_SECONDS = 10.0
-#: Before anything was sent it can be sent again.
+#: Only connecting is retried, when nothing was sent yet.
 _TRIES = 3
 _BROKE_OFF = "The agent's answer broke off."
 _ASKED_AGAIN = (
@@ -55,19 +55,19 @@ _TERMINAL = (agui.RunFinishedEvent, agui.RunErrorEvent)
 
 
 class RemoteFailed(Exception):
-    """The remote agent did not do what it should; the text is for whoever looks at the run."""
+    """The remote agent failed; the text is shown with the run."""
 
     code = "AGENT_UNREACHABLE"
 
 
 class CannotBeCancelled(RemoteFailed):
-    """The remote agent takes no answer that says that nobody decided; it was not called."""
+    """The remote agent takes no answer that means cancelled; it was not called."""
 
     code = "CANNOT_BE_CANCELLED"
 
 
 class DecisionsNotTaken(RemoteFailed):
-    """The remote agent asks what it was told."""
+    """The remote agent raised the answered interrupts again."""
 
     code = "DECISIONS_NOT_TAKEN"
 
@@ -75,17 +75,17 @@ class DecisionsNotTaken(RemoteFailed):
 @dataclass(frozen=True)
 class RemoteAgent:
     """
-    Runs an agent elsewhere, which is not trusted: what it says is checked as any agent's words are.
+    An agent behind a URL. It is not trusted: its events are checked like those of any agent.
 
-    It gets what the server has stored, never what a client sent: conversation, state, decisions. A
-    run cannot be said again by it, so one that lost its worker fails and a person may try it again.
+    It gets the stored conversation, state and decisions, never data of a client. It cannot repeat
+    a run, so a run that lost its worker fails, and a person may retry it.
     """
 
     name: str
     description: str
     url: str
-    read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets: read when they are sent
-    may_be_private: bool = False  #: whether it may be in our own network
+    read_headers: Callable[[], Mapping[str, str]] = dict  #: secrets, read for each request
+    may_be_private: bool = False  #: private addresses are allowed
     proxy: str = ""  #: URL of the HTTP proxy; "" for a direct connection
     human_in_the_loop: agui.HumanInTheLoopCapabilities | None = None  #: None if not tested
     restartable: bool = False
@@ -95,7 +95,7 @@ class RemoteAgent:
     transport: httpx.AsyncBaseTransport | None = None
 
     def capabilities(self) -> AgentCapabilities:
-        """Return what is known without asking the agent: what the last connection test found."""
+        """Return the capabilities found by the last connection test."""
         return AgentCapabilities(
             identity=agui.IdentityCapabilities(name=self.name, description=self.description),
             transport=agui.TransportCapabilities(streaming=True),
@@ -103,19 +103,19 @@ class RemoteAgent:
         )
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
-        """Pass on what the agent yields, up to its terminal event; a cut stream is an error."""
-        spoken = DialectInfo.from_json(ctx.checkpoint)
-        replies = [_agent_answer(answer) for answer in ctx.answers]
+        """Yield the agent's events up to the terminal one; a stream without one is an error."""
+        info = DialectInfo.from_json(ctx.checkpoint)
+        answers = [_agent_answer(answer) for answer in ctx.answers]
         tools = {tool.name for tool in run_input.tools or ()}
-        reader = DialectReader(ctx.run_key, before=spoken, replies=replies, client_tools=tools)
+        reader = DialectReader(ctx.run_key, before=info, answers=answers, client_tools=tools)
         try:
-            body = _request_body(run_input, ctx, spoken, replies)
-            for result in answering.result_events(spoken, replies):
+            body = _request_body(run_input, ctx, info, answers)
+            for result in answering.result_events(info, answers):
                 yield _decode_event(result)
             async for event in self._events(body, reader):
                 if isinstance(event, agui.RunFinishedEvent):
                     _check_answerable(event, reader.dialect_info)
-                    await self._check_new(event, body, replies)
+                    await self._check_new(event, body, answers)
                     ctx.save_checkpoint(reader.dialect_info.to_json())
                 yield event
                 if isinstance(event, _TERMINAL):
@@ -126,12 +126,12 @@ class RemoteAgent:
         yield agui.RunErrorEvent(message=str(problem), code=problem.code)
 
     async def _check_new(
-        self, event: agui.RunFinishedEvent, body: Json, replies: list[AgentAnswer]
+        self, event: agui.RunFinishedEvent, body: Json, answers: list[AgentAnswer]
     ) -> None:
-        """Have called off what was not taken: nothing approved is left for a later answer."""
-        if not _repeats_interrupt(event, replies):
+        """Cancel interrupts that the agent raised again, so that no approval stays open there."""
+        if not _repeats_interrupt(event, answers):
             return
-        entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in replies]
+        entries = [{"interruptId": one.interrupt_id, "status": "cancelled"} for one in answers]
         with contextlib.suppress(RemoteFailed):
             async for _ in self._events({**body, "resume": entries}, DialectReader("")):
                 pass
@@ -155,7 +155,7 @@ class RemoteAgent:
 
     @asynccontextmanager
     async def _answer(self, body: str) -> AsyncIterator[httpx.Response]:
-        """Send the input; connecting is tried again, as nothing was sent by then."""
+        """Send the input and yield the response; connecting is retried."""
         timeout = httpx.Timeout(IDLE_SECONDS, connect=CONNECT_SECONDS)
         async with open_client(timeout, self.transport, proxy=self.proxy) as client:
             response = await self._send(client, body)
@@ -182,7 +182,7 @@ class RemoteAgent:
 
     async def find_target(self) -> Target:
         """
-        Resolve where it is, once.
+        Resolve the URL once.
 
         Raises:
             AddressRefused, OSError.
@@ -193,24 +193,24 @@ class RemoteAgent:
 
 
 def _request_body(
-    run_input: RunAgentInput, ctx: RunContext, spoken: DialectInfo, replies: list[AgentAnswer]
+    run_input: RunAgentInput, ctx: RunContext, info: DialectInfo, answers: list[AgentAnswer]
 ) -> Json:
-    """The input as JSON; a thread has the same name there for nobody else."""
-    sent = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
-    sent |= {
+    """Return the input as JSON; the thread id is unique for the remote agent."""
+    body = run_input.model_dump(mode="json", by_alias=True, exclude={"resume"})
+    body |= {
         "protocolVersion": PROTOCOL_VERSION,
         "threadId": ctx.thread_key,
         "runId": ctx.run_key,
         "state": run_input.state if run_input.state is not None else {},
         "forwardedProps": run_input.forwarded_props or {},
     }
-    if replies:
+    if answers:
         try:
-            sent |= answering.resume_fields(spoken, replies, run_input.forwarded_props)
+            body |= answering.resume_fields(info, answers, run_input.forwarded_props)
         except CancellationUnsupported as error:
             raise CannotBeCancelled(_NO_CANCELLING) from error
-        sent["messages"] += answering.resume_messages(spoken, replies)
-    return sent
+        body["messages"] += answering.resume_messages(info, answers)
+    return body
 
 
 def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:
@@ -226,17 +226,17 @@ def _agent_answer(answer: InterruptAnswer) -> AgentAnswer:
     )
 
 
-def _check_answerable(event: agui.RunFinishedEvent, spoken: DialectInfo) -> None:
+def _check_answerable(event: agui.RunFinishedEvent, info: DialectInfo) -> None:
     is_interrupt = isinstance(event.outcome, agui.RunFinishedInterruptOutcome)
-    if is_interrupt and not answering.can_answer(spoken):
-        raise RemoteFailed("The agent asked several questions and named none of them.")
+    if is_interrupt and not answering.can_answer(info):
+        raise RemoteFailed("The agent raised several interrupts without ids.")
 
 
-def _repeats_interrupt(event: agui.RunFinishedEvent, replies: list[AgentAnswer]) -> bool:
+def _repeats_interrupt(event: agui.RunFinishedEvent, answers: list[AgentAnswer]) -> bool:
     if not isinstance(event.outcome, agui.RunFinishedInterruptOutcome):
         return False
     asked = {interrupt.id for interrupt in event.outcome.interrupts}
-    return any(reply.interrupt_id in asked for reply in replies)
+    return any(answer.interrupt_id in asked for answer in answers)
 
 
 def _decode_event(value: Json) -> BaseEvent:

@@ -1,4 +1,4 @@
-"""Server-sent events from somebody who is not trusted: nothing is kept beyond its bounds."""
+"""Parsing of server-sent events from untrusted servers, with size limits."""
 
 from collections.abc import AsyncIterator
 
@@ -7,31 +7,31 @@ MAX_STREAM_BYTES = 50 * 1024 * 1024
 
 
 class StreamTooLong(ValueError):
-    """An event, or all of them, are longer than anybody has a use for."""
+    """An event or the stream exceeds its size limit."""
 
 
 async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """
-    Yield the data of each event, lines joined; comments and other fields are passed over.
+    Yield the data of each event, lines joined; skip comments and other fields.
 
-    What is not ended by an empty line is no event.
+    An event without a final empty line is dropped.
 
     Raises:
         StreamTooLong.
     """
-    rest, data, size, total = bytearray(), list[bytes](), 0, 0
-    is_behind_cr = False
+    line_start, data, size, total = bytearray(), list[bytes](), 0, 0
+    ends_with_cr = False
     async for chunk in chunks:
         total += len(chunk)
         if total > MAX_STREAM_BYTES:
             raise StreamTooLong(f"more than {MAX_STREAM_BYTES} bytes")
-        # A line may end with CR, LF or both. Each byte is looked at once, however small the chunks.
-        text = chunk.removeprefix(b"\n") if is_behind_cr else chunk
-        is_behind_cr = chunk.endswith(b"\r") if chunk else is_behind_cr
-        *ends, begun = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-        for end in ends:
-            line = bytes(rest + end)
-            rest.clear()
+        # A line may end with CR, LF or both. Each byte is processed once, however small the chunks.
+        text = chunk.removeprefix(b"\n") if ends_with_cr else chunk
+        ends_with_cr = chunk.endswith(b"\r") if chunk else ends_with_cr
+        *line_ends, remainder = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for line_end in line_ends:
+            line = bytes(line_start + line_end)
+            line_start.clear()
             if not line:
                 if data:
                     yield b"\n".join(data)
@@ -39,6 +39,6 @@ async def read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
             elif line.startswith(b"data:"):
                 data.append(line[5:].removeprefix(b" "))
                 size += len(line)
-        rest += begun
-        if size + len(rest) > MAX_EVENT_BYTES:
+        line_start += remainder
+        if size + len(line_start) > MAX_EVENT_BYTES:
             raise StreamTooLong(f"an event of more than {MAX_EVENT_BYTES} bytes")

@@ -1,9 +1,8 @@
 """
-The four content types that Microsoft.Extensions.AI has for interrupts, as they are in Python.
+The content types of Microsoft.Extensions.AI for interrupts, in Python.
 
-A request is made of an interrupt, an answer to it makes a resume entry. What an interrupt has and a
-content type does not is kept in `raw_representation`, as in .NET, so that nothing is lost on the
-way there and back.
+A request is built from an interrupt, and a response becomes a resume entry. `raw_representation`
+keeps the whole interrupt, as in .NET.
 """
 
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from agents.agui import strict_json
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """The call that is asked about: `FunctionCallContent`."""
+    """The function call of an approval: `FunctionCallContent`."""
 
     call_id: str
     name: str
@@ -26,7 +25,7 @@ class FunctionCall:
 
 @dataclass(frozen=True)
 class FunctionApprovalRequest:
-    """Whether a function may be called: `FunctionApprovalRequestContent`."""
+    """A request to approve a function call: `FunctionApprovalRequestContent`."""
 
     id: str
     function_call: FunctionCall
@@ -35,7 +34,7 @@ class FunctionApprovalRequest:
     def create_response(
         self, *, approved: bool, arguments: Mapping[str, Any] | None = None, reason: str = ""
     ) -> "FunctionApprovalResponse":
-        """Answer it; other `arguments` replace the proposed ones."""
+        """Build the response; `arguments` replaces the proposed ones."""
         call = self.function_call
         if arguments is not None:
             call = FunctionCall(call.call_id, call.name, arguments)
@@ -44,7 +43,7 @@ class FunctionApprovalRequest:
 
 @dataclass(frozen=True)
 class FunctionApprovalResponse:
-    """The answer to an approval: `FunctionApprovalResponseContent`."""
+    """The response to an approval: `FunctionApprovalResponseContent`."""
 
     id: str
     approved: bool
@@ -53,7 +52,7 @@ class FunctionApprovalResponse:
     reason: str = ""
 
     def to_entry(self) -> ResumeEntry:
-        """The resume entry of 1.0: arguments are sent only if they are an edit."""
+        """Return the AG-UI 1.0 resume entry; arguments are sent only if edited."""
         payload: dict[str, Any] = {"approved": self.approved}
         if dict(self.function_call.arguments) != dict(self.request.function_call.arguments):
             payload["editedArgs"] = dict(self.function_call.arguments)
@@ -64,25 +63,25 @@ class FunctionApprovalResponse:
 
 @dataclass(frozen=True)
 class UserInputRequest:
-    """Anything else that is asked: `UserInputRequestContent`."""
+    """Any other interrupt: `UserInputRequestContent`."""
 
     id: str
     raw_representation: Interrupt
 
     def create_response(self, value: Any) -> "UserInputResponse":
-        """Answer it with a JSON value that fits `raw_representation.response_schema`."""
+        """Build the response from a JSON value that fits the response schema."""
         return UserInputResponse(self.id, value)
 
 
 @dataclass(frozen=True)
 class UserInputResponse:
-    """The answer to a request for input: `UserInputResponseContent`."""
+    """The response to a request for input: `UserInputResponseContent`."""
 
     id: str
     value: Any
 
     def to_entry(self) -> ResumeEntry:
-        """The resume entry of 1.0."""
+        """Return the AG-UI 1.0 resume entry."""
         return ResumeEntry(interrupt_id=self.id, status="resolved", payload=self.value)
 
 
@@ -90,32 +89,34 @@ def to_content(
     interrupt: Interrupt, call: ToolCall | None = None
 ) -> FunctionApprovalRequest | UserInputRequest:
     """
-    The content type of an interrupt; `call` is the tool call that it names, if it names one.
+    Build the content of an interrupt; `call` is its tool call, if it has one.
 
     Raises:
-        ValueError: the interrupt asks for the approval of another call, or its call has arguments
-            that are no JSON object.
+        ValueError: the interrupt is about another call, or the arguments of the call are not a
+            JSON object.
     """
     if interrupt.reason != "tool_call":
         return UserInputRequest(interrupt.id, interrupt)
     if call is None or call.id != interrupt.tool_call_id:
-        raise ValueError(f"The interrupt {interrupt.id!r} asks about {interrupt.tool_call_id!r}.")
+        raise ValueError(
+            f"The interrupt {interrupt.id!r} is about the call {interrupt.tool_call_id!r}."
+        )
     arguments = strict_json.loads(call.function.arguments or "{}")
     if not isinstance(arguments, dict):
-        raise ValueError(f"The arguments of {call.id!r} are no object.")  # noqa: TRY004 - of JSON
+        raise ValueError(f"The arguments of {call.id!r} are not an object.")  # noqa: TRY004 - of JSON
     function = FunctionCall(call.id, call.function.name, arguments)
     return FunctionApprovalRequest(interrupt.id, function, interrupt)
 
 
 def to_interrupt(content: FunctionApprovalRequest | UserInputRequest) -> Interrupt:
-    """The interrupt that a content type was made of, whole."""
+    """Return the interrupt that a content was built from."""
     return content.raw_representation
 
 
 def to_entry(
     answer: FunctionApprovalResponse | UserInputResponse | None, interrupt_id: str = ""
 ) -> ResumeEntry:
-    """The resume entry of an answer; None calls the interrupt `interrupt_id` off."""
+    """Return the resume entry of a response; None cancels the interrupt `interrupt_id`."""
     if answer is None:
         return ResumeEntry(interrupt_id=interrupt_id, status="cancelled")
     return answer.to_entry()
@@ -125,12 +126,12 @@ def to_response(
     request: FunctionApprovalRequest | UserInputRequest, entry: ResumeEntry
 ) -> FunctionApprovalResponse | UserInputResponse | None:
     """
-    The content type of a resume entry, None for one that was called off.
+    Build the response of a resume entry, None if it is cancelled.
 
-    Only `approved: true`, spelled so, is an approval.
+    Only `"approved": true` is an approval.
 
     Raises:
-        ValueError: the entry answers something else.
+        ValueError: the entry answers another interrupt.
     """
     if entry.interrupt_id != request.id:
         raise ValueError(f"The entry answers {entry.interrupt_id!r}, not {request.id!r}.")

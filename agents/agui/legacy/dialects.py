@@ -1,10 +1,9 @@
 """
-What agents in the field say instead of an interrupt outcome.
+Translation of agents' older interrupt dialects into AG-UI 1.0 interrupts.
 
-Read from the events of a run: the *draft* of 2025 (a string outcome and one `interrupt`),
-LangGraph's `on_interrupt` events, with or without a canonical outcome beside them, Mastra's, which
-names the suspended tool call, and what is particular to single bridges (`vendor_quirks`).
-Interrupts come out as AG-UI 1.0 has them.
+The dialects: the *draft* of 2025 (a string outcome and one `interrupt`), LangGraph's `on_interrupt`
+events, with or without a canonical outcome, Mastra's, which names the suspended tool call, and
+deviations of single bridges (`vendor_quirks`).
 """
 
 import json
@@ -20,23 +19,24 @@ from agents.agui.legacy.vendor_quirks import as_object
 
 Json = dict[str, Any]
 
-#: What LangGraph names its interrupts with: the map from id to answer is told by it.
+#: LangGraph's interrupt ids; they distinguish a map of answers from a single answer.
 _LANGGRAPH_ID = re.compile(r"[0-9a-f]{32}")
 _REASON = re.compile(r"[A-Za-z0-9_.:-]{1,80}")
 _CORE = ("tool_call", "input_required", "confirmation")
-#: Kinds whose values are approved or rejected, whatever else they ask.
-_APPROVING = re.compile(r"approv|authori[sz]|confirm", re.IGNORECASE)
-_LARGEST_SHAPES = 16 * 1024  #: characters
+#: Kinds of interrupts that are approvals.
+_APPROVAL_KIND = re.compile(r"approv|authori[sz]|confirm", re.IGNORECASE)
+_MAX_SCHEMA_CHARACTERS = 16 * 1024
 _MESSAGES = ("message", "question", "prompt", "description")
 _SCHEMAS = ("responseSchema", "response_schema", "inputSchema")
 _EXPIRIES = ("expiresAt", "expires_at")
-_ABOUT_THE_QUESTION = {
+#: Fields about the interrupt itself, not about its subject.
+_INTERRUPT_FIELDS = {
     *("kind", "type", "id", "toolCallId", "inputType"),
     *_MESSAGES,
     *_SCHEMAS,
     *_EXPIRIES,
 }
-#: What a value may be whose type nobody has told.
+#: The types of a value without a schema.
 _ANY_VALUE = [
     {"type": "string", "title": "Text"},
     {"type": "number", "title": "Number"},
@@ -52,19 +52,19 @@ class Dialect(StrEnum):
     MASTRA = "mastra"
     GOOGLE = "google"
     MICROSOFT = "microsoft"
-    RESULTS = "results"  #: calls without a result, which is what the answer is, beside others
+    RESULTS = "results"  #: the answers are results of deferred calls; there may be other interrupts
 
 
 @dataclass(frozen=True)
 class DialectInfo:
-    """How a run was interrupted: what `legacy_answers` has to know to answer likewise."""
+    """How a run was interrupted; `legacy_answers` answers accordingly."""
 
     dialect: Dialect = Dialect.CANONICAL
-    #: by interrupt id: what the answer has to say again
+    #: interrupt id -> what the answer must repeat
     notes: Mapping[str, Json] = field(default_factory=dict)
 
     def agent_interrupt_id(self, interrupt_id: str) -> str:
-        """What the agent calls an interrupt, if that is not what it is called here."""
+        """Return the agent's id of an interrupt, which may differ from ours."""
         return str(self.notes.get(interrupt_id, {}).get("id", interrupt_id))
 
     def to_json(self) -> Json:
@@ -72,51 +72,53 @@ class DialectInfo:
 
     @classmethod
     def from_json(cls, value: Any) -> "DialectInfo":
-        """Read what `to_json` wrote; canonical if there is nothing."""
+        """Parse the result of `to_json`; canonical if there is none."""
         return cls(Dialect(value["dialect"]), value["notes"]) if value else cls()
 
 
 @dataclass(frozen=True)
 class AgentAnswer:
-    """A decision on one interrupt, and the stored tool call that it was about."""
+    """A decision on one interrupt, with its stored tool call."""
 
     interrupt_id: str
     status: str  #: "resolved" or "cancelled"
     payload: Any = None
     tool_call_id: str | None = None
     tool_name: str = ""
-    args: Mapping[str, Any] | None = None  #: what may be executed: as edited, if it was
+    args: Mapping[str, Any] | None = None  #: the approved arguments
     metadata: Mapping[str, Any] | None = None  #: of the resume entry, for agents that speak 1.0
 
 
 class DialectReader:
-    """Turns the events of one run into canonical ones, as JSON."""
+    """Translates the events of one run (as JSON) into AG-UI 1.0."""
 
     def __init__(
         self,
         run_key: str,
         *,
         before: DialectInfo | None = None,
-        replies: Sequence[AgentAnswer] = (),
+        answers: Sequence[AgentAnswer] = (),
         client_tools: Collection[str] = (),
     ) -> None:
-        """Read a run; one that resumes another knows how that was asked, and what was answered."""
+        """Start a run; `before` and `answers` are the interrupts and answers of the resumed run."""
         self._run_key = run_key
         self._held: list[tuple[str, Any]] = []  # (id, value) of interrupt events
         #: the names of the calls, by id
-        self._calls = {one.tool_call_id: one.tool_name for one in replies if one.tool_call_id}
+        self._calls = {
+            answer.tool_call_id: answer.tool_name for answer in answers if answer.tool_call_id
+        }
         self._open: dict[str, None] = {}  # calls of this run without a result, in order
-        self._proposed: list[Json] = []  # events of calls that were told of in a question only
-        self._written: dict[str, str] = {}  # the arguments of its calls, as JSON text
+        self._proposed: list[Json] = []  # events of calls known from an interrupt only
+        self._argument_texts: dict[str, str] = {}  # tool call id -> arguments, as JSON text
         self._confirmations = vendor_quirks.GoogleConfirmations()
         self._client_tools = client_tools
-        self._edited = {one.tool_call_id for one in replies if _has_edits(one)}
-        asked = before or DialectInfo()
-        self._answered = {asked.agent_interrupt_id(one.interrupt_id) for one in replies}
+        self._edited = {answer.tool_call_id for answer in answers if _has_edits(answer)}
+        previous = before or DialectInfo()
+        self._answered = {previous.agent_interrupt_id(answer.interrupt_id) for answer in answers}
         self.dialect_info = DialectInfo()
 
     def read(self, event: Json) -> list[Json]:
-        """The canonical events that say the same; interrupt events wait for the run's end."""
+        """Return the translated events; interrupt events are held until the end of the run."""
         if self._confirmations.hold(event) or self._is_echo(event):
             return []
         match event.get("type"):
@@ -125,67 +127,75 @@ class DialectReader:
                 self._open[vendor_quirks.tool_call_id_of(event)] = None
             case "TOOL_CALL_ARGS":
                 call = vendor_quirks.tool_call_id_of(event)
-                self._written[call] = self._written.get(call, "") + str(event.get("delta", ""))
+                self._argument_texts[call] = self._argument_texts.get(call, "") + str(
+                    event.get("delta", "")
+                )
             case "TOOL_CALL_RESULT":
                 self._open.pop(vendor_quirks.tool_call_id_of(event), None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
-                name = as_object(event.get("rawEvent")).get("id")
-                given = name if isinstance(name, str) else ""
-                self._held.append((given, parse_embedded_json(event.get("value"))))
+                raw_id = as_object(event.get("rawEvent")).get("id")
+                interrupt_id = raw_id if isinstance(raw_id, str) else ""
+                self._held.append((interrupt_id, parse_embedded_json(event.get("value"))))
                 return []
             case "RUN_FINISHED":
-                return self._finished(event)
+                return self._translate_end(event)
         return [event]
 
     def _is_echo(self, event: Json) -> bool:
         """
-        Whether LangGraph's bridge repeats what an edited tool was entered with, once it is done.
+        Return True if LangGraph's bridge repeats the original arguments of an edited call.
 
-        The tool paused behind that, and took its edits from the answer.
+        It does so when the tool ends, although the tool ran with the edits of the answer.
         """
         is_of_call = event.get("type") in ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
         ended = as_object(event.get("rawEvent")).get("event") == "on_tool_end"
         return is_of_call and ended and vendor_quirks.tool_call_id_of(event) in self._edited
 
-    def _finished(self, event: Json) -> list[Json]:
+    def _translate_end(self, event: Json) -> list[Json]:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
         if isinstance(outcome, dict):
-            return self._concluded(event, self._of_outcome(outcome))
+            return self._run_end(event, self._translate_outcome(outcome))
         rest = {key: value for key, value in event.items() if key not in ("outcome", "interrupt")}
         before: list[Json] = []
         if outcome == "interrupt" or (isinstance(legacy, dict) and outcome != "success"):
-            before, interrupt = self._of_draft(legacy if isinstance(legacy, dict) else {})
+            before, interrupt = self._translate_draft(legacy if isinstance(legacy, dict) else {})
             result: Json = {"type": "interrupt", "interrupts": [interrupt]}
         elif self._held:
-            result = self._of_events()
+            result = self._translate_held_events()
         else:
             result = {"type": "cancelled" if outcome == "cancelled" else "success"}
-        return self._concluded(rest, result, before)
+        return self._run_end(rest, result, before)
 
-    def _concluded(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
-        """The end of the run; a confirmation that nobody asks about stays a call."""
+    def _run_end(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
+        """Return the last events; confirmations without an interrupt stay tool calls."""
         asked = outcome.get("interrupts") or []
         proposed, self._proposed = self._proposed, []
-        questions: Mapping[str, Json] = {}
+        new_interrupts: Mapping[str, Json] = {}
         if outcome.get("type") in ("interrupt", "success") and isinstance(asked, list):
-            questions = self._confirmations.interrupts(asked, self._calls)
-        if questions:
-            self.dialect_info = DialectInfo(Dialect.GOOGLE, {name: {} for name in questions})
-            others = [one for one in asked if vendor_quirks.tool_call_id_of(one) not in questions]
-            outcome = {"type": "interrupt", "interrupts": [*others, *questions.values()]}
-        left = self._confirmations.remaining_events(questions)
+            new_interrupts = self._confirmations.interrupts(asked, self._calls)
+        if new_interrupts:
+            self.dialect_info = DialectInfo(Dialect.GOOGLE, {name: {} for name in new_interrupts})
+            others = [
+                one for one in asked if vendor_quirks.tool_call_id_of(one) not in new_interrupts
+            ]
+            outcome = {"type": "interrupt", "interrupts": [*others, *new_interrupts.values()]}
+        left = self._confirmations.remaining_events(new_interrupts)
         return [*left, *before, *proposed, {**event, "outcome": outcome}]
 
-    def _of_outcome(self, outcome: Json) -> Json:
-        """An outcome that needs no translation, but for what its bridge does in its own way."""
+    def _translate_outcome(self, outcome: Json) -> Json:
+        """Translate an object outcome: only deviations of single bridges."""
         interrupts, pending = outcome.get("interrupts"), outcome.get("pendingToolCallIds")
         if outcome.get("type") == "success" and isinstance(pending, list):
-            questions = self._results_wanted(map(str, pending))
-            return {"type": "interrupt", "interrupts": questions} if questions else outcome
+            new_interrupts = self._deferred_results(map(str, pending))
+            return (
+                {"type": "interrupt", "interrupts": new_interrupts} if new_interrupts else outcome
+            )
         if outcome.get("type") != "interrupt" or not isinstance(interrupts, list):
             return outcome
         if self._is_langgraph(interrupts):
-            interrupts = [question for one in interrupts for question in self._of_langgraph(one)]
+            interrupts = [
+                question for one in interrupts for question in self._translate_langgraph(one)
+            ]
         elif interrupts and all(map(vendor_quirks.microsoft_kind, interrupts)):
             kinds = {str(one.get("id")): vendor_quirks.microsoft_kind(one) for one in interrupts}
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
@@ -194,11 +204,11 @@ class DialectReader:
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
             asked = {vendor_quirks.tool_call_id_of(one) for one in interrupts}
             left = [name for name in self._open if name not in asked]
-            interrupts = [*interrupts, *self._results_wanted(left)]
+            interrupts = [*interrupts, *self._deferred_results(left)]
         return {**outcome, "interrupts": interrupts}
 
     def _is_langgraph(self, interrupts: list[Any]) -> bool:
-        """LangGraph's bridge says it canonically, and hears several answers by its map only."""
+        """Return True for a canonical outcome of LangGraph's bridge, answered by a map"""
         asked = [one for one in interrupts if isinstance(one, dict)]
         told = any("langgraph" in as_object(one.get("metadata")) for one in asked)
         named = len(asked) == len(interrupts) and all(
@@ -206,20 +216,22 @@ class DialectReader:
         )
         return (told or bool(self._held)) and named
 
-    def _of_langgraph(self, interrupt: Json) -> list[Json]:
-        """Return the questions of an interrupt: one, or one for each call of a review."""
+    def _translate_langgraph(self, interrupt: Json) -> list[Json]:
+        """Return the interrupts for one of LangGraph: one, or one per call of a review."""
         name = self._langgraph_id(interrupt["id"])
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
-        return self._reviews(name, value) or [{**_told_by_langgraph(interrupt), "id": name}]
+        return self._review_interrupts(name, value) or [
+            {**_correct_langgraph(interrupt), "id": name}
+        ]
 
-    def _reviews(self, name: str, value: Any) -> list[Json]:
-        """The questions of LangChain's middleware, one for each call that it asks about."""
+    def _review_interrupts(self, name: str, value: Any) -> list[Json]:
+        """Return the interrupts of LangChain's middleware, one per call."""
         actions = human_in_the_loop.parse_actions(value)
         if not actions:
             return []
         own_id = self.dialect_info.agent_interrupt_id(name)
         notes = {one: note for one, note in self.dialect_info.notes.items() if one != name}
-        questions = []
+        new_interrupts = []
         for number, action in enumerate(actions, start=1):
             question = f"{name}.{number}"
             call = self._call_for(action) or f"{question}-call"
@@ -228,47 +240,47 @@ class DialectReader:
                 self._calls[call] = action["name"]
             self._open.pop(call, None)
             notes[question] = {"id": own_id, "place": number, "allowed": action["allowed"]}
-            questions.append(_review(question, call, action))
+            new_interrupts.append(_review_interrupt(question, call, action))
         self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
-        return questions
+        return new_interrupts
 
     def _call_for(self, action: Json) -> str:
-        """The model's call that the middleware means, which it tells by name and arguments only."""
+        """Return the id of the open call with this name and arguments, "" if there is none."""
         for call in self._open:
             is_it = self._calls.get(call) == action["name"]
             if is_it and is_same_json(
-                parse_embedded_json(self._written.get(call, "")), action["args"]
+                parse_embedded_json(self._argument_texts.get(call, "")), action["args"]
             ):
                 return call
         return ""
 
     def _langgraph_id(self, given: str) -> str:
-        """A name that is new on the thread: a node that asks twice uses the same one for both."""
+        """Return an id that is new on the thread: a node reuses its id for later interrupts."""
         name = f"{given}-{self._run_key}" if given in self._answered else given
         notes = {**self.dialect_info.notes, name: {"id": given} if name != given else {}}
         self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return name
 
-    def _results_wanted(self, pending: Iterable[str]) -> list[Json]:
-        """Ask for what calls give that the run has left, unless the client has their tools."""
+    def _deferred_results(self, pending: Iterable[str]) -> list[Json]:
+        """Return interrupts for the results of deferred calls, except those of client tools."""
         left = [
             name
             for name in dict.fromkeys(pending)
             if name in self._calls and self._calls[name] not in self._client_tools
         ]
-        questions = [
+        new_interrupts = [
             vendor_quirks.tool_result_interrupt(
                 f"{self._run_key}-{number}", name, self._calls[name]
             )
             for number, name in enumerate(left, start=1)
         ]
-        if questions:
-            notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in questions}
+        if new_interrupts:
+            notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in new_interrupts}
             self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
-        return questions
+        return new_interrupts
 
-    def _of_draft(self, legacy: Json) -> tuple[list[Json], Json]:
-        """The interrupt, and the tool call that it is about, if no events told of that."""
+    def _translate_draft(self, legacy: Json) -> tuple[list[Json], Json]:
+        """Return the events of the interrupt's tool call, if it had none, and the interrupt."""
         name = str(legacy.get("id") or f"{self._run_key}-i1")
         payload = legacy.get("payload")
         note = {"has_id": bool(legacy.get("id")), "is_approval": False}
@@ -293,13 +305,15 @@ class DialectReader:
             }
         else:
             fields = as_object(payload)
-            interrupt |= {"message": payload} if isinstance(payload, str) else _asked(fields)
+            interrupt |= (
+                {"message": payload} if isinstance(payload, str) else _common_fields(fields)
+            )
             if _draft_proposes(legacy.get("reason"), fields):
                 interrupt.setdefault("responseSchema", _draft_schema(fields))
         self.dialect_info = DialectInfo(Dialect.DRAFT, {name: note})
         return before, interrupt
 
-    def _of_events(self) -> Json:
+    def _translate_held_events(self) -> Json:
         is_mastra = len(self._held) == 1 and _is_mastra(self._held[0][1])
         notes: dict[str, Json] = {}
         interrupts = []
@@ -310,14 +324,14 @@ class DialectReader:
             else:
                 name = self._langgraph_id(given)
             self.dialect_info = DialectInfo(Dialect.LANGGRAPH, {**self.dialect_info.notes, **notes})
-            interrupts += self._reviews(name, value) or [
-                self._of_event(name, value, is_mastra=is_mastra)
+            interrupts += self._review_interrupts(name, value) or [
+                self._translate_event(name, value, is_mastra=is_mastra)
             ]
         notes = {**notes, **self.dialect_info.notes}
         self.dialect_info = DialectInfo(Dialect.MASTRA if is_mastra else Dialect.LANGGRAPH, notes)
         return {"type": "interrupt", "interrupts": interrupts}
 
-    def _of_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
+    def _translate_event(self, name: str, value: Any, *, is_mastra: bool) -> Json:
         fields = value if isinstance(value, dict) else {}
         interrupt = {"id": name, **interrupt_fields(value, "mastra" if is_mastra else "langgraph")}
         if is_mastra and "responseSchema" not in interrupt:
@@ -338,7 +352,7 @@ def is_same_json(one: Any, other: Any) -> bool:
 
 
 def parse_embedded_json(value: Any) -> Any:
-    """What a field carries: JSON inside a string, or as it is."""
+    """Parse JSON inside a string; return other values unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -348,10 +362,10 @@ def parse_embedded_json(value: Any) -> Any:
 
 
 def interrupt_fields(value: Any, framework: str) -> Json:
-    """What an interrupt asks whose value this is: reason, metadata, and the message and schema."""
+    """Return reason, metadata, message and schema of an interrupt with this value."""
     fields = value if isinstance(value, dict) else {}
     reason, kind = fields.get("reason"), fields.get("kind")
-    # A business reason ("Duplicate charge") stands beside the kind, which routes.
+    # `reason` may be a business reason ("Duplicate charge"); `kind` then routes.
     routing = reason if reason in _CORE or not _is_name(kind) else kind
     asked: Json = {
         "reason": _reason(routing, framework),
@@ -359,21 +373,21 @@ def interrupt_fields(value: Any, framework: str) -> Json:
     }
     if isinstance(value, str):
         asked["message"] = value
-    asked |= _asked(fields)
+    asked |= _common_fields(fields)
     if framework == "langgraph" and routing is kind and "responseSchema" not in asked:
         proposed = proposed_fields(fields)
-        if _APPROVING.search(str(kind)) or (proposed and "message" not in asked):
-            asked["responseSchema"] = _open_approval(**_shapes_of(proposed))
+        if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in asked):
+            asked["responseSchema"] = _open_approval(**_infer_schemas(proposed))
     return asked
 
 
 def proposed_fields(value: Mapping[str, Any]) -> Json:
-    """The fields of a value that are neither its question nor there for routing."""
-    return {name: one for name, one in value.items() if name not in _ABOUT_THE_QUESTION}
+    """Return the fields of a value that are about its subject."""
+    return {name: one for name, one in value.items() if name not in _INTERRUPT_FIELDS}
 
 
-def _told_by_langgraph(interrupt: Json) -> Json:
-    """An interrupt of LangGraph's bridge, which takes a business reason for the reason."""
+def _correct_langgraph(interrupt: Json) -> Json:
+    """Correct an interrupt of LangGraph's bridge, which uses a business reason as its reason."""
     raw = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
     if not isinstance(raw, dict) or interrupt.get("responseSchema") or raw.get("reason") in _CORE:
         return interrupt
@@ -381,8 +395,8 @@ def _told_by_langgraph(interrupt: Json) -> Json:
     return {**interrupt, **{name: told[name] for name in told if name != "metadata"}}
 
 
-def _review(name: str, call: str, action: Json) -> Json:
-    """The question about one call, whose answers are the decisions that its agent allows."""
+def _review_interrupt(name: str, call: str, action: Json) -> Json:
+    """Return the interrupt about one call, restricted to the allowed decisions."""
     allowed = action["allowed"]
     interrupt: Json = {
         "id": name,
@@ -393,7 +407,7 @@ def _review(name: str, call: str, action: Json) -> Json:
         interrupt["message"] = human_in_the_loop.build_message(action)
     if human_in_the_loop.takes_text_only(allowed):
         return {**interrupt, "reason": "input_required", "responseSchema": dict(_TEXT)}
-    edited = {"type": "object", "properties": _shapes_of(action["args"])}
+    edited = {"type": "object", "properties": _infer_schemas(action["args"])}
     schema = human_in_the_loop.restrict_approval(
         vendor_quirks.closed_approval_schema(edited_args=edited), allowed
     )
@@ -401,43 +415,43 @@ def _review(name: str, call: str, action: Json) -> Json:
 
 
 def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:
-    """Return whether a draft's interrupt asks for a yes or no, rather than for an answer."""
+    """Return True if a draft's interrupt is an approval, not a request for input."""
     if reason == "human_approval" or isinstance(payload.get("proposal"), dict):
         return True
-    asks = "message" in _asked(payload) and "action" not in payload
+    asks = "message" in _common_fields(payload) and "action" not in payload
     return bool(payload) and not asks and not str(reason).endswith("_required")
 
 
 def _draft_schema(payload: Mapping[str, Any]) -> Json:
-    """The draft's answer to a proposal: yes or no, with `modifications` and whatever else."""
+    """Return the draft's approval schema, with `modifications`."""
     args = as_object(as_object(payload.get("proposal")).get("args"))
     if args:
-        changes: Json = {"type": "object", "properties": _shapes_of(args)}
+        changes: Json = {"type": "object", "properties": _infer_schemas(args)}
     else:
         changes = {"type": "object", "additionalProperties": {"anyOf": _ANY_VALUE}}
     return _open_approval(modifications=changes)
 
 
 def _open_approval(**more: Json) -> Json:
-    """The schema of an approval whose answer may hold more than is known of it."""
+    """Return an approval schema that allows other properties."""
     return vendor_quirks.closed_approval_schema(**more) | {"additionalProperties": True}
 
 
-def _shapes_of(fields: Mapping[str, Any]) -> Json:
-    """Schemas of the fields by their values, none for more than a form should have."""
-    shapes = {
+def _infer_schemas(fields: Mapping[str, Any]) -> Json:
+    """Infer schemas of the fields from their values; {} if they are too large for a form."""
+    schemas = {
         name: vendor_quirks.infer_schema(value)
         for name, value in fields.items()
         if name != "approved"
     }
-    for shape in shapes.values():
-        if shape.get("type") == "integer":  # 47 may become 35.5
-            shape["type"] = "number"
-    return shapes if len(strict_json.dumps(shapes)) <= _LARGEST_SHAPES else {}
+    for schema in schemas.values():
+        if schema.get("type") == "integer":  # 47 may become 35.5
+            schema["type"] = "number"
+    return schemas if len(strict_json.dumps(schemas)) <= _MAX_SCHEMA_CHARACTERS else {}
 
 
 _TEXT: Json = {"type": "string", "minLength": 1}
-#: What a draft's `inputType` (the types of HTML inputs) asks for; any other one is a text.
+#: The schema for a draft's `inputType` (an HTML input type); text for any other.
 _INPUT_SCHEMAS: Mapping[str, Json] = {
     "checkbox": {"type": "boolean"},
     "boolean": {"type": "boolean"},
@@ -451,8 +465,8 @@ _INPUT_SCHEMAS: Mapping[str, Json] = {
 }
 
 
-def _asked(fields: Mapping[str, Any]) -> Json:
-    """The question and its schema, under the names that are in use for them."""
+def _common_fields(fields: Mapping[str, Any]) -> Json:
+    """Return message, schema and expiry of a value, under any of their usual names."""
     messages = [fields.get(one) for one in _MESSAGES]
     schemas = [fields.get(one) for one in _SCHEMAS]
     message = next((one for one in messages if isinstance(one, str) and one), None)
@@ -466,7 +480,7 @@ def _asked(fields: Mapping[str, Any]) -> Json:
 
 
 def _reason(given: Any, framework: str) -> str:
-    """A reason of 1.0: ours as they are, any other under the framework's name."""
+    """Return a 1.0 reason: a core reason, or one with the framework's prefix."""
     if given in _CORE:
         return str(given)
     if _is_name(given):
@@ -491,7 +505,7 @@ def _mastra_note(value: Json) -> Json:
 
 
 def _proposal(call: str, name: str, arguments: Any) -> list[Json]:
-    """A tool call that was told of in an interrupt only, as events."""
+    """Return the events of a tool call that is known from an interrupt only."""
     args = parse_embedded_json(arguments)
     delta = strict_json.dumps(args if isinstance(args, dict) else {})
     return [

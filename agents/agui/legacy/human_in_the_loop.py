@@ -12,8 +12,8 @@ Json = dict[str, Any]
 
 APPROVE, EDIT, REJECT, RESPOND = "approve", "edit", "reject", "respond"
 _DECISIONS = (APPROVE, EDIT, REJECT, RESPOND)
-#: Where the configuration of an action is missing, nothing is offered that changes it.
-_UNTOLD = [APPROVE, REJECT]
+#: Allowed where the configuration of an action is missing: no edits.
+_DEFAULT_DECISIONS = [APPROVE, REJECT]
 _RESPONSE: Json = {
     "type": "string",
     "title": "Result instead",
@@ -24,37 +24,39 @@ CALLED_OFF = "Nobody decided about this call: the request was cancelled or has e
 
 
 class CancellationUnsupported(Exception):
-    """The agent has no way to hear that a call was not decided."""
+    """The agent takes no decision that means cancelled."""
 
 
 def parse_actions(value: Any) -> list[Json]:
     """
-    Return what a value asks about, as {"name", "args", "description", "allowed"} in its order.
+    Return the actions of a value in order, as {"name", "args", "description", "allowed"}.
 
-    Empty if it is no request of the middleware, or one that cannot be read.
+    Empty if it is not a request of the middleware, or malformed.
     """
     fields = value if isinstance(value, dict) else {}
     requests, configs = fields.get("action_requests"), fields.get("review_configs")
     if not isinstance(requests, list) or not all(map(_is_action, requests)):
         return []
-    known = {
-        one["action_name"]: one.get("allowed_decisions")
-        for one in (configs if isinstance(configs, list) else ())
-        if isinstance(one, dict) and isinstance(one.get("action_name"), str)
+    allowed_by_name = {
+        config["action_name"]: config.get("allowed_decisions")
+        for config in (configs if isinstance(configs, list) else ())
+        if isinstance(config, dict) and isinstance(config.get("action_name"), str)
     }
     return [
         {
-            "name": one["name"],
-            "args": one["args"],
-            "description": one.get("description"),
-            "allowed": _allowed(one.get("allowed_decisions", known.get(one["name"]))),
+            "name": action["name"],
+            "args": action["args"],
+            "description": action.get("description"),
+            "allowed": _allowed_decisions(
+                action.get("allowed_decisions", allowed_by_name.get(action["name"]))
+            ),
         }
-        for one in requests
+        for action in requests
     ]
 
 
 def build_message(action: Json) -> str:
-    """Its description, without the call that the middleware puts below: people see that anyway."""
+    """Return an action's description without the call that the middleware appends."""
     name, args = action["name"], action["args"]
     description = str(action.get("description") or "")
     head = description.removesuffix(f"\n\nTool: {name}\nArgs: {args}")
@@ -62,12 +64,12 @@ def build_message(action: Json) -> str:
 
 
 def takes_text_only(allowed: Collection[str]) -> bool:
-    """Return whether nothing but a response, or a rejection, is allowed."""
+    """Return True if only a response or a rejection is allowed."""
     return RESPOND in allowed and set(allowed) <= {RESPOND, REJECT}
 
 
 def restrict_approval(approval: Json, allowed: Collection[str]) -> Json:
-    """Return the schema of an approval that lets only the allowed decisions pass."""
+    """Return an approval schema restricted to the allowed decisions."""
     properties = dict(approval["properties"])
     if REJECT not in allowed and RESPOND not in allowed:
         properties["approved"] = {"type": "boolean", "const": True}
@@ -87,10 +89,10 @@ def build_decision(
     """
     Return the middleware's decision on one call.
 
-    `args` are those that may run, edits included; `payload` is the answer to the interrupt.
+    `args` are the approved arguments, edits included; `payload` is the answer.
 
     Raises:
-        CannotBeCalledOff: nobody approved, and neither a rejection nor a response is allowed.
+        CancellationUnsupported: not approved, and neither a rejection nor a response is allowed.
     """
     if is_cancelled:
         return _rejection(allowed, CALLED_OFF)
@@ -123,6 +125,6 @@ def _is_action(value: Any) -> bool:
     )
 
 
-def _allowed(given: Any) -> list[str]:
-    known = [one for one in given if one in _DECISIONS] if isinstance(given, list) else []
-    return known or list(_UNTOLD)
+def _allowed_decisions(value: Any) -> list[str]:
+    decisions = [name for name in value if name in _DECISIONS] if isinstance(value, list) else []
+    return decisions or list(_DEFAULT_DECISIONS)

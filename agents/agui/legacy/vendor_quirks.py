@@ -1,9 +1,8 @@
 """
-What bridges of agent frameworks do in their own way, though what they speak is AG-UI 1.0.
+Deviations of framework bridges that otherwise speak AG-UI 1.0.
 
-Google's asks by a call that stands for the one that it asks about. Microsoft's takes each argument
-of a call as an edit, whatever the edited arguments are. Pydantic AI leaves calls to whoever drives
-it, and succeeds.
+Google's bridge interrupts with a tool call that represents the call to confirm. Microsoft's takes
+each argument of a call as an edit. Pydantic AI's run succeeds with calls that have no result.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -14,29 +13,29 @@ from agents.agui import interrupts, strict_json
 Json = dict[str, Any]
 
 _CONFIRMATION = "adk_request_confirmation"
-#: What Google's bridge says by itself is written for programs.
+#: The default hint of Google's bridge, which is written for programs.
 _STOCK_HINT = "Please approve or reject the tool call"
-_UNTOLD = "Kept with the decision. The agent hears only that the call was denied."
-_CALLED_OFF = "Nobody answered: the question was called off."
+_REASON_NOTE = "Stored with the decision. The agent learns only that the call was denied."
+_CALLED_OFF = "Nobody answered: the request was cancelled."
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
 
 
 def closed_approval_schema(*, edited_args: Json | None = None, **more: Json) -> Json:
-    """The answer to whether a call may be made, with what else may be in it, and no more."""
+    """Return an approval schema that allows no other properties."""
     schema = interrupts.approval_schema(edited_args=edited_args, **more)
     return {**schema, "additionalProperties": False}
 
 
 def tool_call_id_of(value: Any) -> str:
-    """The id of the call that an event or an interrupt is about."""
+    """Return the tool call id of an event or an interrupt."""
     return str(as_object(value).get("toolCallId"))
 
 
 class GoogleConfirmations:
     """
-    Google's: the calls that stand for others, kept until the run's end.
+    Google's confirmation calls, held until the end of the run.
 
-    The calls that they stand for get results meanwhile, which say that somebody has to confirm.
+    The calls to confirm get placeholder results meanwhile, which are held as well.
     """
 
     def __init__(self) -> None:
@@ -44,7 +43,7 @@ class GoogleConfirmations:
         self._results: list[Json] = []
 
     def hold(self, event: Json) -> bool:
-        """Keep an event that belongs to a confirmation, or may: whether it was one."""
+        """Hold an event that may belong to a confirmation; return True if it was held."""
         kind, name = event.get("type"), tool_call_id_of(event)
         if kind == "TOOL_CALL_START" and event.get("toolCallName") == _CONFIRMATION:
             self._calls[name] = [event]
@@ -56,32 +55,36 @@ class GoogleConfirmations:
             return False
         return True
 
-    def interrupts(self, asked: Iterable[Any], calls: Collection[str]) -> dict[str, Json]:
+    def interrupts(
+        self, outcome_interrupts: Iterable[Any], calls: Collection[str]
+    ) -> dict[str, Json]:
         """
-        The interrupts that ask about the calls themselves, by the id of the confirmation.
+        Return the interrupts about the calls to confirm, by confirmation id.
 
-        `asked` are the interrupts of the outcome, which the bridge leaves out unless it is told to
-        have one. A confirmation of a call that is not among `calls` is none.
+        `outcome_interrupts` may be empty: the bridge adds an outcome only if configured so.
+        Confirmations of calls that are not among `calls` are ignored.
         """
-        known = {tool_call_id_of(one): as_object(one) for one in asked}
-        told = ((name, _told(events)) for name, events in self._calls.items())
+        by_call = {tool_call_id_of(item): as_object(item) for item in outcome_interrupts}
+        confirmations = (
+            (name, _parse_confirmation(events)) for name, events in self._calls.items()
+        )
         return {
-            name: _confirmation({"id": name, **known.get(name, {})}, *about)
-            for name, about in told
-            if str(about[0].get("id")) in calls
+            name: _confirmation({"id": name, **by_call.get(name, {})}, *confirmation)
+            for name, confirmation in confirmations
+            if str(confirmation[0].get("id")) in calls
         }
 
-    def remaining_events(self, questions: Mapping[str, Json]) -> list[Json]:
-        """The events that nobody was asked about."""
-        asked_about = {one["toolCallId"] for one in questions.values()}
-        others = [events for name, events in self._calls.items() if name not in questions]
-        results = [one for one in self._results if tool_call_id_of(one) not in asked_about]
+    def remaining_events(self, interrupts_by_id: Mapping[str, Json]) -> list[Json]:
+        """Return the held events that belong to no interrupt."""
+        interrupted_calls = {item["toolCallId"] for item in interrupts_by_id.values()}
+        others = [events for name, events in self._calls.items() if name not in interrupts_by_id]
+        results = [item for item in self._results if tool_call_id_of(item) not in interrupted_calls]
         return [*(event for events in others for event in events), *results]
 
 
-def _told(events: list[Json]) -> tuple[Json, Json]:
-    """The call that a confirmation stands for, and what is to be confirmed."""
-    text = "".join(str(one.get("delta", "")) for one in events)
+def _parse_confirmation(events: list[Json]) -> tuple[Json, Json]:
+    """Return the call to confirm, and the confirmation."""
+    text = "".join(str(item.get("delta", "")) for item in events)
     try:
         args = strict_json.loads(text)
     except strict_json.JsonRejected:
@@ -91,37 +94,39 @@ def _told(events: list[Json]) -> tuple[Json, Json]:
 
 
 def _confirmation(interrupt: Json, original: Json, confirmation: Json) -> Json:
-    hint, wanted = str(confirmation.get("hint") or ""), confirmation.get("payload")
+    hint, example = str(confirmation.get("hint") or ""), confirmation.get("payload")
     schema = closed_approval_schema()
-    if wanted is None:
-        schema["properties"]["reason"]["description"] = _UNTOLD
+    if example is None:
+        schema["properties"]["reason"]["description"] = _REASON_NOTE
     else:
-        schema = closed_approval_schema(payload=infer_schema(wanted))
+        schema = closed_approval_schema(payload=infer_schema(example))
         approved = {"properties": {"approved": {"const": True}}}
         schema |= {"if": approved, "then": {"required": ["payload"]}}
     return {
         **interrupt,
         "reason": "tool_call",
         "toolCallId": str(original.get("id")),
-        "message": hint if hint and not hint.startswith(_STOCK_HINT) else _about(original),
+        "message": hint
+        if hint and not hint.startswith(_STOCK_HINT)
+        else _default_message(original),
         "responseSchema": schema,
     }
 
 
-def _about(call: Json) -> str:
+def _default_message(call: Json) -> str:
     return f"Call {call.get('name')}?"
 
 
 def infer_schema(value: Any) -> Json:
-    """Return a schema of what an example shows."""
+    """Return a schema for values like the example."""
     if isinstance(value, dict):
-        fields = {str(name): infer_schema(one) for name, one in value.items()}
+        fields = {str(name): infer_schema(item) for name, item in value.items()}
         return {"type": "object", "properties": fields, "required": list(fields)}
     return {"type": _TYPES[type(value)]} if type(value) in _TYPES else {}
 
 
 def google_answer(payload: Any) -> Json:
-    """An answer as Google's bridge takes it: nothing of it but what was asked for."""
+    """Return an answer in the form of Google's bridge, without other fields."""
     answer = payload if isinstance(payload, dict) else {}
     reason = {"reason": answer["reason"]} if "reason" in answer else None
     return {"confirmed": answer.get("approved") is True, "payload": answer.get("payload", reason)}
@@ -129,10 +134,9 @@ def google_answer(payload: Any) -> Json:
 
 def confirmation_message(names: Iterable[str]) -> Json:
     """
-    The calls that were kept, as the message of a conversation: the one that they were said in.
+    Return the message with the confirmation calls.
 
-    The bridge looks for answers behind the message that asks. Where it finds none it makes one for
-    each answer, and hears the last of them only.
+    The bridge looks for answers after this message. Without it, it uses only the last answer.
     """
     calls = [
         {"id": name, "type": "function", "function": {"name": _CONFIRMATION, "arguments": "{}"}}
@@ -141,28 +145,28 @@ def confirmation_message(names: Iterable[str]) -> Json:
     return {"id": f"{calls[0]['id']}-asked", "role": "assistant", "toolCalls": calls}
 
 
-APPROVAL = "function_approval_request"  #: the other kind is the input of a workflow
+APPROVAL = "function_approval_request"  #: the other kind is workflow input
 
 
 def microsoft_kind(interrupt: Any) -> str:
-    """What Microsoft's bridge asks for; empty for interrupts of others."""
-    told = as_object(as_object(as_object(interrupt).get("metadata")).get("agent_framework"))
-    return str(told.get("type") or "")
+    """Return the request type of Microsoft's bridge, "" for other interrupts."""
+    metadata = as_object(as_object(as_object(interrupt).get("metadata")).get("agent_framework"))
+    return str(metadata.get("type") or "")
 
 
 def microsoft_interrupt(interrupt: Json) -> Json:
-    """A question with one way to change the arguments: the one that is recorded here."""
+    """Return an interrupt whose arguments can be changed through `editedArgs` only."""
     if microsoft_kind(interrupt) != APPROVAL:
         return interrupt
     properties = as_object(as_object(interrupt.get("responseSchema")).get("properties"))
     edited = properties.get("editedArgs")
     schema = closed_approval_schema(edited_args=edited if isinstance(edited, dict) else None)
-    schema["properties"]["reason"]["description"] = _UNTOLD
+    schema["properties"]["reason"]["description"] = _REASON_NOTE
     return {**interrupt, "responseSchema": schema}
 
 
 def microsoft_answer(payload: Any) -> Json:
-    """An approval as Microsoft's bridge takes it: it refuses what it did not ask for."""
+    """Return an approval in the form of Microsoft's bridge, which rejects other fields."""
     answer = payload if isinstance(payload, dict) else {}
     approved = answer.get("approved") is True
     edits = {"editedArgs": answer["editedArgs"]} if approved and "editedArgs" in answer else {}
@@ -170,12 +174,12 @@ def microsoft_answer(payload: Any) -> Json:
 
 
 def is_pydantic_ai(interrupt: Any) -> bool:
-    """Whether it is an approval of Pydantic AI, whose outcomes do not name the calls it left."""
+    """Return True for an approval of Pydantic AI, whose outcomes omit deferred calls."""
     return bool(as_object(interrupt).get("id") == f"int-{tool_call_id_of(interrupt)}")
 
 
 def tool_result_interrupt(name: str, call: str, tool: str) -> Json:
-    """The question what a call gives that the agent has left to others."""
+    """Return an interrupt that asks for the result of a deferred call."""
     return {
         "id": name,
         "reason": "input_required",
@@ -186,12 +190,12 @@ def tool_result_interrupt(name: str, call: str, tool: str) -> Json:
 
 
 def result_text(status: str, payload: Any) -> str:
-    """What the agent is told of such a call."""
+    """Return the result of a deferred call."""
     if status == "cancelled":
         return _CALLED_OFF
     return payload if isinstance(payload, str) else strict_json.dumps(payload)
 
 
 def as_object(value: Any) -> Json:
-    """A value that should be an object, or an empty one."""
+    """Return the value if it is an object, else {}."""
     return value if isinstance(value, dict) else {}
