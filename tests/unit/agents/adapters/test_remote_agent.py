@@ -114,7 +114,7 @@ async def test_several_questions_that_nobody_named_cannot_be_answered():
     )
 
     assert failure(stage)[0] == "AGENT_UNREACHABLE"
-    assert "named none" in failure(stage)[1]
+    assert "interrupts without ids" in failure(stage)[1]
 
 
 async def test_canonical_interrupts_are_answered_all_at_once():

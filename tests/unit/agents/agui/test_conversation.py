@@ -186,7 +186,7 @@ def test_text_that_an_activity_replaced_does_not_come_back():
 def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
     """Counts the messages looked at, which grew with the square of the events."""
     looked_at = 0
-    position = Transcript._position
+    position = Transcript._index
 
     def counting(self, message):
         nonlocal looked_at
@@ -194,7 +194,7 @@ def test_many_results_and_activities_cost_no_more_each_than_few(monkeypatch):
         looked_at += len(self._messages) - at
         return at
 
-    monkeypatch.setattr(Transcript, "_position", counting)
+    monkeypatch.setattr(Transcript, "_index", counting)
     events = [one for number in range(500) for one in proposal(f"t{number}", "m", parts=())]
     events += [result(f"t{number}", f"r{number}") for number in range(500)]
     events += [

@@ -231,7 +231,7 @@ async def test_a_question_that_was_called_off_has_a_result_that_says_so():
 
     await stage.answer(cancelled(stage.interrupts[0]))
 
-    assert "called off" in server.last["messages"][-1]["content"]
+    assert "request was cancelled" in server.last["messages"][-1]["content"]
 
 
 async def test_calls_that_nobody_saw_are_not_asked_about():
