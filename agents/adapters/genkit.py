@@ -1,4 +1,4 @@
-"""Agents written with Genkit: a prompt with its tools; imported in the worker only."""
+"""The adapter for Genkit prompts with tools; imported in the worker only."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
@@ -39,14 +39,14 @@ from agents.sdk.tool_execution import error_text
 
 _ROLES = {"user": "user", "assistant": "model"}
 _FAILED = (FinishReason.FAILED, FinishReason.ABORTED)
-#: The name of an argument where a tool's input is no object.
+#: The argument name for tools whose input is not an object.
 _INPUT = "input"
 
 
 async def run(
     prompt: ExecutablePrompt[Any, Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
-    """Drive a prompt with its tools; what they interrupt for becomes interrupts."""
+    """Run a prompt with its tools; their interrupts become ours."""
     framework_run = FrameworkRun(run_input, ctx)
     async for event in framework_run.run(_converse(prompt, framework_run)):
         yield event
@@ -54,9 +54,9 @@ async def run(
 
 def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMiddleware[Any]:
     """
-    Let every tool call through the journal, and note the schemas of their inputs by tool.
+    Return middleware that journals tool calls and records the tools' input schemas.
 
-    A class of its own for each run, because Genkit makes its instances by itself.
+    The class is created for each run, because Genkit instantiates it.
     """
 
     class Journaled(BaseMiddleware[Any]):
@@ -66,7 +66,7 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
             ctx: GenerateMiddlewareContext,
             next_fn: Callable[..., Awaitable[ModelResponse[Any]]],
         ) -> ModelResponse[Any]:
-            """See that every call has a name, by which it is answered."""
+            """Give every call an id."""
             framework_run.forget_calls()
             schemas.update({one.name: one.input_schema for one in params.request.tools or ()})
             answer = await next_fn(params, ctx)
@@ -80,7 +80,6 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
             ctx: GenerateMiddlewareContext,
             next_fn: Callable[..., Awaitable[MultipartToolResponse[Any]]],
         ) -> MultipartToolResponse[Any]:
-            """Begin the call, have it made, and settle it."""
             request = _request(params.tool_request_part)
             framework_run.register_tool(request.name, params.tool.metadata)
             responses: list[MultipartToolResponse[Any]] = []
@@ -89,7 +88,7 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
                 try:
                     responses.append(await next_fn(params, ctx))
                 except GenkitError as error:
-                    # What the tool raised comes wrapped.
+                    # Genkit wraps the tool's error.
                     raise error.cause or error from error
                 return responses[0].output
 
@@ -112,14 +111,14 @@ def _journaled(framework_run: FrameworkRun, schemas: dict[str, Any]) -> BaseMidd
     return Journaled()
 
 
-def _heard(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
+def _emitting(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
     """
-    Tell what a model says and wants, in its order: text that it streams or not, then all its calls.
+    Return middleware that emits the model's text, streamed or not, and then its calls.
 
-    Outside of all other middleware, so that it tells what those make of it.
+    It is the outermost, so that it emits the output of all other middleware.
     """
 
-    class Heard(BaseMiddleware[Any]):
+    class Emitting(BaseMiddleware[Any]):
         async def wrap_model(
             self,
             params: ModelHookParams,
@@ -128,11 +127,11 @@ def _heard(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
         ) -> ModelResponse[Any]:
             streamed: list[str] = []
 
-            def say(chunk: ModelResponseChunk) -> None:
+            def emit(chunk: ModelResponseChunk) -> None:
                 streamed.append(chunk.text)
                 framework_run.append_text(chunk.text)
 
-            downstream = ctx.replace_on_chunk(say)
+            downstream = ctx.replace_on_chunk(emit)
             try:
                 answer = await next_fn(params, ctx)
             finally:
@@ -144,7 +143,7 @@ def _heard(framework_run: FrameworkRun) -> BaseMiddleware[Any]:
                 framework_run.propose(str(request.ref), request.name, _arguments(request))
             return answer
 
-    return Heard()
+    return Emitting()
 
 
 async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: FrameworkRun) -> None:
@@ -153,23 +152,23 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: Framework
     if framework_run.decisions:
         answers = _answers(framework_run, history[-1])
     elif history and any(map(_is_waiting, history[-1].content)):
-        # The run that was to go on behind this pause has failed: the conversation does.
-        history += [Message(role="tool", content=_given_up(history[-1]))]
-    if not answers:  # nothing may stand behind the calls that are answered
+        # The run that should have resumed this pause failed, so close its calls.
+        history += [Message(role="tool", content=_closing_results(history[-1]))]
+    if not answers:  # no message may follow the answered calls
         history += [
             Message(role=_ROLES[role], content=[Part(text=text)])
             for role, text in framework_run.take_new_messages()
         ]
-    # A prompt's own middleware gives way to what a call brings along, so that comes with it.
+    # `use` replaces the prompt's own middleware, so include it.
     own = prompt._use or ()  # noqa: SLF001
     schemas: dict[str, Any] = {}
-    use = [_heard(framework_run), *own, _journaled(framework_run, schemas)]
+    use = [_emitting(framework_run), *own, _journaled(framework_run, schemas)]
     stream = prompt.stream(messages=history, use=use, **answers)
-    async for _ in stream.stream:  # told by `_heard` as it comes
+    async for _ in stream.stream:  # emitted by `_emitting`
         continue
     answer = await stream.response
     if answer.finish_reason in _FAILED:
-        # It says so, where others raise.
+        # Genkit reports a failed model here instead of raising.
         raise GenkitError(message=answer.finish_message or "The model failed.")
     framework_run.end_message()
     for part in filter(_is_waiting, answer.message.content if answer.message else ()):
@@ -182,7 +181,7 @@ async def _converse(prompt: ExecutablePrompt[Any, Any], framework_run: Framework
 
 
 def _answers(framework_run: FrameworkRun, asked: Message) -> dict[str, Any]:
-    """What came of the calls that wait: restarted as they were approved, or answered."""
+    """Return the resume arguments: approved calls restart, others get a response."""
     decisions = {one.call_id: one for one in framework_run.decisions}
     respond: list[Part] = []
     restart: list[Part] = []
@@ -199,8 +198,8 @@ def _answers(framework_run: FrameworkRun, asked: Message) -> dict[str, Any]:
     return {"resume_respond": respond, "resume_restart": restart}
 
 
-def _given_up(asked: Message) -> list[Part]:
-    """The results of a message's calls when nobody answers any more: those there are, and none."""
+def _closing_results(asked: Message) -> list[Part]:
+    """Return results that close the calls of a message: existing ones, or 'not made'."""
     return [
         Part.from_tool_response(
             name=_request(part).name,
@@ -213,11 +212,11 @@ def _given_up(asked: Message) -> list[Part]:
 
 
 def _restarted(part: Part, decision: InterruptDecision) -> Part:
-    """The approved call, with the arguments of our own store, edited or not."""
+    """Return the approved call with the stored, approved arguments."""
     args: Any = decision.args
     if not isinstance(_request(part).input, Mapping):
         args = args.get(_INPUT)
-    # What the reviewer filled in, and the name by which Genkit's own examples look for approval.
+    # The reviewer's fields, and the names that Genkit's examples use for approval.
     payload: Mapping[str, Any] = decision.payload if isinstance(decision.payload, Mapping) else {}
     resumed = {name: value for name, value in payload.items() if name != "editedArgs"}
     resumed |= {"approved": True, "toolApproved": True, "tool_approved": True}
@@ -226,14 +225,14 @@ def _restarted(part: Part, decision: InterruptDecision) -> Part:
 
 def _ask(framework_run: FrameworkRun, schemas: Mapping[str, Any], part: Part) -> None:
     """
-    Ask about a call that waits, in the words of its interrupt's metadata.
+    Add an interrupt for a pending call, worded by the metadata of its interrupt.
 
-    It is about the call itself, which is made when it is approved. With a `response_schema`, or
-    without metadata (`define_interrupt`), it is a question, and the answer the tool's result.
+    It is an approval of the call. With a `response_schema`, or without metadata
+    (`define_interrupt`), it is a request whose answer becomes the tool's result.
     """
     request = _request(part)
-    told = (part.metadata or {})["interrupt"]
-    words: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    metadata = (part.metadata or {})["interrupt"]
+    words: Mapping[str, Any] = metadata if isinstance(metadata, Mapping) else {}
     args = _arguments(request)
     framework_run.propose(str(request.ref), request.name, args)
     if "response_schema" in words or not words:
@@ -255,10 +254,10 @@ def _requests(message: Message | None) -> list[ToolRequest]:
 
 def _request(part: Part) -> ToolRequest:
     if part.tool_request is None:
-        raise ValueError("This part is no tool request.")
+        raise ValueError("This part is not a tool request.")
     return part.tool_request
 
 
 def _arguments(request: ToolRequest) -> dict[str, Any]:
-    """The input of a call as an object."""
+    """Return the input of a call as an object."""
     return dict(request.input) if isinstance(request.input, Mapping) else {_INPUT: request.input}

@@ -1,4 +1,4 @@
-"""Agents written with Microsoft Agent Framework; imported in the worker only."""
+"""The adapter for Microsoft Agent Framework; imported in the worker only."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -33,27 +33,26 @@ from agents.port import RunContext
 from agents.sdk.context import ToolError
 from agents.sdk.tool_execution import error_text
 
-#: What a model is told of calls that were not made, if nobody says it better.
+#: The default results of calls that were not executed.
 _REFUSED = (CALL_NOT_MADE, "Error: Tool call invocation was rejected by user.")
 
 
 async def run(
     agent: Agent[Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
-    """Drive an `Agent`; approval requests and declared tools become interrupts."""
+    """Run an `Agent`; approval requests and declared tools become interrupts."""
     framework_run = FrameworkRun(run_input, ctx)
     async for event in framework_run.run(_converse(agent, framework_run)):
         yield event
 
 
 class _Journaled(FunctionMiddleware):
-    """Lets every tool call through the journal, with the arguments that were approved."""
+    """Executes every tool call through the journal, with the approved arguments."""
 
     def __init__(self, framework_run: FrameworkRun) -> None:
         self._framework_run = framework_run
 
     async def process(self, context: FunctionInvocationContext, call_next: Any) -> None:
-        """Begin the call, have it made, and settle it."""
         call_id, name = context.metadata["call_id"], context.function.name
 
         async def make() -> str:
@@ -79,14 +78,14 @@ class _Journaled(FunctionMiddleware):
 
 
 class _InOrder(ChatMiddleware):
-    """Tells the model why a call was not made, and every result right behind its call."""
+    """Gives the model the reasons of refusals, and every result directly after its call."""
 
     def __init__(self, framework_run: FrameworkRun, refusals: Mapping[str, str]) -> None:
         self._framework_run = framework_run
         self._refusals = refusals
 
     async def process(self, context: ChatContext, call_next: Any) -> None:
-        """Order what the model gets; what the framework keeps stays as it is."""
+        """Reorder the model's messages, without changing the session."""
         self._framework_run.forget_calls()
         messages = list(context.messages)
         places = {
@@ -148,10 +147,10 @@ def _replies(
     framework_run: FrameworkRun, kept: Mapping[str, Any], refusals: dict[str, str]
 ) -> list[Message]:
     """
-    What came of the requests that wait, all of them; why not into `refusals`.
+    Return the replies to all pending requests; add reasons of refusals to `refusals`.
 
-    The framework runs what its session says was asked about, whatever a response says: there as
-    well the arguments become those of our own store, edited or not.
+    The framework executes the arguments in its session, whatever a response says, so these are
+    replaced by the approved ones.
     """
     decisions = {one.call_id: one for one in framework_run.decisions}
     approvals: list[Content] = []
@@ -172,7 +171,7 @@ def _replies(
 def _reply(
     framework_run: FrameworkRun, request: Content, call_id: str, decision: InterruptDecision | None
 ) -> Content:
-    """The answer as the framework takes it."""
+    """Return the reply to one request."""
     goes_on = decision is not None and decision.allows_call
     if decision is not None and not goes_on:
         framework_run.add_refusal(decision)
@@ -185,7 +184,7 @@ def _reply(
 
 
 def _rewrite(value: Any, call_id: str, arguments: str) -> None:
-    """Put these arguments into every copy of a call."""
+    """Replace the arguments in every copy of a call."""
     if isinstance(value, dict):
         if value.get("type") == "function_call" and value.get("call_id") == call_id:
             value["arguments"] = arguments
@@ -200,7 +199,7 @@ def _ask(
     said: Sequence[Message],
     waiting: Sequence[Content],
 ) -> None:
-    """Ask about everything that waits; `additional_properties` of a tool may have words for it."""
+    """Add interrupts for pending requests, worded by the tools' `additional_properties`."""
     whole = {
         content.call_id: content
         for message in said
@@ -244,7 +243,7 @@ def _call_of(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _arguments(call: Content) -> dict[str, Any]:
-    """What the model wrote; what is no object of JSON is shown as it is, and never called."""
+    """Return the model's arguments; text that is not a JSON object under "?", for display only."""
     if not isinstance(call.arguments, str):
         return dict(call.arguments or {})
     try:
@@ -259,7 +258,7 @@ def _mapping(arguments: Any) -> dict[str, Any]:
 
 
 def _text_of(result: Any) -> str:
-    """The text of what a tool returned, which the framework has cut into contents."""
+    """Return the text of a tool's result, which the framework split into contents."""
     if isinstance(result, list) and all(isinstance(one, Content) for one in result):
         return "".join(one.text or "" for one in result)
     return result_content(result)

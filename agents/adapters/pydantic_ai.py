@@ -1,4 +1,4 @@
-"""Agents written with Pydantic AI; imported in the worker only."""
+"""The adapter for Pydantic AI; imported in the worker only."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ from agents.sdk.tool_execution import error_text
 
 _HARMLESS = (ModelRetry, ToolFailed)
 _PAUSING = (ApprovalRequired, CallDeferred)
-#: Kept for the next run: the conversation as the framework has it, and the calls that wait.
+#: Keys of the saved state: the framework's messages, and the pending calls.
 _HISTORY, _WAITING = "history", "waiting"
 _APPROVAL, _CALL = "approval", "call"
 
@@ -39,7 +39,7 @@ _APPROVAL, _CALL = "approval", "call"
 async def run(
     agent: Agent[Any, Any], run_input: RunAgentInput, ctx: RunContext
 ) -> AsyncIterator[BaseEvent]:
-    """Drive an `Agent`; approvals and deferred calls become interrupts, their answers results."""
+    """Run an `Agent`; approvals and deferred calls become interrupts."""
     framework_run = FrameworkRun(run_input, ctx)
     async for event in framework_run.run(_converse(agent, framework_run)):
         yield event
@@ -47,7 +47,7 @@ async def run(
 
 @dataclass
 class _Journaled(AbstractCapability[Any]):
-    """Lets every tool call through the journal, with the arguments that were approved."""
+    """Executes every tool call through the journal, with the approved arguments."""
 
     framework_run: FrameworkRun
     arguments: dict[str, Mapping[str, Any]] = field(default_factory=dict)  #: schemas by tool
@@ -55,7 +55,7 @@ class _Journaled(AbstractCapability[Any]):
     async def prepare_tools(
         self, ctx: ToolRun[Any], tool_defs: list[ToolDefinition]
     ) -> list[ToolDefinition]:
-        """Look which tools there are, and change none."""
+        """Record the tools, unchanged."""
         self.arguments |= {one.name: one.parameters_json_schema for one in tool_defs}
         for definition in tool_defs:
             self.framework_run.register_tool(definition.name, definition.metadata)
@@ -64,7 +64,7 @@ class _Journaled(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: ToolRun[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Note that the model is about to answer, and change nothing."""
+        """Forget call ids before the model answers."""
         self.framework_run.forget_calls()
         return request_context
 
@@ -77,7 +77,6 @@ class _Journaled(AbstractCapability[Any]):
         args: dict[str, Any],
         handler: Any,
     ) -> Any:
-        """Begin the call, have it made, and settle it."""
         try:
             return await self.framework_run.call_tool(
                 call.tool_call_id,
@@ -100,7 +99,7 @@ async def _converse(agent: Agent[Any, Any], framework_run: FrameworkRun) -> None
     journaled = _Journaled(framework_run)
     history = ModelMessagesTypeAdapter.validate_python(kept[_HISTORY])
     prompts = framework_run.take_new_messages()
-    while not results and len(prompts) > 1:  # nothing may stand behind calls without a result
+    while not results and len(prompts) > 1:  # no message may follow calls without a result
         history.append(_message(*prompts.pop(0)))
     running: Any = agent.run_stream_events(
         "\n\n".join(text for _, text in prompts) or None,
@@ -114,7 +113,7 @@ async def _converse(agent: Agent[Any, Any], framework_run: FrameworkRun) -> None
             if isinstance(event, AgentRunResultEvent):
                 _finish(framework_run, event.result, journaled.arguments)
             else:
-                _tell(framework_run, event)
+                _emit(framework_run, event)
 
 
 def _message(role: str, text: str) -> messages.ModelMessage:
@@ -144,24 +143,26 @@ def _ask(
     requests: DeferredToolRequests,
     arguments: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, str]:
-    """Ask about every call that waits; `metadata` of the framework may have words for it."""
+    """Add interrupts for pending calls, worded by the framework's `metadata`."""
     for call in (*requests.approvals, *requests.calls):
         framework_run.propose(call.tool_call_id, call.tool_name, _arguments(call))
     words = requests.metadata
     for call in requests.approvals:
-        told, schema = words.get(call.tool_call_id, {}), arguments.get(call.tool_name)
-        framework_run.add_approval_from_metadata(call.tool_call_id, call.tool_name, told, schema)
+        metadata, schema = words.get(call.tool_call_id, {}), arguments.get(call.tool_name)
+        framework_run.add_approval_from_metadata(
+            call.tool_call_id, call.tool_name, metadata, schema
+        )
     for call in requests.calls:
-        told = words.get(call.tool_call_id, {})
+        metadata = words.get(call.tool_call_id, {})
         framework_run.add_result_interrupt(
-            call.tool_call_id, call.tool_name, told, _arguments(call)
+            call.tool_call_id, call.tool_name, metadata, _arguments(call)
         )
     waiting = dict.fromkeys((one.tool_call_id for one in requests.approvals), _APPROVAL)
     return waiting | dict.fromkeys((one.tool_call_id for one in requests.calls), _CALL)
 
 
 def _arguments(call: ToolCallPart) -> dict[str, Any]:
-    """What the model wrote; what is no object of JSON is shown as it is, and never called."""
+    """Return the model's arguments; text that is not a JSON object under "?", for display only."""
     try:
         return call.args_as_dict()
     except (ValueError, AssertionError):
@@ -169,7 +170,7 @@ def _arguments(call: ToolCallPart) -> dict[str, Any]:
 
 
 def _results(framework_run: FrameworkRun, waiting: Mapping[str, str]) -> DeferredToolResults | None:
-    """What came of the calls that wait, all of them: answers, or that nobody answered any more."""
+    """Return the results of all pending calls: answers or refusals."""
     if not waiting:
         return None
     decisions = {one.call_id: one for one in framework_run.decisions}
@@ -180,7 +181,7 @@ def _results(framework_run: FrameworkRun, waiting: Mapping[str, str]) -> Deferre
             framework_run.add_refusal(decision)
         refusal = decision.refusal_text if decision else CALL_NOT_MADE
         if kind == _APPROVAL and decision is not None and decision.allows_call:
-            # Our own copy, edited or not: what the framework remembers decides nothing.
+            # The stored, approved arguments, never those of the framework's state.
             results.approvals[call_id] = ToolApproved(override_args=decision.args)
         elif kind == _APPROVAL:
             results.approvals[call_id] = ToolDenied(refusal)
@@ -192,7 +193,7 @@ def _results(framework_run: FrameworkRun, waiting: Mapping[str, str]) -> Deferre
     return results
 
 
-def _tell(framework_run: FrameworkRun, event: Any) -> None:
+def _emit(framework_run: FrameworkRun, event: Any) -> None:
     match event:
         case messages.PartStartEvent(part=messages.TextPart(content=text)):
             framework_run.append_text(text)

@@ -1,1 +1,1 @@
-"""The scripted agent that newcomers play with and that clients and benchmarks are tested with."""
+"""The demo agent: scripted scenarios to try the inbox, to test clients and for benchmarks."""

@@ -1,4 +1,4 @@
-"""The rehearsal agent: the last user message names a scenario, the scenario names its steps."""
+"""The demo agent (stored name: rehearsal): the last user message selects a scenario."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -72,7 +72,7 @@ parallel:<1 to {MAX_PARALLEL}>, stream:<0 to {MAX_DELTAS}>, stream:<deltas>:<mil
 sleep:<0 to {MAX_SECONDS} seconds>, effect:<key>"""
 
 
-#: What a person who starts the agent by a form chooses from.
+#: The form to start the agent with.
 INPUT_SCHEMA = {
     "type": "object",
     "properties": {
@@ -98,7 +98,7 @@ INPUT_SCHEMA = {
 
 
 def build(clock: Clock | None = None) -> ScriptedAgent:
-    """Make the agent; tests bring a clock of their own."""
+    """Build the agent, in tests with another clock."""
     return ScriptedAgent(
         name="rehearsal",
         description="Plays scripted scenarios without a model, to try out and to test clients.",
@@ -111,9 +111,9 @@ def build(clock: Clock | None = None) -> ScriptedAgent:
 
 
 def find_steps(text: str) -> Sequence[Step]:
-    """Return the steps for a user message: echo without a prefix, help for what nobody knows."""
+    """Return the steps for a user message: echo without a prefix, help for an unknown scenario."""
     message = text.strip()
-    prefix = next((one for one in PREFIXES if message.startswith(one)), None)
+    prefix = next((prefix for prefix in PREFIXES if message.startswith(prefix)), None)
     if prefix is None:
         return [partial(steps.echo, text=message or "(nothing)")]
     name, *settings = message.removeprefix(prefix).strip().split(":")
@@ -123,15 +123,19 @@ def find_steps(text: str) -> Sequence[Step]:
         return _PLAIN[name]
     try:
         return _WITH_SETTINGS[name](*settings)
-    except (KeyError, TypeError, ValueError):  # unknown, too few or too many, or no such number
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # unknown scenario, wrong number of settings, or not a number
         return [partial(steps.echo, text=HELP)]
 
 
 def find_text(run_input: RunAgentInput) -> str:
-    """Return what names the scenario: the form that the run was started with, else the message."""
+    """Return the text that selects the scenario: from the form, else the last message."""
     props = run_input.forwarded_props
-    given = props.get("input") if isinstance(props, dict) else None
-    scenario = given.get("scenario") if isinstance(given, dict) else None
+    form = props.get("input") if isinstance(props, dict) else None
+    scenario = form.get("scenario") if isinstance(form, dict) else None
     return f"{PREFIXES[0]}{scenario}" if isinstance(scenario, str) else last_user_text(run_input)
 
 

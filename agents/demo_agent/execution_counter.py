@@ -1,4 +1,4 @@
-"""A record of real executions, kept outside the runs' own rows so that a second one shows."""
+"""A counter of real tool executions, outside of Signoff's database, to detect double ones."""
 
 import fcntl
 import os
@@ -32,12 +32,12 @@ def record(thread_id: str, tool_call_id: str, key: str) -> int:
 
 
 def count(thread_id: str, tool_call_id: str) -> int:
-    """How often a tool call was really executed, over all runs."""
+    """Return how often a tool call was executed, over all runs."""
     return _count(_connect(), thread_id, tool_call_id)
 
 
 def counter_path() -> Path:
-    """Where the ledger is: SIGNOFF_LEDGER, or a file below the current directory."""
+    """Return the path of the database: SIGNOFF_LEDGER, or a file below the current directory."""
     return Path(os.environ.get("SIGNOFF_LEDGER", "var/rehearsal-ledger.sqlite3")).absolute()
 
 
@@ -61,7 +61,7 @@ def _connect() -> sqlite3.Connection:
 
 def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
-    # One at a time: the change to WAL does not wait for the timeout, it fails.
+    # One process at a time: the change to WAL fails at once if the file is locked.
     with path.with_name(f"{path.name}.opening").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         return _open_alone(path)
@@ -69,7 +69,7 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _open_alone(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30)
-    # It counts executions in rehearsals: losing the last one to a power cut is no loss.
+    # Speed matters more than the last rows after a power failure.
     connection.execute("PRAGMA synchronous = OFF")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(_SCHEMA)

@@ -1,4 +1,4 @@
-"""The steps that scenarios are made of."""
+"""The steps of the demo agent's scenarios."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -103,7 +103,7 @@ async def suspend_subagent(context: StepContext) -> Events:
     yield context.text_message(
         "I found two sources and may read the second only with consent.", subagent=subagent
     )
-    asked = context.add_interrupt(
+    interrupt = context.add_interrupt(
         "confirmation",
         message="May the researcher read the second source?",
         response_schema={"type": "boolean"},
@@ -112,12 +112,12 @@ async def suspend_subagent(context: StepContext) -> Events:
     )
     yield agui.SubagentFinishedEvent(
         subagent_run_id=subagent,
-        outcome=agui.SubagentFinishedSuspendedOutcome(interrupt_ids=[asked.id]),
+        outcome=agui.SubagentFinishedSuspendedOutcome(interrupt_ids=[interrupt.id]),
     )
 
 
 async def report_answers(context: StepContext) -> Events:
-    """Say what was answered, for interrupts that are not about a tool call."""
+    """Report the answers to interrupts that are not about a tool call."""
     for answer in context.answers:
         if answer.resume_entry.status == "cancelled":
             yield context.text_message("Nobody answered, so I leave it.")

@@ -1,4 +1,4 @@
-"""The tools of the rehearsal agent: they do nothing but count themselves in the ledger."""
+"""The tools of the demo agent: they only count their executions."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from agents.port import Effect
 from agents.sdk.context import Args, ToolContext
 from agents.sdk.tools import define_interrupt, tool
 
-#: Transfers above this are put to a person.
+#: Larger transfers need approval.
 RISKY_AMOUNT = 1000
 
-# Parameters have defaults and more is welcome, because people try out what editing arguments does.
+# Parameters have defaults and extra ones are accepted, so that people can try editing arguments.
 
 
 @tool(effect=Effect.IDEMPOTENT, approval="Send an e-mail to {to}: {subject}")

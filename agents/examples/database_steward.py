@@ -1,4 +1,4 @@
-"""A database steward: a dangerous statement comes with its risk, and can be made a dry run."""
+"""A database agent: approvals show the risk, and reviewers can choose a dry run."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from agents.sdk.workflow_context import WorkflowContext
 ROWS = 12_430
 
 
-def _weigh(call: ToolContext, statement: str, batch_size: int, dry_run: bool) -> None:
-    """Ask for approval, with what somebody who approves has to know."""
+def _request_approval(call: ToolContext, statement: str, batch_size: int, dry_run: bool) -> None:
+    """Ask for approval, with the risk in the metadata."""
     if call.resumed is None:
         call.interrupt(
             f"Delete {ROWS:,} stale sessions from eu-west",
@@ -24,7 +24,7 @@ def _weigh(call: ToolContext, statement: str, batch_size: int, dry_run: bool) ->
         )
 
 
-@tool(effect="once", approval=_weigh)
+@tool(effect="once", approval=_request_approval)
 def run_statement(statement: str, batch_size: int, dry_run: bool) -> dict[str, Any]:
     """Run a statement on the production database (demo: there is none)."""
     batches = -(-ROWS // batch_size)

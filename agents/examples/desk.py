@@ -1,4 +1,4 @@
-"""What the refund desks have in common that are written with other frameworks."""
+"""Shared parts of the refund desks that are written with other frameworks."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ paid: list[tuple[str, float]] = []
 
 
 class Call(NamedTuple):
-    """A tool call that a model wants."""
+    """A tool call of a model."""
 
     name: str
     args: dict[str, Any]
@@ -26,11 +26,9 @@ def pay(order: str, amount: float) -> str:
 
 def wanted(text: str, turn: int) -> list[Call]:
     """
-    Stand in for what a model makes of "Refund A1 for 30, and A2 for 5. Ask why."
+    Return the calls that a model would make for "Refund A1 for 30, and A2 for 5. Ask why."
 
-    It does as it reads, be it from a person or in a result.
-
-    `turn` keeps the ids of its calls apart.
+    `turn` makes the ids of the calls unique.
     """
     calls = [
         Call("refund", {"order": order, "amount": float(amount)}, f"refund-{turn}-{number}")
@@ -42,5 +40,5 @@ def wanted(text: str, turn: int) -> list[Call]:
 
 
 def report(results: Sequence[str]) -> str:
-    """Stand in for what a model says when it has heard what came of its calls."""
+    """Return the text that a model would write about the results."""
     return "Done: " + "; ".join(results) + "."

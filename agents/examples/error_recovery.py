@@ -1,4 +1,4 @@
-"""An importer that does not guess when something fails: it asks what to do, and does that."""
+"""An importer that asks a person what to do about an error."""
 
 from pydantic import BaseModel
 

@@ -1,4 +1,4 @@
-"""An onboarding wizard: three questions, one after the other, each with a form of its own."""
+"""An onboarding wizard: three interrupts in sequence, each with its own form."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A payment run that a policy holds: the question is about a rule, and not about a tool call."""
+"""A payment run that a policy holds: an interrupt that is not about a tool call."""
 
 from agents.sdk.tools import tool
 from agents.sdk.workflow import workflow

@@ -1,4 +1,4 @@
-"""A refund desk: small refunds are made at once, larger ones when somebody approved them."""
+"""A refund desk: small refunds are paid at once, larger ones after approval."""
 
 from pydantic import BaseModel, Field
 

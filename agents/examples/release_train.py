@@ -1,4 +1,4 @@
-"""A release train: several deployments are approved side by side, then the whole is promoted."""
+"""A release train: deployments are approved in parallel, then promoted together."""
 
 from pydantic import BaseModel, Field
 

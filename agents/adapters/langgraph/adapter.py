@@ -1,4 +1,4 @@
-"""Graphs of LangGraph and agents of LangChain; imported in the worker only."""
+"""The adapter for LangGraph graphs and LangChain agents; imported in the worker only."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,14 +31,14 @@ Graph = Pregel[Any, Any, Any, Any]
 Json = dict[str, Any]
 
 _MESSAGES = "messages"
-_NO_RESULT = "The call has no result: nobody let it be made, or its run broke off."
+_NO_RESULT = "The call has no result: it was not approved, or its run failed."
 
 
 async def run(target: Any, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
     """
-    Drive a graph, its builder, or what a function without arguments returns of these.
+    Run a graph, a graph builder, or a function without arguments that returns one of them.
 
-    Its interrupts become interrupts of ours, and the answers one `Command` that resumes it.
+    Its interrupts become ours, and all decisions become one `Command` that resumes it.
     """
     framework_run = FrameworkRun(run_input, ctx)
     try:
@@ -51,7 +51,7 @@ async def run(target: Any, run_input: RunAgentInput, ctx: RunContext) -> AsyncIt
 
 
 class UnusableGraph(Exception):
-    """There is no graph, or no input for it; the text is for whoever started the run."""
+    """There is no graph, or no input for it; the text is messages_with_writes with the run."""
 
 
 class _Session:
@@ -68,12 +68,14 @@ class _Session:
         }
         self._questions = [GraphQuestion(**one) for one in kept.get("questions", ())]
         self._made: dict[str, str] = kept.get("made", {})
-        self._telling = MessageStream(framework_run, kept.get("calls", {}), kept.get("said", {}))
+        self._message_stream = MessageStream(
+            framework_run, kept.get("calls", {}), kept.get("said", {})
+        )
 
     async def drive(self) -> None:
-        """Go on from where the thread is, up to the end of the graph or its next pause."""
+        """Run the graph from its last checkpoint to its end or its next pause."""
         before = await self._graph.aget_state(self._config)
-        self._telling.add_known_messages(before.values)
+        self._message_stream.add_known_messages(before.values)
         calls = ToolCalls(self._framework_run, self._made)
         try:
             given = self._answers() if self._framework_run.decisions else await self._input(before)
@@ -84,8 +86,8 @@ class _Session:
             await self._stream(given, calls)
         finally:
             await calls.wait_until_finished()
-        self._telling.end()
-        self._keep(await self._graph.aget_state(self._config), calls)
+        self._message_stream.end()
+        self._save_state(await self._graph.aget_state(self._config), calls)
 
     async def _stream(self, given: Any, calls: ToolCalls) -> None:
         modes: Any = self._graph.astream(
@@ -94,23 +96,23 @@ class _Session:
         async with aclosing(modes):
             async for _, mode, item in modes:
                 if self._framework_run.is_ending:
-                    return  # some graphs make a text of the error, and ask their model on
+                    return  # some graphs turn the error into a text and continue
                 if mode == "messages":
-                    self._telling.stream(*item)
+                    self._message_stream.stream(*item)
                 else:
-                    for call_id in self._telling.update(item):
+                    for call_id in self._message_stream.update(item):
                         calls.made.pop(call_id, None)
 
     def _answers(self) -> Command[Any] | None:
-        """What resumes the graph: always by name, for several as well as for one."""
+        """Return the command that resumes the graph, with answers by interrupt id."""
         try:
             answers = build_answers(self._questions, self._framework_run.decisions)
         finally:
-            self._tell_refusals()
-        # A breakpoint has no name, and is left by going on.
+            self._add_refusals()
+        # A breakpoint has no id; None continues after it.
         return Command(resume=answers) if answers.keys() - {""} else None
 
-    def _tell_refusals(self) -> None:
+    def _add_refusals(self) -> None:
         for decision in self._framework_run.decisions:
             response = replacement_result(decision)
             if decision.call_id is not None and not decision.allows_call and not response:
@@ -118,13 +120,12 @@ class _Session:
 
     async def _input(self, before: StateSnapshot) -> Json:
         """
-        What people said since the graph last ran to an end or a pause, as its input.
+        Return the graph's input: the stored messages since its last end or pause, and fields.
 
-        The history of a client counts for nothing: messages are those that the server has, and
-        other fields are the ones that the graph takes.
+        Fields are those of `forwardedProps.input` that the graph's input schema has.
 
         Raises:
-            Unusable: the graph takes no messages, and nothing was given that it takes.
+            UnusableGraph: the graph takes no messages, and none of its fields was sent.
         """
         fields = _input_fields(self._graph)
         given = self._forwarded.get("input") if isinstance(self._forwarded, dict) else None
@@ -135,24 +136,28 @@ class _Session:
                 HumanMessage(text) if role == "user" else AIMessage(text)
                 for role, text in self._framework_run.take_new_messages()
             ]
-            values[_MESSAGES] = [*await self._closing(before), *said]
+            values[_MESSAGES] = [*await self._missing_results(before), *said]
         elif not values:
             raise UnusableGraph(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
-        for call_id in self._telling.calls:
+        for call_id in self._message_stream.calls:
             self._framework_run.add_result(call_id, self._result_of(call_id))
         return values
 
-    async def _closing(self, before: StateSnapshot) -> list[ToolMessage]:
+    async def _missing_results(self, before: StateSnapshot) -> list[ToolMessage]:
         """
-        Results for the calls that the state has none for.
+        Return results for the calls that have none in the state.
 
-        Someone writes to a thread whose pause was never resumed: a model refuses a conversation in
-        which its calls are left open. The tasks that were done beside the pause are forgotten then,
-        so what they brought is said here.
+        Models reject conversations with open calls, which remain if a user sends a message instead
+        of resuming a pause. Results of tasks that completed beside the pause are lost in the state,
+        so they are added here.
         """
-        shown = [*messages_in(before.values)]
-        made = {one.tool_call_id: one.text for one in shown if isinstance(one, ToolMessage)}
-        # By its name a checkpoint is read as it is, without the tasks that have gone beyond it.
+        messages_with_writes = [*messages_in(before.values)]
+        made = {
+            one.tool_call_id: one.text
+            for one in messages_with_writes
+            if isinstance(one, ToolMessage)
+        }
+        # With the config of a checkpoint, its state is read without the writes of later tasks.
         bare = await self._graph.aget_state(before.config)
         messages = [*messages_in(bare.values)]
         answered = {one.tool_call_id for one in messages if isinstance(one, ToolMessage)}
@@ -168,8 +173,10 @@ class _Session:
             self._made.get(call_id) or self._framework_run.result_in_thread(call_id) or _NO_RESULT
         )
 
-    def _keep(self, after: StateSnapshot, calls: ToolCalls) -> None:
-        asking = InterruptBuilder(self._framework_run, self._telling.calls, tools_of(self._graph))
+    def _save_state(self, after: StateSnapshot, calls: ToolCalls) -> None:
+        asking = InterruptBuilder(
+            self._framework_run, self._message_stream.calls, tools_of(self._graph)
+        )
         questions = [
             asking.add_interrupt(one, calls.paused.get(one.id)) for one in after.interrupts
         ]
@@ -181,14 +188,14 @@ class _Session:
         if questions:
             self._framework_run.kept |= {
                 "questions": [one.to_json() for one in questions],
-                "calls": self._telling.calls,
+                "calls": self._message_stream.calls,
                 "made": calls.made,
-                "said": self._telling.said,
+                "said": self._message_stream.said,
             }
 
 
 def _input_fields(graph: Graph) -> list[str]:
-    """What the state of its input may have; a function of the functional API takes messages."""
+    """Return the fields of the input schema; messages for the functional API."""
     if not isinstance(graph, CompiledStateGraph):
         return [_MESSAGES]
     return list(graph.builder.schemas[graph.builder.input_schema])
@@ -201,4 +208,6 @@ def _compiled(target: Any) -> Graph:
         return target
     if callable(target):
         return _compiled(target())
-    raise UnusableGraph(f"{type(target).__name__} is no graph, and no function that returns one.")
+    raise UnusableGraph(
+        f"{type(target).__name__} is neither a graph nor a function that returns one."
+    )

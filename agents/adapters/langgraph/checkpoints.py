@@ -1,4 +1,4 @@
-"""What a graph has to find again to go on: its latest checkpoints, as JSON of the thread."""
+"""The checkpointer for graphs: their latest checkpoints, stored as JSON with the thread."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ Json = dict[str, Any]
 
 class ThreadCheckpoints(InMemorySaver):
     """
-    The checkpoints of one thread, from what was kept of it.
+    The checkpoints of one thread, in memory.
 
-    Nothing is written before the run ends, and then only `kept()`: who tries a failed run again
-    finds the checkpoint that it began with.
+    Only `dump()` is stored, when the run ends: a retry of a failed run starts from the same
+    checkpoint.
     """
 
     def __init__(self, thread_id: str, kept: Json | None) -> None:
@@ -35,10 +35,10 @@ class ThreadCheckpoints(InMemorySaver):
 
     def dump(self, *, paused: bool, history: bool) -> Json:
         """
-        What the next run needs, as JSON: the latest checkpoint of each namespace.
+        Return the latest checkpoint of each namespace as JSON.
 
-        Those of subgraphs at work only if the graph is `paused` within one, and older checkpoints
-        only where `history` says that the latest does not hold all.
+        Includes running subgraphs only if the graph is `paused`, and older checkpoints only with
+        `history` (see `needs_history`).
         """
         checkpoints, blobs = [], []
         writes: list[list[Any]] = []
@@ -66,7 +66,7 @@ class ThreadCheckpoints(InMemorySaver):
 
 
 def needs_history(graph: Pregel[Any, Any, Any, Any]) -> bool:
-    """Whether some state is kept as changes only, which are played again from older checkpoints."""
+    """Return True if a channel stores changes only, which are replayed from older checkpoints."""
     graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
     return any(
         isinstance(channel, DeltaChannel)
@@ -77,7 +77,7 @@ def needs_history(graph: Pregel[Any, Any, Any, Any]) -> bool:
 
 
 def _outlives_its_task(namespace: str) -> bool:
-    """The graph itself, and subgraphs with a memory of their own: no task's id is in their name."""
+    """Return True for the graph and subgraphs with own memory: no task id in their namespace."""
     return ":" not in namespace
 
 

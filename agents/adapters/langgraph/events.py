@@ -1,4 +1,4 @@
-"""What a graph streams, told as it comes: texts of models, calls they want, and results."""
+"""Translation of a graph's stream into events: model texts, tool calls and results."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,21 +13,20 @@ Json = dict[str, Any]
 
 @dataclass
 class _Text:
-    """A message of a model, as far as it has come."""
+    """A streamed message of a model."""
 
-    task: str  #: the run of a node that it belongs to, by LangGraph's name
+    task: str  #: LangGraph's id of the node's run
     text: str = ""
-    told: int = 0  #: characters
+    emitted: int = 0  #: characters
     has_ended: bool = False
 
 
 class MessageStream:
     """
-    Tells the framework_run of one run's messages, each once, and one after the other.
+    Emits each message of a run once, and one after the other.
 
-    `calls` are those that a model wants and that have no result in the graph's state, as the run
-    before left them; `said_before` are its texts, by task: a node that runs again behind a pause
-    says them again.
+    `calls` are the tool calls without a result in the graph's state; `said_before` are the texts
+    of the previous run by task, which a node repeats when it runs again after a pause.
     """
 
     def __init__(
@@ -38,8 +37,8 @@ class MessageStream:
     ) -> None:
         self._framework_run = framework_run
         self._said_before = said_before
-        self._known: set[str] = set()  # messages that were in the state before, or came to it
-        self._texts: dict[str, _Text] = {}  # of messages that are not said to the end
+        self._known: set[str] = set()  # ids of messages in the state
+        self._texts: dict[str, _Text] = {}  # message id -> incomplete text
         self._ended: set[str] = set()
         self.calls: dict[str, tuple[str, Json]] = {
             call_id: (name, args) for call_id, (name, args) in calls.items()
@@ -47,11 +46,11 @@ class MessageStream:
         self.said: dict[str, list[str]] = {}
 
     def add_known_messages(self, state: Any) -> None:
-        """Remember what was told before: a node may put old messages into the state again."""
+        """Record the messages of a state, because nodes may add them again."""
         self._known |= {one.id for one in messages_in(state) if one.id}
 
     def stream(self, message: Any, metadata: Mapping[str, Any]) -> None:
-        """Tell a piece of a model's text, or a whole message that nobody streamed."""
+        """Emit a part of a model's text, or a complete message that was not streamed."""
         if not isinstance(message, AIMessage) or message.id is None:
             return
         if message.id in self._known | self._ended:
@@ -61,17 +60,17 @@ class MessageStream:
         text.text += message.text
         if not isinstance(message, AIMessageChunk) or message.chunk_position == "last":
             text.has_ended = True
-        self._tell()
+        self._emit()
 
     def update(self, change: Any) -> list[str]:
-        """Tell what a node brought to the state; return the calls whose results are among it."""
+        """Emit a node's changes of the state; return the calls that got results."""
         answered = []
         for message in messages_in(change):
             if message.id in self._known:
                 continue
             self._known.add(message.id or "")
             if isinstance(message, AIMessage):
-                self._want(message)
+                self._propose_calls(message)
             elif isinstance(message, ToolMessage):
                 answered.append(message.tool_call_id)
                 self.calls.pop(message.tool_call_id, None)
@@ -81,31 +80,31 @@ class MessageStream:
         return answered
 
     def end(self) -> None:
-        """Say what is left of messages that broke off."""
+        """Emit the rest of incomplete messages."""
         for text in self._texts.values():
             text.has_ended = True
-        self._tell()
+        self._emit()
 
-    def _want(self, message: AIMessage) -> None:
+    def _propose_calls(self, message: AIMessage) -> None:
         if message.id in self._texts:
             self._texts[message.id].has_ended = True
-            self._tell()
+            self._emit()
         for call in message.tool_calls:
             call_id = str(call["id"])
             self.calls[call_id] = (call["name"], call["args"])
             self._framework_run.forget_result(call_id)
             self._framework_run.propose(call_id, call["name"], call["args"])
 
-    def _tell(self) -> None:
-        """Say what there is of the oldest message; the next one's turn is when it has ended."""
+    def _emit(self) -> None:
+        """Emit the text of the oldest message; later ones wait until it has ended."""
         for name, text in [*self._texts.items()]:
             before = self._said_before.get(text.task, ())
-            may_be_said = any(one.startswith(text.text) for one in before)
-            if may_be_said and not text.has_ended:
+            may_be_repeated = any(one.startswith(text.text) for one in before)
+            if may_be_repeated and not text.has_ended:
                 return
             if text.text not in before:
-                self._framework_run.append_text(text.text[text.told :])
-                text.told = len(text.text)
+                self._framework_run.append_text(text.text[text.emitted :])
+                text.emitted = len(text.text)
             if not text.has_ended:
                 return
             self._framework_run.end_message()
@@ -116,7 +115,7 @@ class MessageStream:
 
 
 def messages_in(value: Any) -> Iterator[BaseMessage]:
-    """The messages in a state, or in what a node changed of it."""
+    """Yield the messages in a state or in a node's changes."""
     if isinstance(value, BaseMessage):
         yield value
     elif isinstance(value, Mapping):

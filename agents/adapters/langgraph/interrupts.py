@@ -1,4 +1,4 @@
-"""What a graph asks when it pauses, as interrupts of ours, and the answers as it wants them."""
+"""Translation of a graph's interrupts into ours, and of decisions into its answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,32 +26,32 @@ from agents.sdk.expiry import parse_expires_in
 from agents.sdk.schemas import approval_schema_for
 
 Json = dict[str, Any]
-#: The calls that a model wants and that have no result yet: id -> (name, arguments).
+#: The calls without a result: id -> (name, arguments).
 OpenCalls = Mapping[str, tuple[str, Json]]
 
 
 class UnknownToolCall(RuntimeError):
-    """The middleware asks about a tool call that no model was heard to want."""
+    """The middleware asks about a tool call that no model proposed."""
 
 
 @dataclass(frozen=True)
 class GraphQuestion:
-    """An interrupt of a graph, as it was asked; kept as JSON until it is answered."""
+    """An interrupt of a graph; stored as JSON until it is answered."""
 
     id: str  #: LangGraph's name for it; "" for a breakpoint
-    asked: list[str]  #: our interrupts, in the order of what they are about
-    schema: Any = None  #: of the answer that the graph wants
-    call_id: str | None = None  #: the tool that raised it
-    #: each call that the middleware asked about: {"name", "args", "allowed"}
+    asked: list[str]  #: our interrupt ids, in the order of the actions
+    schema: Any = None  #: of the answer
+    call_id: str | None = None  #: the tool call that raised it
+    #: the calls of the middleware: {"name", "args", "allowed"}
     actions: list[Json] | None = None
-    is_batch: bool = False  #: the middleware wants a list of decisions
+    is_batch: bool = False  #: the answer is a list of decisions
 
     def to_json(self) -> Json:
         return asdict(self)
 
 
 class InterruptBuilder:
-    """Asks people what a graph paused for."""
+    """Adds interrupts to the run for those of the graph."""
 
     def __init__(
         self, framework_run: FrameworkRun, calls: OpenCalls, tools: Mapping[str, BaseTool]
@@ -59,16 +59,16 @@ class InterruptBuilder:
         self._framework_run = framework_run
         self._calls = calls
         self._tools = tools
-        self._taken: set[str] = set()
+        self._matched_calls: set[str] = set()
         for name, tool in tools.items():
             framework_run.register_tool(name, tool.metadata)
 
     def add_interrupt(self, interrupt: Interrupt[Any], raised_by: str | None) -> GraphQuestion:
         """
-        Ask what an interrupt is about; `raised_by` is the tool call whose function paused.
+        Add an interrupt; `raised_by` is the tool call whose function raised it.
 
         Raises:
-            UnknownCall.
+            UnknownToolCall.
         """
         value = to_jsonable_python(interrupt.value, fallback=str)
         fields = value if isinstance(value, dict) else {}
@@ -88,7 +88,7 @@ class InterruptBuilder:
         return self._add_plain_interrupt(interrupt, value, raised_by)
 
     def add_breakpoint(self, nodes: Sequence[str]) -> GraphQuestion:
-        """Ask at a breakpoint of the graph, which has no question of its own."""
+        """Add an interrupt for a breakpoint of the graph."""
         asked = self._framework_run.add_interrupt(
             f"Go on with {', '.join(nodes)}?",
             reason="confirmation",
@@ -138,16 +138,16 @@ class InterruptBuilder:
         )
 
     def _find_call(self, action: Json) -> str:
-        """The model's call that the middleware means, which names it by what it is only."""
+        """Return the id of the model's call with the action's name and arguments."""
         for call_id, (name, args) in self._calls.items():
             is_it = name == action["name"] and is_same_json(args, action["args"])
-            if is_it and call_id not in self._taken:
-                self._taken.add(call_id)
+            if is_it and call_id not in self._matched_calls:
+                self._matched_calls.add(call_id)
                 return call_id
-        raise UnknownToolCall(f"No model was heard to want {action['name']} with these arguments.")
+        raise UnknownToolCall(f"No model proposed {action['name']} with these arguments.")
 
     def _arguments(self, name: str, args: Json) -> Json:
-        """The JSON Schema of a tool's arguments; any, under their names, if it cannot be found."""
+        """Return the schema of a tool's arguments; one that allows any if the tool is unknown."""
         tool = self._tools.get(name)
         if tool is None:
             return {"properties": {one: {} for one in args}}
@@ -159,21 +159,21 @@ def build_answers(
     questions: Iterable[GraphQuestion], decisions: Sequence[InterruptDecision]
 ) -> Json:
     """
-    The answer to each of LangGraph's interrupts, by its name.
+    Return the answers by LangGraph's interrupt id.
 
     Raises:
-        CannotBeCalledOff.
+        CancellationUnsupported.
     """
     by_id = {one.interrupt_id: one for one in decisions}
     answers = {}
     for question in questions:
-        given = [by_id[name] for name in question.asked]
+        group = [by_id[name] for name in question.asked]
         if question.actions is None:
-            answers[question.id] = _answer(question, given[0])
+            answers[question.id] = _answer(question, group[0])
             continue
         graph_decisions = [
             _decision(decision, action)
-            for decision, action in zip(given, question.actions, strict=True)
+            for decision, action in zip(group, question.actions, strict=True)
         ]
         answers[question.id] = (
             {"decisions": graph_decisions} if question.is_batch else graph_decisions[0]
@@ -182,7 +182,7 @@ def build_answers(
 
 
 def replacement_result(decision: InterruptDecision) -> str | None:
-    """What a person answered in the place of a tool, whose call is not made then."""
+    """Return the response that replaces the tool's result, None if there is none."""
     payload = decision.payload
     if decision.answer.interrupt.reason != "tool_call":
         return payload if isinstance(payload, str) else None
@@ -191,11 +191,11 @@ def replacement_result(decision: InterruptDecision) -> str | None:
 
 
 def tools_of(graph: Pregel[Any, Any, Any, Any]) -> dict[str, BaseTool]:
-    """The tools that can be found in a graph and its subgraphs, by name."""
+    """Return the tools of a graph and its subgraphs, by name."""
     graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
     nodes = [node.bound for one in graphs if isinstance(one, Pregel) for node in one.nodes.values()]
-    found = [node.tools_by_name for node in nodes if isinstance(node, ToolNode)]
-    return {name: tool for tools in found for name, tool in tools.items()}
+    tools_by_node = [node.tools_by_name for node in nodes if isinstance(node, ToolNode)]
+    return {name: tool for tools in tools_by_node for name, tool in tools.items()}
 
 
 def _answer(question: GraphQuestion, decision: InterruptDecision) -> Any:
@@ -204,7 +204,7 @@ def _answer(question: GraphQuestion, decision: InterruptDecision) -> Any:
         raise CancellationUnsupported
     if not decision.is_cancelled:
         return payload
-    # A tool that asked is not called again; a node is, and takes what its schema says.
+    # A cancelled tool is not called again; a node is, so its schema must accept the answer.
     if question.call_id is None and not _accepts_cancellation(question.schema):
         raise CancellationUnsupported
     return dict(CALLED_OFF)
@@ -225,7 +225,7 @@ def _decision(decision: InterruptDecision, action: Json) -> Json:
 
 
 def _allowed(schema: Any) -> list[str]:
-    """The decisions that an answer to the middleware may be, from their schema."""
+    """Return the decisions that the response schema allows."""
     fields = schema if isinstance(schema, dict) else {}
     by_name = fields.get("discriminator", {}).get("mapping")
     if by_name:

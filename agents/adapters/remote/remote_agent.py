@@ -44,8 +44,8 @@ CONNECT_SECONDS = 10.0
 _TRIES = 3
 _BROKE_OFF = "The agent's answer broke off."
 _ASKED_AGAIN = (
-    "The agent asked again what had been answered: it did not take these decisions together. "
-    "They were called off."
+    "The agent raised the answered interrupts again: it did not accept these decisions together. "
+    "They were cancelled."
 )
 _NO_CANCELLING = (
     "The agent allows neither a rejection nor a response, so it cannot be told that nobody decided."

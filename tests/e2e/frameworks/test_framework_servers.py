@@ -149,7 +149,7 @@ def test_who_cannot_take_both_says_so_and_nothing_runs(world, bob, dora, desk, r
     resumed = resumed_run(run)
 
     assert (resumed.status, resumed.error_code) == ("failed", "DECISIONS_NOT_TAKEN")
-    assert "called off" in steps.events(run.thread_id)[-1]["message"]
+    assert "They were cancelled" in steps.events(run.thread_id)[-1]["message"]
     assert desk.ran == []
     later = start(world, "another refund", agent=refunds, thread_id=run.thread.external_id)
     steps.approve(open_interrupts(later)[0], bob)

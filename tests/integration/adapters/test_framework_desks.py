@@ -222,7 +222,7 @@ def test_a_once_tool_that_raises_ends_the_run_and_is_in_doubt(world, refunds, mo
 
     assert (run.status, run.error_code) == ("failed", "AGENT_ERROR")
     error = json.loads(run.events.get(type="RUN_ERROR").body)["message"]
-    assert error.endswith(" failed, and nobody knows what it did.")
+    assert error.endswith(" failed, and its effect is not known.")
     assert ToolCall.objects.get().state == "in_doubt"
 
 

@@ -82,7 +82,7 @@ def test_a_framework_that_is_not_installed_says_which_extra_is_missing(run_of, m
     run = run_of("pydantic-ai+agents.examples.pydantic_ai_desk:pydantic_refunds")
 
     error = json.loads(run.events.get(type="RUN_ERROR").body)
-    assert error["message"] == "This worker has no pydantic_ai: install the extra 'pydantic-ai'."
+    assert error["message"] == "The worker lacks pydantic_ai; install the extra 'pydantic-ai'."
 
 
 @pytest.mark.parametrize("path", ["pydantic-ai+no_such_module:clerk", "pydantic-ai+json:clerk"])

@@ -229,4 +229,4 @@ def test_what_is_no_graph_says_so(world, as_graph):
     run = start(world, "go", agent=as_graph(lambda: "a graph"))
 
     error = json.loads(run.events.get(type="RUN_ERROR").body)
-    assert error["message"] == "str is no graph, and no function that returns one."
+    assert error["message"] == "str is neither a graph nor a function that returns one."

@@ -365,7 +365,7 @@ def test_the_model_hears_of_the_calls_that_a_failed_run_has_made(world, as_graph
     assert speaker.heard == [
         "go",
         'I called refund with {"order":"A1","amount":10}: refunded $10.00 for A1',
-        'I called fails with {"order":"B2"}, and do not know what came of it',
+        'I called fails with {"order":"B2"}; its outcome is not known',
         "and now?",
     ]
     assert desk.paid == [("A1", 10)]
