@@ -162,7 +162,7 @@ def test_the_page_of_a_second_factor_has_no_fault(site, app):
 
 
 @pytest.mark.parametrize("path", ["/account/", "/account/email/", "/account/passkeys/add/"])
-def test_a_page_weighs_at_most_40_kilobytes(site, page, app, path):
+def test_a_page_weighs_at_most_60_kilobytes(site, page, app, path):
     weights = weigh(page, f"{site.url}{path}")
 
     print(f"\n{sum(weights.values())} bytes: {weights}")

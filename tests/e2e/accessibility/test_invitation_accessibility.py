@@ -62,7 +62,7 @@ def test_whoever_is_in_the_team_is_told_so(site):
         assert find_faults(page) == []
 
 
-def test_the_pages_weigh_at_most_40_kilobytes(site):
+def test_the_pages_weigh_at_most_60_kilobytes(site):
     with site.open_as("admin") as page:
         link = invite(site, page, "y@example.com")
     for path, who in (

@@ -90,7 +90,7 @@ def test_a_page_has_no_fault(site, page, key, name):
 
 
 @pytest.mark.parametrize("path", ["/teams/", "/teams/demo/who/", "/teams/demo/keys/", "{key}"])
-def test_a_page_weighs_at_most_40_kilobytes(site, key, path):
+def test_a_page_weighs_at_most_60_kilobytes(site, key, path):
     with site.browse(storage_state=site.state_of("admin")) as page:
         weights = weigh(page, f"{site.url}{path.format(key=key)}")
 

@@ -146,7 +146,7 @@ def test_a_page_has_no_fault(site, page, hook, name):
 
 
 @pytest.mark.parametrize("path", ["/", "/webhooks/", "/webhooks/new/", "{hook}", "{hook}change/"])
-def test_a_page_weighs_at_most_40_kilobytes(site, hook, path):
+def test_a_page_weighs_at_most_60_kilobytes(site, hook, path):
     with site.browse(storage_state=site.state_of("admin")) as page:
         weights = weigh(page, f"{site.url}{path.format(hook=hook)}")
 

@@ -1,0 +1,25 @@
+// Buttons that need JavaScript: copy, close, open a dialog. They are hidden without it.
+
+import { words } from "./page.js";
+
+export function showButtons() {
+  for (const button of document.querySelectorAll("[data-copy], [data-close], [data-opens]")) {
+    const { copy: source } = button.dataset;
+    // The element to copy may be missing, for example without edits.
+    button.hidden = Boolean(source) && !(navigator.clipboard && document.getElementById(source));
+  }
+}
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  if (!source) return;
+  await navigator.clipboard.writeText(source.textContent);
+  button.lastElementChild.textContent = words.copied;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-copy], [data-close], [data-opens]");
+  if (button?.dataset.copy) copy(button);
+  if (button?.dataset.opens) document.getElementById(button.dataset.opens).showModal();
+  if (button?.dataset.close) document.getElementById(button.dataset.close)?.remove();
+});

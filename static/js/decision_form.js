@@ -1,0 +1,136 @@
+// The decision form: unsent edits, the preview of changes, and locking.
+
+import { postHeaders, report } from "./post.js";
+
+const PREVIEW_DELAY_MS = 250;
+
+function isChanged(field) {
+  if (field.type === "hidden" || field.type === "submit") return false;
+  if (field.type === "radio" || field.type === "checkbox") {
+    return field.name !== "opened" && field.checked !== field.defaultChecked;
+  }
+  if (field.options) {
+    return [...field.options].some((option) => option.selected !== option.defaultSelected);
+  }
+  return "defaultValue" in field && field.value !== field.defaultValue;
+}
+
+/** Mark the form as unsent if a field differs from what the server rendered. */
+export function markUnsent() {
+  const form = document.querySelector("#decision");
+  if (!form) return;
+  const isUnsent = "kept" in form.dataset || [...form.elements].some(isChanged);
+  form.toggleAttribute("data-unsent", isUnsent);
+}
+
+export function isUnsent() {
+  return document.querySelector("#decision[data-unsent]") !== null;
+}
+
+let previewTimer;
+let draftRequest;
+
+/** Ask the server for the changes that the form would make, shortly after the last keystroke. */
+function previewChanges(form) {
+  clearTimeout(previewTimer);
+  previewTimer = setTimeout(postDraft, PREVIEW_DELAY_MS, form, "look", ["changes", "approve-label"]);
+}
+
+/** Post the form without deciding, and replace these elements; a later request aborts this one. */
+async function postDraft(form, operation, ids) {
+  clearTimeout(previewTimer);
+  draftRequest?.abort();
+  draftRequest = new AbortController();
+  const body = new FormData(form);
+  body.set("draft", operation);
+  try {
+    // Not `form.action`: the form has buttons named "action".
+    const response = await fetch(form.getAttribute("action"), {
+      method: "POST",
+      body,
+      headers: postHeaders(),
+      signal: draftRequest.signal,
+    });
+    if (!response.ok) return report(response.status);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const id of ids) {
+      const element = page.getElementById(id);
+      if (element) document.getElementById(id)?.replaceWith(element);
+    }
+  } catch (error) {
+    if (error.name !== "AbortError") report(0);
+  }
+}
+
+/** Add or remove an item, choose a branch, or switch to JSON; other input is kept. */
+async function restructure(form, button) {
+  const { id } = button;
+  await postDraft(form, button.value, ["answer", "changes", "approve-label"]);
+  form.dataset.kept = "";
+  markUnsent();
+  const next = document.getElementById(id) ?? document.querySelector("#answer [autofocus]");
+  (next ?? firstField())?.focus();
+}
+
+export function firstField() {
+  return document.querySelector("#answer :is(input, textarea, select):enabled:not([type=hidden])");
+}
+
+/** Lock the form after another person's decision; its input can still be read and copied. */
+export function lock(form) {
+  for (const field of form.elements) {
+    if (field.dataset.copy || field.matches("fieldset, :disabled, :read-only:not(button)")) continue;
+    field.dataset.locked = "";
+    if (field.matches("textarea, input:not([type=radio], [type=checkbox])")) field.readOnly = true;
+    else field.disabled = true;
+  }
+}
+
+/** Unlock the form after that decision was withdrawn. */
+export function unlock(form) {
+  for (const field of form.querySelectorAll("[data-locked]")) {
+    field.readOnly = field.disabled = false;
+    delete field.dataset.locked;
+  }
+}
+
+/** Return whether an answer can be sent with this bar, perhaps after a claim ends. */
+export function isUndecided({ dataset }) {
+  return dataset.mode === "open" || dataset.mode === "claimed";
+}
+
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (event.submitter?.name !== "draft") return;
+    event.preventDefault();
+    event.stopPropagation();
+    restructure(event.target, event.submitter);
+  },
+  true,
+);
+
+document.addEventListener("input", ({ target }) => {
+  markUnsent();
+  if (target.closest("#answer") && document.querySelector("#changes")) previewChanges(target.form);
+});
+
+// A folded text counts as read after it was opened.
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (!target.open || !target.matches("[data-fold]")) return;
+    for (const box of target.querySelectorAll("[name=opened]")) box.checked = true;
+  },
+  true,
+);
+
+window.addEventListener("beforeunload", (event) => {
+  const bar = document.querySelector("#decision[data-unsent] #bar");
+  if (bar && isUndecided(bar) && bar.querySelector("button:enabled")) event.preventDefault();
+});
+
+// Forms can also be submitted without htmx.
+document.addEventListener("submit", ({ target, defaultPrevented }) => {
+  if (target.id === "decision" && !defaultPrevented) delete target.dataset.unsent;
+});

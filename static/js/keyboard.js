@@ -1,0 +1,177 @@
+// Keyboard shortcuts.
+
+import { firstField } from "./decision_form.js";
+import { words } from "./page.js";
+
+const KEYS_OFF = "signoff.keys-off";
+/** The first key of a pair such as `g p`, until the time for the second is over. */
+let pair = "";
+
+const keys = {
+  j: () => move(1),
+  k: () => move(-1),
+  "/": () => focusOn("#search"),
+  e: onFocusedRequest(() => firstField()?.focus()),
+  d: onFocusedRequest(() => focusOn("#changes-title")),
+  a: onFocusedRequest(startAccepting),
+  r: onFocusedRequest(startRejecting),
+  c: onFocusedRequest(() => press("[data-key=c]")),
+  u: () => press("[data-key=u]"),
+  x: () => select(document.activeElement.closest(".row")),
+  g: () => {
+    pair = "g";
+    setTimeout(() => (pair = ""), 1000);
+  },
+  "g p": () => press("[data-key='g p']"),
+  "g d": () => press("[data-key='g d']"),
+  "g t": () => press("[data-key='g t']"),
+  "g r": () => press("[data-key='g r']"),
+  "?": () => document.querySelector("#keys")?.showModal(),
+};
+
+/** Return whether an element is visible: keys do not act on elements off screen. */
+function isOnScreen(element) {
+  if (!element?.checkVisibility()) return false;
+  const box = element.getBoundingClientRect();
+  const pane = element.closest(".list-scroll, .detail-scroll")?.getBoundingClientRect();
+  const top = Math.max(0, pane?.top ?? 0);
+  const bottom = Math.min(innerHeight, pane?.bottom ?? innerHeight);
+  return box.bottom > top && box.top < bottom;
+}
+
+function focusOn(selector) {
+  const element = document.querySelector(selector);
+  if (!element?.checkVisibility()) return;
+  element.focus();
+  element.scrollIntoView({ block: "nearest" });
+}
+
+function press(selector) {
+  const element = document.querySelector(selector);
+  if (element?.checkVisibility()) element.click();
+}
+
+/** Move the focus to another row, starting at the focused or the open one. */
+function move(step) {
+  const links = [...document.querySelectorAll(".row-title")].filter((link) => link.checkVisibility());
+  const focused = links.indexOf(document.activeElement);
+  const open = links.findIndex((link) => link.closest("[aria-current]"));
+  const next = focused >= 0 ? focused + step : open >= 0 && step ? open + step : 0;
+  links[Math.max(0, Math.min(links.length - 1, next))]?.focus();
+}
+
+/** Select a row for a bulk decision; a row off screen is only scrolled into view. */
+function select(row) {
+  if (!row) return;
+  const wasOnScreen = isOnScreen(row);
+  row.scrollIntoView({ block: "nearest" });
+  if (wasOnScreen) row.querySelector("input[type=checkbox]")?.click();
+}
+
+/** Run `act` on the open request; if another row has the focus, open that row instead. */
+function onFocusedRequest(act) {
+  return () => {
+    const row = document.activeElement.closest(".row:not([aria-current])");
+    if (row) row.querySelector(".row-title").click();
+    else act();
+  };
+}
+
+function startAccepting() {
+  stopRejecting();
+  focusOn("#decide-buttons button[aria-keyshortcuts=a]");
+}
+
+/** Focus the note, in which Enter rejects; without a note, focus the button. */
+function startRejecting() {
+  const note = document.querySelector("#f-reason:enabled:read-write");
+  if (!note) {
+    focusOn("#decide-buttons button[aria-keyshortcuts=r]");
+    return;
+  }
+  document.querySelector("#bar").dataset.intent = "reject";
+  note.setAttribute("aria-describedby", "reject-hint");
+  focusOn("#f-reason");
+}
+
+function stopRejecting() {
+  const bar = document.querySelector("#bar[data-intent]");
+  if (!bar) return;
+  delete bar.dataset.intent;
+  bar.querySelector("#f-reason")?.removeAttribute("aria-describedby");
+}
+
+document.addEventListener("focusout", ({ target, relatedTarget }) => {
+  const bar = target.closest("#bar[data-intent]");
+  if (bar && document.hasFocus() && !bar.contains(relatedTarget)) stopRejecting();
+});
+
+/** Submit with Ctrl+Enter: it decides only on a button and in the reject mode. */
+function send() {
+  const { activeElement } = document;
+  if (activeElement.form && activeElement.form.id !== "decision") {
+    if (activeElement.matches("button")) activeElement.click();
+    else activeElement.form.requestSubmit();
+    return;
+  }
+  const button = activeElement.closest("#decide-buttons button");
+  if (button) {
+    if (isOnScreen(button)) button.click();
+  } else if (activeElement.id === "f-reason") {
+    sendNote();
+  } else {
+    focusOn("#decide-buttons button");
+  }
+}
+
+/** Reject with the note in the reject mode; otherwise a note alone does not decide. */
+function sendNote() {
+  if (document.querySelector("#bar[data-intent=reject]")) {
+    press("#decide-buttons button[value=reject]");
+    return;
+  }
+  focusOn("#decide-buttons");
+  const problem = document.querySelector("#problem");
+  problem.textContent = words.chooseButton;
+  problem.hidden = false;
+}
+
+/** Leave the field, or go back to the list. */
+function leave(field) {
+  if (document.querySelector("dialog[open], [popover]:popover-open")) return;
+  if (field) field.blur();
+  else document.querySelector("[data-key=Escape]")?.click();
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing) return;
+  const field = event.target.closest("input:not([type=checkbox], [type=radio]), textarea, select");
+  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    // A repeated key would answer the next request as soon as it opens.
+    if (!event.repeat) send();
+  } else if (event.key === "Enter" && event.target.id === "f-reason") {
+    event.preventDefault();
+    if (!event.repeat) sendNote();
+  } else if (event.key === "Escape") {
+    leave(field);
+  } else if (isPlain && !field && !localStorage.getItem(KEYS_OFF)) {
+    if (document.querySelector("dialog[open]")) return;
+    const act = keys[pair ? `${pair} ${event.key}` : event.key];
+    pair = "";
+    if (!act) return;
+    event.preventDefault();
+    act();
+  }
+});
+
+const keysSwitch = document.querySelector("#keys-on");
+if (keysSwitch) {
+  keysSwitch.checked = !localStorage.getItem(KEYS_OFF);
+  keysSwitch.addEventListener("change", () => {
+    if (keysSwitch.checked) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, "1");
+  });
+}
+

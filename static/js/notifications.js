@@ -1,0 +1,34 @@
+// Browser notifications about new requests, if the reader has turned them on.
+
+import { words } from "./page.js";
+
+const MOST_AT_ONCE = 3;
+
+/** The ids of the rows that were on the page before; undefined at first. */
+let knownIds;
+
+export function notifyNewRows() {
+  const rows = [...document.querySelectorAll("#rows[data-notify] > .row")];
+  const newRows = knownIds ? rows.filter((row) => !knownIds.has(row.id)) : [];
+  knownIds = new Set([...(knownIds ?? []), ...rows.map((row) => row.id)]);
+  if (!newRows.length || !document.hidden) return;
+  if (window.Notification?.permission !== "granted") return;
+  for (const row of newRows.slice(0, MOST_AT_ONCE)) {
+    const link = row.querySelector(".row-title");
+    const note = new Notification(words.newRequest, { body: link.textContent, tag: row.id });
+    note.addEventListener("click", () => {
+      window.focus();
+      location.assign(link.href);
+    });
+  }
+}
+
+export function offerNotifications() {
+  const button = document.querySelector("#notify");
+  if (!button || !("Notification" in window)) return;
+  button.hidden = Notification.permission !== "default";
+  button.addEventListener("click", async () => {
+    await Notification.requestPermission();
+    button.hidden = Notification.permission !== "default";
+  });
+}

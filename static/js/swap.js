@@ -1,0 +1,109 @@
+// Replaces changed elements of the page by id without losing focus, selection or input.
+
+import { isUndecided, isUnsent, lock, unlock } from "./decision_form.js";
+
+/** The HTML that the server sent last, by element id. Only elements that differ are swapped. */
+const serverHtml = new Map();
+
+/** Store the HTML of the live elements below `root`. */
+export function rememberHtml(root) {
+  for (const element of root.querySelectorAll("[data-live]")) {
+    serverHtml.set(element.id, element.outerHTML);
+    if (element.dataset.live === "keyed") {
+      for (const child of element.children) serverHtml.set(child.id, child.outerHTML);
+    }
+  }
+}
+
+/** Swap this element at the next refresh even if the server's HTML stays the same. */
+export function forgetHtml(id) {
+  serverHtml.delete(id);
+}
+
+/** Update a list child by child, so that unchanged children keep focus and selection. */
+function mergeChildren(list, newList) {
+  const current = new Map(Array.from(list.children, (child) => [child.id, child]));
+  const children = Array.from(newList.children, (child) => {
+    const html = child.outerHTML;
+    const isSame = current.has(child.id) && serverHtml.get(child.id) === html;
+    serverHtml.set(child.id, html);
+    return isSame ? current.get(child.id) : child;
+  });
+  const focusedId = document.activeElement?.id;
+  for (const child of current.values()) {
+    if (!children.includes(child)) child.remove();
+  }
+  children.forEach((child, index) => {
+    if (list.children[index] !== child) list.insertBefore(child, list.children[index] ?? null);
+  });
+  if (focusedId && document.activeElement?.id !== focusedId) {
+    document.getElementById(focusedId)?.focus({ preventScroll: true });
+  }
+}
+
+/** Move an unsent note to the new bar: a claim changes the buttons only. */
+function keepNote(bar, newBar) {
+  const note = bar.querySelector(".note");
+  if (!note) return;
+  const newNote = newBar.querySelector(".note");
+  if (newNote) newNote.replaceWith(note);
+  else newBar.append(note);
+  note.hidden = !newNote;
+}
+
+/** Swap an element in a way of its own and return false, or return true for htmx to swap it. */
+function mayReplace(target, element) {
+  const isSameMode = target.dataset.mode === element.dataset.mode;
+  switch (target.dataset.live) {
+    case "keyed":
+      mergeChildren(target, element);
+      return false;
+    case "form":
+      if (isSameMode) {
+        if (isUndecided(element)) unlock(document.querySelector("#decision"));
+        return false;
+      }
+      if (!isUnsent()) return true;
+      if (isUndecided(target) && isUndecided(element)) {
+        keepNote(target, element);
+        return true;
+      }
+      lock(document.querySelector("#decision"));
+      return false;
+    case "banner":
+      // Show why an answer was rejected until the state changes.
+      return !("refused" in target.dataset && isSameMode);
+    default:
+      return true;
+  }
+}
+
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  const { target, fragment } = event.detail;
+  const element = fragment.firstElementChild;
+  const html = element.outerHTML;
+  event.detail.shouldSwap = serverHtml.get(target.id) !== html && mayReplace(target, element);
+  if (!event.detail.shouldSwap) return;
+  serverHtml.set(target.id, html);
+  noteFocus(target);
+});
+
+/** The selector of the element to focus after a swap that removes the focused one. */
+let focusAfterSwap = "";
+
+function noteFocus(element) {
+  const focused = document.activeElement;
+  if (!element.contains(focused)) return;
+  const { id, dataset } = focused;
+  if (id) focusAfterSwap = `#${CSS.escape(id)}`;
+  else if (dataset.key) focusAfterSwap = `#${element.id} [data-key="${dataset.key}"]`;
+  else focusAfterSwap = `#${element.id} button`;
+}
+
+// Focus the button that replaces the pressed one, or else the whole request.
+document.addEventListener("htmx:oobAfterSwap", () => {
+  if (!focusAfterSwap) return;
+  const next = document.querySelector(focusAfterSwap) ?? document.querySelector(".detail-scroll");
+  if (document.activeElement === document.body) next?.focus({ preventScroll: true });
+  focusAfterSwap = "";
+});
