@@ -125,7 +125,7 @@ def pages(world, bob, ask, as_agent, reads_bob, reads_alice):
         actor=SEED,
     )
     save_view(
-        name="view-of-bob", wanted=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
+        name="view-of-bob", list_filter=InterruptFilter(mine=True), actor=bob, team_id=world.team.pk
     )
     asked = {name: ask(name) for name in ("tool_call", "input_required", "confirmation")}
     mine, taken, together = ask("tool_call"), ask("tool_call"), ask("parallel3")
