@@ -12,7 +12,20 @@ _PLACEHOLDER = re.compile(r"%\(\w+\)s|\{\w+\}|</?[a-z][^>]*>")
 #: Both languages have the same word.
 _SAME = {
     *("Webhook", "Webhooks", "Teams"),
-    *("Agent", "Live", "Name", "Team", "Text", "Thread", "Threads", "Filter", "optional", "null"),
+    *(
+        "Agent",
+        "Live",
+        "Live, {count} online",
+        "Median",
+        "Name",
+        "Team",
+        "Text",
+        "Thread",
+        "Threads",
+        "Filter",
+        "optional",
+        "null",
+    ),
     *("URL", "{count} ms", "Code", "Passkey", "Passkeys", "Passkey {number}"),
     *("At {pointer}: {problem}", "Team %(name)s", "j M"),
 }
