@@ -88,21 +88,22 @@ class _InOrder(ChatMiddleware):
         """Reorder the model's messages, without changing the session."""
         self._framework_run.forget_calls()
         messages = list(context.messages)
-        places = {
+        positions = {
             content.call_id: number
             for number, message in enumerate(messages)
             for content in message.contents
             if content.type == "function_call"
         }
 
-        def place(number: int) -> int:
+        def sort_key(number: int) -> int:
             message = messages[number]
             if message.role != "tool" or not message.contents:
                 return number
-            return places.get(message.contents[0].call_id, number)
+            return positions.get(message.contents[0].call_id, number)
 
         context.messages = [
-            self._explained(messages[number]) for number in sorted(range(len(messages)), key=place)
+            self._explained(messages[number])
+            for number in sorted(range(len(messages)), key=sort_key)
         ]
         await call_next()
 
@@ -110,22 +111,24 @@ class _InOrder(ChatMiddleware):
         if message.role != "tool":
             return message
         contents = [
-            Content.from_function_result(str(one.call_id), result=self._refusals[str(one.call_id)])
-            if one.call_id in self._refusals and str(one.result) in _REFUSED
-            else one
-            for one in message.contents
+            Content.from_function_result(
+                str(content.call_id), result=self._refusals[str(content.call_id)]
+            )
+            if content.call_id in self._refusals and str(content.result) in _REFUSED
+            else content
+            for content in message.contents
         ]
         return Message("tool", contents)
 
 
 async def _converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
-    kept = framework_run.kept or {"session": AgentSession().to_dict(), "waiting": []}
+    stored_state = framework_run.kept or {"session": AgentSession().to_dict(), "waiting": []}
     refusals: dict[str, str] = {}
-    replies = _replies(framework_run, kept, refusals)
+    replies = _replies(framework_run, stored_state, refusals)
     stream = agent.run(
         [*replies, *(Message(role, [text]) for role, text in framework_run.take_new_messages())],
         stream=True,
-        session=(session := AgentSession.from_dict(kept["session"])),
+        session=(session := AgentSession.from_dict(stored_state["session"])),
         middleware=[_Journaled(framework_run), _InOrder(framework_run, refusals)],
     )
     waiting: list[Content] = []
@@ -144,7 +147,7 @@ async def _converse(agent: Agent[Any], framework_run: FrameworkRun) -> None:
 
 
 def _replies(
-    framework_run: FrameworkRun, kept: Mapping[str, Any], refusals: dict[str, str]
+    framework_run: FrameworkRun, stored_state: Mapping[str, Any], refusals: dict[str, str]
 ) -> list[Message]:
     """
     Return the replies to all pending requests; add reasons of refusals to `refusals`.
@@ -152,32 +155,32 @@ def _replies(
     The framework executes the arguments in its session, whatever a response says, so these are
     replaced by the approved ones.
     """
-    decisions = {one.call_id: one for one in framework_run.decisions}
+    decisions = {decision.call_id: decision for decision in framework_run.decisions}
     approvals: list[Content] = []
     results: list[Content] = []
-    for request in kept["waiting"]:
+    for request in stored_state["waiting"]:
         call_id = _call_of(request)["call_id"]
         decision = decisions.get(call_id)
         if decision is not None and decision.allows_call and "function_call" in request:
-            _rewrite([kept, request], call_id, json.dumps(decision.args))
+            _rewrite([stored_state, request], call_id, json.dumps(decision.args))
         if decision is None or not decision.allows_call:
             refusals[call_id] = decision.refusal_text if decision else CALL_NOT_MADE
         content = _reply(framework_run, Content.from_dict(request), call_id, decision)
         (results if content.type == "function_result" else approvals).append(content)
-    said = (("user", approvals), ("tool", results))
-    return [Message(role, contents) for role, contents in said if contents]
+    contents_by_role = (("user", approvals), ("tool", results))
+    return [Message(role, contents) for role, contents in contents_by_role if contents]
 
 
 def _reply(
     framework_run: FrameworkRun, request: Content, call_id: str, decision: InterruptDecision | None
 ) -> Content:
     """Return the reply to one request."""
-    goes_on = decision is not None and decision.allows_call
-    if decision is not None and not goes_on:
+    is_allowed = decision is not None and decision.allows_call
+    if decision is not None and not is_allowed:
         framework_run.add_refusal(decision)
     if request.type == "function_approval_request":
-        return request.to_function_approval_response(goes_on)
-    if decision is None or not goes_on:
+        return request.to_function_approval_response(is_allowed)
+    if decision is None or not is_allowed:
         return Content.from_function_result(call_id, result=CALL_NOT_MADE)
     framework_run.add_result(call_id, result_content(decision.payload))
     return Content.from_function_result(call_id, result=result_content(decision.payload))
@@ -189,20 +192,20 @@ def _rewrite(value: Any, call_id: str, arguments: str) -> None:
         if value.get("type") == "function_call" and value.get("call_id") == call_id:
             value["arguments"] = arguments
         value = list(value.values())
-    for one in value if isinstance(value, list) else ():
-        _rewrite(one, call_id, arguments)
+    for item in value if isinstance(value, list) else ():
+        _rewrite(item, call_id, arguments)
 
 
 def _ask(
     framework_run: FrameworkRun,
     agent: Agent[Any],
-    said: Sequence[Message],
+    messages: Sequence[Message],
     waiting: Sequence[Content],
 ) -> None:
-    """Add interrupts for pending requests, worded by the tools' `additional_properties`."""
-    whole = {
+    """Add interrupts for pending requests, with texts from the tools' `additional_properties`."""
+    full_calls = {
         content.call_id: content
-        for message in said
+        for message in messages
         for content in message.contents
         if content.type == "function_call" and content.arguments
     }
@@ -211,24 +214,24 @@ def _ask(
         framework_run.register_tool(name, known_tool.additional_properties)
     calls = [request.function_call or request for request in waiting]
     for call in calls:
-        known = whole.get(call.call_id, call)
-        framework_run.propose(str(call.call_id), str(call.name), _arguments(known))
+        full_call = full_calls.get(call.call_id, call)
+        framework_run.propose(str(call.call_id), str(call.name), _arguments(full_call))
     for request, call in zip(waiting, calls, strict=True):
         tool = tools.get(str(call.name))
-        told = (tool.additional_properties or {}) if tool else {}
+        properties = (tool.additional_properties or {}) if tool else {}
         if request.type == "function_approval_request":
             framework_run.add_approval(
                 str(call.call_id),
-                format_message(told.get("message"), _arguments(call), f"Call {call.name}?"),
+                format_message(properties.get("message"), _arguments(call), f"Call {call.name}?"),
                 tool.parameters() if tool else None,
             )
         else:
             framework_run.add_interrupt(
                 question_from_args(
-                    _arguments(whole.get(call.call_id, call)), f"Answer {call.name}."
+                    _arguments(full_calls.get(call.call_id, call)), f"Answer {call.name}."
                 ),
                 call_id=str(call.call_id),
-                response_schema=told.get("response_schema") or {"type": "string"},
+                response_schema=properties.get("response_schema") or {"type": "string"},
             )
 
 
@@ -259,6 +262,6 @@ def _mapping(arguments: Any) -> dict[str, Any]:
 
 def _text_of(result: Any) -> str:
     """Return the text of a tool's result, which the framework split into contents."""
-    if isinstance(result, list) and all(isinstance(one, Content) for one in result):
-        return "".join(one.text or "" for one in result)
+    if isinstance(result, list) and all(isinstance(content, Content) for content in result):
+        return "".join(content.text or "" for content in result)
     return result_content(result)

@@ -17,8 +17,8 @@ from agents.adapters.framework_run import FrameworkRun
 from agents.adapters.langgraph.checkpoints import ThreadCheckpoints, needs_history
 from agents.adapters.langgraph.events import MessageStream, messages_in
 from agents.adapters.langgraph.interrupts import (
-    GraphQuestion,
     InterruptBuilder,
+    PendingInterrupt,
     build_answers,
     replacement_result,
     tools_of,
@@ -51,47 +51,51 @@ async def run(target: Any, run_input: RunAgentInput, ctx: RunContext) -> AsyncIt
 
 
 class UnusableGraph(Exception):
-    """There is no graph, or no input for it; the text is messages_with_writes with the run."""
+    """There is no graph, or no input for it; the text is shown with the run."""
 
 
 class _Session:
     """One run of a graph."""
 
     def __init__(self, graph: Graph, framework_run: FrameworkRun, forwarded: Any) -> None:
-        kept = framework_run.kept or {}
+        stored_state = framework_run.kept or {}
         self._framework_run = framework_run
         self._forwarded = forwarded
-        self._memory = ThreadCheckpoints(framework_run.thread_key, kept.get("graph"))
+        self._memory = ThreadCheckpoints(framework_run.thread_key, stored_state.get("graph"))
         self._graph = graph.copy(update={"checkpointer": self._memory})
         self._config: RunnableConfig = {
             "configurable": {"thread_id": framework_run.thread_key, "__pregel_strict_resume": True}
         }
-        self._questions = [GraphQuestion(**one) for one in kept.get("questions", ())]
-        self._made: dict[str, str] = kept.get("made", {})
+        self._pending_interrupts = [
+            PendingInterrupt(**fields) for fields in stored_state.get("questions", ())
+        ]
+        self._results: dict[str, str] = stored_state.get("made", {})
         self._message_stream = MessageStream(
-            framework_run, kept.get("calls", {}), kept.get("said", {})
+            framework_run, stored_state.get("calls", {}), stored_state.get("said", {})
         )
 
     async def drive(self) -> None:
         """Run the graph from its last checkpoint to its end or its next pause."""
         before = await self._graph.aget_state(self._config)
         self._message_stream.add_known_messages(before.values)
-        calls = ToolCalls(self._framework_run, self._made)
+        calls = ToolCalls(self._framework_run, self._results)
         try:
-            given = self._answers() if self._framework_run.decisions else await self._input(before)
+            graph_input = (
+                self._answers() if self._framework_run.decisions else await self._input(before)
+            )
         except CancellationUnsupported:
             self._framework_run.cancel()
             return
         try:
-            await self._stream(given, calls)
+            await self._stream(graph_input, calls)
         finally:
             await calls.wait_until_finished()
         self._message_stream.end()
         self._save_state(await self._graph.aget_state(self._config), calls)
 
-    async def _stream(self, given: Any, calls: ToolCalls) -> None:
+    async def _stream(self, graph_input: Any, calls: ToolCalls) -> None:
         modes: Any = self._graph.astream(
-            given, self._config, stream_mode=["messages", "updates"], subgraphs=True
+            graph_input, self._config, stream_mode=["messages", "updates"], subgraphs=True
         )
         async with aclosing(modes):
             async for _, mode, item in modes:
@@ -101,12 +105,12 @@ class _Session:
                     self._message_stream.stream(*item)
                 else:
                     for call_id in self._message_stream.update(item):
-                        calls.made.pop(call_id, None)
+                        calls.results.pop(call_id, None)
 
     def _answers(self) -> Command[Any] | None:
         """Return the command that resumes the graph, with answers by interrupt id."""
         try:
-            answers = build_answers(self._questions, self._framework_run.decisions)
+            answers = build_answers(self._pending_interrupts, self._framework_run.decisions)
         finally:
             self._add_refusals()
         # A breakpoint has no id; None continues after it.
@@ -128,15 +132,15 @@ class _Session:
             UnusableGraph: the graph takes no messages, and none of its fields was sent.
         """
         fields = _input_fields(self._graph)
-        given = self._forwarded.get("input") if isinstance(self._forwarded, dict) else None
-        given = given if isinstance(given, dict) else {}
-        values = {name: given[name] for name in fields if name in given}
+        input_fields = self._forwarded.get("input") if isinstance(self._forwarded, dict) else None
+        input_fields = input_fields if isinstance(input_fields, dict) else {}
+        values = {name: input_fields[name] for name in fields if name in input_fields}
         if _MESSAGES in fields:
-            said = [
+            new_messages = [
                 HumanMessage(text) if role == "user" else AIMessage(text)
                 for role, text in self._framework_run.take_new_messages()
             ]
-            values[_MESSAGES] = [*await self._missing_results(before), *said]
+            values[_MESSAGES] = [*await self._missing_results(before), *new_messages]
         elif not values:
             raise UnusableGraph(f"The graph takes forwardedProps.input with: {', '.join(fields)}.")
         for call_id in self._message_stream.calls:
@@ -152,45 +156,57 @@ class _Session:
         so they are added here.
         """
         messages_with_writes = [*messages_in(before.values)]
-        made = {
-            one.tool_call_id: one.text
-            for one in messages_with_writes
-            if isinstance(one, ToolMessage)
+        results = {
+            message.tool_call_id: message.text
+            for message in messages_with_writes
+            if isinstance(message, ToolMessage)
         }
         # With the config of a checkpoint, its state is read without the writes of later tasks.
         bare = await self._graph.aget_state(before.config)
         messages = [*messages_in(bare.values)]
-        answered = {one.tool_call_id for one in messages if isinstance(one, ToolMessage)}
-        calls = [call for one in messages if isinstance(one, AIMessage) for call in one.tool_calls]
+        answered = {
+            message.tool_call_id for message in messages if isinstance(message, ToolMessage)
+        }
+        calls = [
+            call
+            for message in messages
+            if isinstance(message, AIMessage)
+            for call in message.tool_calls
+        ]
         return [
-            ToolMessage(made.get(name) or self._result_of(name), tool_call_id=name)
+            ToolMessage(results.get(name) or self._result_of(name), tool_call_id=name)
             for name in (str(call["id"]) for call in calls)
             if name not in answered
         ]
 
     def _result_of(self, call_id: str) -> str:
         return (
-            self._made.get(call_id) or self._framework_run.result_in_thread(call_id) or _NO_RESULT
+            self._results.get(call_id)
+            or self._framework_run.result_in_thread(call_id)
+            or _NO_RESULT
         )
 
     def _save_state(self, after: StateSnapshot, calls: ToolCalls) -> None:
-        asking = InterruptBuilder(
+        builder = InterruptBuilder(
             self._framework_run, self._message_stream.calls, tools_of(self._graph)
         )
-        questions = [
-            asking.add_interrupt(one, calls.paused.get(one.id)) for one in after.interrupts
+        pending_interrupts = [
+            builder.add_interrupt(interrupt, calls.paused.get(interrupt.id))
+            for interrupt in after.interrupts
         ]
-        if after.next and not questions:
-            questions = [asking.add_breakpoint(after.next)]
+        if after.next and not pending_interrupts:
+            pending_interrupts = [builder.add_breakpoint(after.next)]
         self._framework_run.kept = {
-            "graph": self._memory.dump(paused=bool(questions), history=needs_history(self._graph))
+            "graph": self._memory.dump(
+                paused=bool(pending_interrupts), history=needs_history(self._graph)
+            )
         }
-        if questions:
+        if pending_interrupts:
             self._framework_run.kept |= {
-                "questions": [one.to_json() for one in questions],
+                "questions": [interrupt.to_json() for interrupt in pending_interrupts],
                 "calls": self._message_stream.calls,
-                "made": calls.made,
-                "said": self._message_stream.said,
+                "made": calls.results,
+                "said": self._message_stream.texts_by_task,
             }
 
 

@@ -20,17 +20,17 @@ class ThreadCheckpoints(InMemorySaver):
     checkpoint.
     """
 
-    def __init__(self, thread_id: str, kept: Json | None) -> None:
+    def __init__(self, thread_id: str, stored_state: Json | None) -> None:
         super().__init__(serde=JsonPlusSerializer(pickle_fallback=False))
         self._thread_id = thread_id
-        kept = kept or {"checkpoints": [], "writes": [], "blobs": []}
-        for namespace, name, checkpoint, metadata, parent in kept["checkpoints"]:
+        stored_state = stored_state or {"checkpoints": [], "writes": [], "blobs": []}
+        for namespace, name, checkpoint, metadata, parent in stored_state["checkpoints"]:
             stored = _typed(checkpoint), _typed(metadata), parent
             self.storage[thread_id][namespace][name] = stored
-        for namespace, name, task, index, channel, value, path in kept["writes"]:
+        for namespace, name, task, index, channel, value, path in stored_state["writes"]:
             written = self.writes[thread_id, namespace, name]
             written[task, index] = task, channel, _typed(value), path
-        for namespace, channel, version, value in kept["blobs"]:
+        for namespace, channel, version, value in stored_state["blobs"]:
             self.blobs[thread_id, namespace, channel, version] = _typed(value)
 
     def dump(self, *, paused: bool, history: bool) -> Json:
@@ -67,12 +67,12 @@ class ThreadCheckpoints(InMemorySaver):
 
 def needs_history(graph: Pregel[Any, Any, Any, Any]) -> bool:
     """Return True if a channel stores changes only, which are replayed from older checkpoints."""
-    graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
+    graphs = [graph, *(subgraph for _, subgraph in graph.get_subgraphs(recurse=True))]
     return any(
         isinstance(channel, DeltaChannel)
-        for one in graphs
-        if isinstance(one, Pregel)
-        for channel in one.channels.values()
+        for subgraph in graphs
+        if isinstance(subgraph, Pregel)
+        for channel in subgraph.channels.values()
     )
 
 

@@ -25,7 +25,7 @@ class MessageStream:
     """
     Emits each message of a run once, and one after the other.
 
-    `calls` are the tool calls without a result in the graph's state; `said_before` are the texts
+    `calls` are the tool calls without a result in the graph's state; `texts_before` are the texts
     of the previous run by task, which a node repeats when it runs again after a pause.
     """
 
@@ -33,21 +33,21 @@ class MessageStream:
         self,
         framework_run: FrameworkRun,
         calls: Mapping[str, Any],
-        said_before: Mapping[str, list[str]],
+        texts_before: Mapping[str, list[str]],
     ) -> None:
         self._framework_run = framework_run
-        self._said_before = said_before
+        self._texts_before = texts_before
         self._known: set[str] = set()  # ids of messages in the state
         self._texts: dict[str, _Text] = {}  # message id -> incomplete text
         self._ended: set[str] = set()
         self.calls: dict[str, tuple[str, Json]] = {
             call_id: (name, args) for call_id, (name, args) in calls.items()
         }
-        self.said: dict[str, list[str]] = {}
+        self.texts_by_task: dict[str, list[str]] = {}
 
     def add_known_messages(self, state: Any) -> None:
         """Record the messages of a state, because nodes may add them again."""
-        self._known |= {one.id for one in messages_in(state) if one.id}
+        self._known |= {message.id for message in messages_in(state) if message.id}
 
     def stream(self, message: Any, metadata: Mapping[str, Any]) -> None:
         """Emit a part of a model's text, or a complete message that was not streamed."""
@@ -98,8 +98,8 @@ class MessageStream:
     def _emit(self) -> None:
         """Emit the text of the oldest message; later ones wait until it has ended."""
         for name, text in [*self._texts.items()]:
-            before = self._said_before.get(text.task, ())
-            may_be_repeated = any(one.startswith(text.text) for one in before)
+            before = self._texts_before.get(text.task, ())
+            may_be_repeated = any(text_before.startswith(text.text) for text_before in before)
             if may_be_repeated and not text.has_ended:
                 return
             if text.text not in before:
@@ -111,7 +111,7 @@ class MessageStream:
             del self._texts[name]
             self._ended.add(name)
             if text.text:
-                self.said.setdefault(text.task, []).append(text.text)
+                self.texts_by_task.setdefault(text.task, []).append(text.text)
 
 
 def messages_in(value: Any) -> Iterator[BaseMessage]:
@@ -119,8 +119,8 @@ def messages_in(value: Any) -> Iterator[BaseMessage]:
     if isinstance(value, BaseMessage):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from messages_in(one)
+        for item in value.values():
+            yield from messages_in(item)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from messages_in(one)
+        for item in value:
+            yield from messages_in(item)

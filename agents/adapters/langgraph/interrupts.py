@@ -35,11 +35,11 @@ class UnknownToolCall(RuntimeError):
 
 
 @dataclass(frozen=True)
-class GraphQuestion:
+class PendingInterrupt:
     """An interrupt of a graph; stored as JSON until it is answered."""
 
     id: str  #: LangGraph's name for it; "" for a breakpoint
-    asked: list[str]  #: our interrupt ids, in the order of the actions
+    asked: list[str]  #: a stored key: our interrupt ids, in the order of the actions
     schema: Any = None  #: of the answer
     call_id: str | None = None  #: the tool call that raised it
     #: the calls of the middleware: {"name", "args", "allowed"}
@@ -63,7 +63,7 @@ class InterruptBuilder:
         for name, tool in tools.items():
             framework_run.register_tool(name, tool.metadata)
 
-    def add_interrupt(self, interrupt: Interrupt[Any], raised_by: str | None) -> GraphQuestion:
+    def add_interrupt(self, interrupt: Interrupt[Any], raised_by: str | None) -> PendingInterrupt:
         """
         Add an interrupt; `raised_by` is the tool call whose function raised it.
 
@@ -73,35 +73,41 @@ class InterruptBuilder:
         value = to_jsonable_python(interrupt.value, fallback=str)
         fields = value if isinstance(value, dict) else {}
         if isinstance(requests := fields.get("action_requests"), list):
-            configs = {one["action_name"]: one for one in fields["review_configs"]}
+            configs = {action["action_name"]: action for action in fields["review_configs"]}
             actions = [
-                {**one, "allowed": configs[one["name"]]["allowed_decisions"]} for one in requests
+                {**action, "allowed": configs[action["name"]]["allowed_decisions"]}
+                for action in requests
             ]
-            asked = [self._add_action_interrupt(self._find_call(one), one) for one in actions]
-            return GraphQuestion(interrupt.id, asked, actions=actions, is_batch=True)
+            interrupt_ids = [
+                self._add_action_interrupt(self._find_call(action), action) for action in actions
+            ]
+            return PendingInterrupt(interrupt.id, interrupt_ids, actions=actions, is_batch=True)
         if fields.get("type") == "tool_approval":
             action = {**fields, "allowed": _allowed(interrupt.response_schema)}
             call_id = action["tool_call_id"]
             self._framework_run.propose(call_id, action["name"], action["args"])
-            asked = [self._add_action_interrupt(call_id, action)]
-            return GraphQuestion(interrupt.id, asked, actions=[action])
+            interrupt_ids = [self._add_action_interrupt(call_id, action)]
+            return PendingInterrupt(interrupt.id, interrupt_ids, actions=[action])
         return self._add_plain_interrupt(interrupt, value, raised_by)
 
-    def add_breakpoint(self, nodes: Sequence[str]) -> GraphQuestion:
+    def add_breakpoint(self, nodes: Sequence[str]) -> PendingInterrupt:
         """Add an interrupt for a breakpoint of the graph."""
-        asked = self._framework_run.add_interrupt(
+        interrupt_id = self._framework_run.add_interrupt(
             f"Go on with {', '.join(nodes)}?",
             reason="confirmation",
             response_schema=approval_schema_for(None),
         )
-        return GraphQuestion("", [asked])
+        return PendingInterrupt("", [interrupt_id])
 
     def _add_plain_interrupt(
         self, interrupt: Interrupt[Any], value: Any, raised_by: str | None
-    ) -> GraphQuestion:
-        asked = interrupt_fields(value, "langgraph")
-        reason, message = asked["reason"], asked.get("message", "The agent asks for an answer.")
-        schema: Any = interrupt.response_schema or asked.get("responseSchema")
+    ) -> PendingInterrupt:
+        wire_fields = interrupt_fields(value, "langgraph")
+        reason, message = (
+            wire_fields["reason"],
+            wire_fields.get("message", "The agent asks for an answer."),
+        )
+        schema: Any = interrupt.response_schema or wire_fields.get("responseSchema")
         if reason == "tool_call" and raised_by is not None and raised_by in self._calls:
             schema = schema or approval_schema_for(self._arguments(*self._calls[raised_by]))
         elif reason == "tool_call":
@@ -113,10 +119,10 @@ class InterruptBuilder:
             call_id=raised_by,
             reason=reason,
             response_schema=schema,
-            metadata=asked["metadata"],
+            metadata=wire_fields["metadata"],
             expires_in=parse_expires_in(value if isinstance(value, dict) else None),
         )
-        return GraphQuestion(interrupt.id, [name], schema=schema, call_id=raised_by)
+        return PendingInterrupt(interrupt.id, [name], schema=schema, call_id=raised_by)
 
     def _add_action_interrupt(self, call_id: str, action: Json) -> str:
         name, args, allowed = action["name"], action["args"], action["allowed"]
@@ -150,13 +156,13 @@ class InterruptBuilder:
         """Return the schema of a tool's arguments; one that allows any if the tool is unknown."""
         tool = self._tools.get(name)
         if tool is None:
-            return {"properties": {one: {} for one in args}}
+            return {"properties": {argument: {} for argument in args}}
         schema = tool.tool_call_schema
         return schema if isinstance(schema, dict) else TypeAdapter(schema).json_schema()
 
 
 def build_answers(
-    questions: Iterable[GraphQuestion], decisions: Sequence[InterruptDecision]
+    pending_interrupts: Iterable[PendingInterrupt], decisions: Sequence[InterruptDecision]
 ) -> Json:
     """
     Return the answers by LangGraph's interrupt id.
@@ -164,19 +170,19 @@ def build_answers(
     Raises:
         CancellationUnsupported.
     """
-    by_id = {one.interrupt_id: one for one in decisions}
+    by_id = {decision.interrupt_id: decision for decision in decisions}
     answers = {}
-    for question in questions:
-        group = [by_id[name] for name in question.asked]
-        if question.actions is None:
-            answers[question.id] = _answer(question, group[0])
+    for pending in pending_interrupts:
+        group = [by_id[name] for name in pending.asked]
+        if pending.actions is None:
+            answers[pending.id] = _answer(pending, group[0])
             continue
         graph_decisions = [
             _decision(decision, action)
-            for decision, action in zip(group, question.actions, strict=True)
+            for decision, action in zip(group, pending.actions, strict=True)
         ]
-        answers[question.id] = (
-            {"decisions": graph_decisions} if question.is_batch else graph_decisions[0]
+        answers[pending.id] = (
+            {"decisions": graph_decisions} if pending.is_batch else graph_decisions[0]
         )
     return answers
 
@@ -192,20 +198,25 @@ def replacement_result(decision: InterruptDecision) -> str | None:
 
 def tools_of(graph: Pregel[Any, Any, Any, Any]) -> dict[str, BaseTool]:
     """Return the tools of a graph and its subgraphs, by name."""
-    graphs = [graph, *(one for _, one in graph.get_subgraphs(recurse=True))]
-    nodes = [node.bound for one in graphs if isinstance(one, Pregel) for node in one.nodes.values()]
+    graphs = [graph, *(subgraph for _, subgraph in graph.get_subgraphs(recurse=True))]
+    nodes = [
+        node.bound
+        for subgraph in graphs
+        if isinstance(subgraph, Pregel)
+        for node in subgraph.nodes.values()
+    ]
     tools_by_node = [node.tools_by_name for node in nodes if isinstance(node, ToolNode)]
     return {name: tool for tools in tools_by_node for name, tool in tools.items()}
 
 
-def _answer(question: GraphQuestion, decision: InterruptDecision) -> Any:
+def _answer(pending: PendingInterrupt, decision: InterruptDecision) -> Any:
     payload = decision.payload
-    if not question.id and not (isinstance(payload, dict) and payload.get("approved") is True):
+    if not pending.id and not (isinstance(payload, dict) and payload.get("approved") is True):
         raise CancellationUnsupported
     if not decision.is_cancelled:
         return payload
     # A cancelled tool is not called again; a node is, so its schema must accept the answer.
-    if question.call_id is None and not _accepts_cancellation(question.schema):
+    if pending.call_id is None and not _accepts_cancellation(pending.schema):
         raise CancellationUnsupported
     return dict(CALLED_OFF)
 

@@ -37,14 +37,16 @@ class CommandLost(RuntimeError):
 
 
 class ToolCalls:
-    """The tool calls of one run; `made` has the results that the graph's state lacks."""
+    """The tool calls of one run; `results` are those that the graph's state lacks."""
 
-    def __init__(self, framework_run: FrameworkRun, made: dict[str, str]) -> None:
+    def __init__(self, framework_run: FrameworkRun, results: dict[str, str]) -> None:
         self._framework_run = framework_run
         self._loop = asyncio.get_running_loop()
-        self._decisions = {one.call_id: one for one in framework_run.decisions if one.call_id}
+        self._decisions = {
+            decision.call_id: decision for decision in framework_run.decisions if decision.call_id
+        }
         self._running: set[asyncio.Future[Any]] = set()
-        self.made = made  #: call id -> result
+        self.results = results  #: call id -> result
         #: LangGraph's id of an interrupt -> the call whose function raised it
         self.paused: dict[str, str] = {}
         _current.set(self)
@@ -102,8 +104,8 @@ class ToolCalls:
     async def _execute(
         self, tool: BaseTool, call_id: str, tool_args: dict[str, Any], run: Function
     ) -> Any:
-        if call_id in self.made:
-            return self._repeat_result(tool, call_id, self.made[call_id])
+        if call_id in self.results:
+            return self._repeat_result(tool, call_id, self.results[call_id])
         args = tool._filter_injected_args(tool_args)  # noqa: SLF001
         decision = self._decisions.get(call_id)
         if decision is not None and not decision.allows_call:
@@ -133,14 +135,14 @@ class ToolCalls:
                 pausing=(GraphInterrupt,),
             )
         except GraphInterrupt as pause:
-            self.paused |= {one.id: call_id for one in pause.args[0]}
+            self.paused |= {interrupt.id: call_id for interrupt in pause.args[0]}
             raise
         except (ToolError, ToolException) as error:
             self._decisions.pop(call_id, None)
             return _message(tool, call_id, error_text(error), is_error=True)
         if not output and content.startswith(_COMMAND) and effect is Effect.READ:
             return await run(tool_args)
-        self.made[call_id] = content
+        self.results[call_id] = content
         # A model may reuse the id for another call, which is not decided.
         self._decisions.pop(call_id, None)
         return output[0] if output else self._repeat_result(tool, call_id, content)

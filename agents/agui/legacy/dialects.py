@@ -57,7 +57,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True)
 class DialectInfo:
-    """How a run was interrupted; `legacy_answers` answers accordingly."""
+    """The dialect of a run's interrupts, which `legacy_answers` needs for the answers."""
 
     dialect: Dialect = Dialect.CANONICAL
     #: interrupt id -> what the answer must repeat
@@ -155,7 +155,9 @@ class DialectReader:
         outcome, legacy = event.get("outcome"), event.get("interrupt")
         if isinstance(outcome, dict):
             return self._run_end(event, self._translate_outcome(outcome))
-        rest = {key: value for key, value in event.items() if key not in ("outcome", "interrupt")}
+        final_event = {
+            key: value for key, value in event.items() if key not in ("outcome", "interrupt")
+        }
         before: list[Json] = []
         if outcome == "interrupt" or (isinstance(legacy, dict) and outcome != "success"):
             before, interrupt = self._translate_draft(legacy if isinstance(legacy, dict) else {})
@@ -164,19 +166,21 @@ class DialectReader:
             result = self._translate_held_events()
         else:
             result = {"type": "cancelled" if outcome == "cancelled" else "success"}
-        return self._run_end(rest, result, before)
+        return self._run_end(final_event, result, before)
 
     def _run_end(self, event: Json, outcome: Json, before: Sequence[Json] = ()) -> list[Json]:
         """Return the last events; confirmations without an interrupt stay tool calls."""
-        asked = outcome.get("interrupts") or []
+        interrupts = outcome.get("interrupts") or []
         proposed, self._proposed = self._proposed, []
         new_interrupts: Mapping[str, Json] = {}
-        if outcome.get("type") in ("interrupt", "success") and isinstance(asked, list):
-            new_interrupts = self._confirmations.interrupts(asked, self._calls)
+        if outcome.get("type") in ("interrupt", "success") and isinstance(interrupts, list):
+            new_interrupts = self._confirmations.interrupts(interrupts, self._calls)
         if new_interrupts:
             self.dialect_info = DialectInfo(Dialect.GOOGLE, {name: {} for name in new_interrupts})
             others = [
-                one for one in asked if vendor_quirks.tool_call_id_of(one) not in new_interrupts
+                interrupt
+                for interrupt in interrupts
+                if vendor_quirks.tool_call_id_of(interrupt) not in new_interrupts
             ]
             outcome = {"type": "interrupt", "interrupts": [*others, *new_interrupts.values()]}
         left = self._confirmations.remaining_events(new_interrupts)
@@ -194,27 +198,34 @@ class DialectReader:
             return outcome
         if self._is_langgraph(interrupts):
             interrupts = [
-                question for one in interrupts for question in self._translate_langgraph(one)
+                translation
+                for interrupt in interrupts
+                for translation in self._translate_langgraph(interrupt)
             ]
         elif interrupts and all(map(vendor_quirks.microsoft_kind, interrupts)):
-            kinds = {str(one.get("id")): vendor_quirks.microsoft_kind(one) for one in interrupts}
+            kinds = {
+                str(interrupt.get("id")): vendor_quirks.microsoft_kind(interrupt)
+                for interrupt in interrupts
+            }
             notes = {name: {"kind": kind} for name, kind in kinds.items()}
             self.dialect_info = DialectInfo(Dialect.MICROSOFT, notes)
-            interrupts = [vendor_quirks.microsoft_interrupt(one) for one in interrupts]
+            interrupts = [vendor_quirks.microsoft_interrupt(interrupt) for interrupt in interrupts]
         elif interrupts and all(map(vendor_quirks.is_pydantic_ai, interrupts)):
-            asked = {vendor_quirks.tool_call_id_of(one) for one in interrupts}
-            left = [name for name in self._open if name not in asked]
+            call_ids = {vendor_quirks.tool_call_id_of(interrupt) for interrupt in interrupts}
+            left = [name for name in self._open if name not in call_ids]
             interrupts = [*interrupts, *self._deferred_results(left)]
         return {**outcome, "interrupts": interrupts}
 
     def _is_langgraph(self, interrupts: list[Any]) -> bool:
-        """Return True for a canonical outcome of LangGraph's bridge, answered by a map"""
-        asked = [one for one in interrupts if isinstance(one, dict)]
-        told = any("langgraph" in as_object(one.get("metadata")) for one in asked)
-        named = len(asked) == len(interrupts) and all(
-            is_langgraph_id(one.get("id")) for one in asked
+        """Return True for a canonical outcome of LangGraph's bridge, answered by a map."""
+        objects = [interrupt for interrupt in interrupts if isinstance(interrupt, dict)]
+        has_metadata = any(
+            "langgraph" in as_object(interrupt.get("metadata")) for interrupt in objects
         )
-        return (told or bool(self._held)) and named
+        has_ids = len(objects) == len(interrupts) and all(
+            is_langgraph_id(interrupt.get("id")) for interrupt in objects
+        )
+        return (has_metadata or bool(self._held)) and has_ids
 
     def _translate_langgraph(self, interrupt: Json) -> list[Json]:
         """Return the interrupts for one of LangGraph: one, or one per call of a review."""
@@ -230,17 +241,19 @@ class DialectReader:
         if not actions:
             return []
         own_id = self.dialect_info.agent_interrupt_id(name)
-        notes = {one: note for one, note in self.dialect_info.notes.items() if one != name}
+        notes = {
+            note_id: note for note_id, note in self.dialect_info.notes.items() if note_id != name
+        }
         new_interrupts = []
         for number, action in enumerate(actions, start=1):
-            question = f"{name}.{number}"
-            call = self._call_for(action) or f"{question}-call"
+            interrupt_id = f"{name}.{number}"
+            call = self._call_for(action) or f"{interrupt_id}-call"
             if call not in self._calls:
                 self._proposed += _proposal(call, action["name"], action["args"])
                 self._calls[call] = action["name"]
             self._open.pop(call, None)
-            notes[question] = {"id": own_id, "place": number, "allowed": action["allowed"]}
-            new_interrupts.append(_review_interrupt(question, call, action))
+            notes[interrupt_id] = {"id": own_id, "place": number, "allowed": action["allowed"]}
+            new_interrupts.append(_review_interrupt(interrupt_id, call, action))
         self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return new_interrupts
 
@@ -254,10 +267,13 @@ class DialectReader:
                 return call
         return ""
 
-    def _langgraph_id(self, given: str) -> str:
+    def _langgraph_id(self, interrupt_id: str) -> str:
         """Return an id that is new on the thread: a node reuses its id for later interrupts."""
-        name = f"{given}-{self._run_key}" if given in self._answered else given
-        notes = {**self.dialect_info.notes, name: {"id": given} if name != given else {}}
+        name = f"{interrupt_id}-{self._run_key}" if interrupt_id in self._answered else interrupt_id
+        notes = {
+            **self.dialect_info.notes,
+            name: {"id": interrupt_id} if name != interrupt_id else {},
+        }
         self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return name
 
@@ -275,7 +291,10 @@ class DialectReader:
             for number, name in enumerate(left, start=1)
         ]
         if new_interrupts:
-            notes = {one["id"]: {"toolCallId": one["toolCallId"]} for one in new_interrupts}
+            notes = {
+                interrupt["id"]: {"toolCallId": interrupt["toolCallId"]}
+                for interrupt in new_interrupts
+            }
             self.dialect_info = DialectInfo(Dialect.RESULTS, notes)
         return new_interrupts
 
@@ -317,12 +336,12 @@ class DialectReader:
         is_mastra = len(self._held) == 1 and _is_mastra(self._held[0][1])
         notes: dict[str, Json] = {}
         interrupts = []
-        for number, (given, value) in enumerate(self._held, start=1):
-            if is_mastra or not given:
-                name = given or f"{self._run_key}-i{number}"
+        for number, (interrupt_id, value) in enumerate(self._held, start=1):
+            if is_mastra or not interrupt_id:
+                name = interrupt_id or f"{self._run_key}-i{number}"
                 notes[name] = _mastra_note(value) if is_mastra else {}
             else:
-                name = self._langgraph_id(given)
+                name = self._langgraph_id(interrupt_id)
             self.dialect_info = DialectInfo(Dialect.LANGGRAPH, {**self.dialect_info.notes, **notes})
             interrupts += self._review_interrupts(name, value) or [
                 self._translate_event(name, value, is_mastra=is_mastra)
@@ -346,9 +365,9 @@ class DialectReader:
         return interrupt
 
 
-def is_same_json(one: Any, other: Any) -> bool:
+def is_same_json(left: Any, right: Any) -> bool:
     """Return whether two JSON values are the same; in Python, `True == 1`."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
 
 def parse_embedded_json(value: Any) -> Any:
@@ -367,23 +386,23 @@ def interrupt_fields(value: Any, framework: str) -> Json:
     reason, kind = fields.get("reason"), fields.get("kind")
     # `reason` may be a business reason ("Duplicate charge"); `kind` then routes.
     routing = reason if reason in _CORE or not _is_name(kind) else kind
-    asked: Json = {
+    interrupt: Json = {
         "reason": _reason(routing, framework),
         "metadata": {framework: {"value": value}},
     }
     if isinstance(value, str):
-        asked["message"] = value
-    asked |= _common_fields(fields)
-    if framework == "langgraph" and routing is kind and "responseSchema" not in asked:
+        interrupt["message"] = value
+    interrupt |= _common_fields(fields)
+    if framework == "langgraph" and routing is kind and "responseSchema" not in interrupt:
         proposed = proposed_fields(fields)
-        if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in asked):
-            asked["responseSchema"] = _open_approval(**_infer_schemas(proposed))
-    return asked
+        if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in interrupt):
+            interrupt["responseSchema"] = _open_approval(**_infer_schemas(proposed))
+    return interrupt
 
 
 def proposed_fields(value: Mapping[str, Any]) -> Json:
     """Return the fields of a value that are about its subject."""
-    return {name: one for name, one in value.items() if name not in _INTERRUPT_FIELDS}
+    return {name: item for name, item in value.items() if name not in _INTERRUPT_FIELDS}
 
 
 def _correct_langgraph(interrupt: Json) -> Json:
@@ -391,8 +410,8 @@ def _correct_langgraph(interrupt: Json) -> Json:
     raw = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
     if not isinstance(raw, dict) or interrupt.get("responseSchema") or raw.get("reason") in _CORE:
         return interrupt
-    told = interrupt_fields(raw, "langgraph")
-    return {**interrupt, **{name: told[name] for name in told if name != "metadata"}}
+    fields = interrupt_fields(raw, "langgraph")
+    return {**interrupt, **{name: fields[name] for name in fields if name != "metadata"}}
 
 
 def _review_interrupt(name: str, call: str, action: Json) -> Json:
@@ -467,29 +486,31 @@ _INPUT_SCHEMAS: Mapping[str, Json] = {
 
 def _common_fields(fields: Mapping[str, Any]) -> Json:
     """Return message, schema and expiry of a value, under any of their usual names."""
-    messages = [fields.get(one) for one in _MESSAGES]
-    schemas = [fields.get(one) for one in _SCHEMAS]
-    message = next((one for one in messages if isinstance(one, str) and one), None)
-    schema = next((one for one in schemas if isinstance(one, dict)), None)
+    messages = [fields.get(name) for name in _MESSAGES]
+    schemas = [fields.get(name) for name in _SCHEMAS]
+    message = next((text for text in messages if isinstance(text, str) and text), None)
+    schema = next((item for item in schemas if isinstance(item, dict)), None)
     input_type = fields.get("inputType")
     if schema is None and isinstance(input_type, str):
         schema = _INPUT_SCHEMAS.get(input_type, _TEXT)
-    expiry = next((fields[one] for one in _EXPIRIES if fields.get(one)), None)
-    asked = {"message": message, "responseSchema": schema, "expiresAt": expiry}
-    return {name: value for name, value in asked.items() if value is not None}
+    expiry = next((fields[name] for name in _EXPIRIES if fields.get(name)), None)
+    values = {"message": message, "responseSchema": schema, "expiresAt": expiry}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _reason(given: Any, framework: str) -> str:
+def _reason(reason: Any, framework: str) -> str:
     """Return a 1.0 reason: a core reason, or one with the framework's prefix."""
-    if given in _CORE:
-        return str(given)
-    if _is_name(given):
-        return given if ":" in given and not given.startswith("core:") else f"{framework}:{given}"
+    if reason in _CORE:
+        return str(reason)
+    if _is_name(reason):
+        return (
+            reason if ":" in reason and not reason.startswith("core:") else f"{framework}:{reason}"
+        )
     return f"{framework}:interrupt"
 
 
-def _is_name(given: Any) -> bool:
-    return isinstance(given, str) and _REASON.fullmatch(given) is not None
+def _is_name(text: Any) -> bool:
+    return isinstance(text, str) and _REASON.fullmatch(text) is not None
 
 
 def _is_mastra(value: Any) -> bool:
