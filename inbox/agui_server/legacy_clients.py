@@ -1,4 +1,4 @@
-"""Older clients at the door: their answers become entries, and questions are told their way."""
+"""Older AG-UI clients: their answers become resume entries; events are sent in their dialect."""
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -32,54 +32,60 @@ from inbox.rules.runs.contract import ResumeEntry
 from inbox.rules.runs.states import EntryStatus, Reason
 
 
-def dialect_of(name: str) -> Dialect:
-    """Raises InvalidInput: nobody speaks that here."""
+def parse_dialect(name: str) -> Dialect:
+    """Return the dialect with this name; raise InvalidInput if there is none."""
     if name in CLIENT_DIALECTS:
         return Dialect(name)
-    known = ", ".join(CLIENT_DIALECTS)
-    raise errors.InvalidInput(f"There is no dialect {name[:40]!r}; there are: {known}.")
+    names = ", ".join(CLIENT_DIALECTS)
+    raise errors.InvalidInput(f"There is no dialect {name[:40]!r}; there are: {names}.")
 
 
-def entries_of(
+def resume_entries(
     actor: Actor,
     agent: Agent,
     request: RunRequest,
     dialect: Dialect,
-    given: ClientAnswer,
+    client_answer: ClientAnswer,
     entrance: Entrance,
 ) -> tuple[list[ResumeEntry], Sequence[DeliveredInterrupt]]:
     """
-    Return the resume entries that an answer stands for; or the interrupts that are still open.
+    Return the resume entries for an answer, or the interrupts that are still open.
 
-    A client of the draft is asked one thing at a time, and CopilotKit shows one of several: their
-    answers are stored as decisions until the last one, which comes with all of them, so that the
-    agent is resumed once.
+    The draft has one interrupt at a time, and CopilotKit displays one of several. Their answers are
+    stored as decisions; the last one returns the entries of all, so the agent is resumed once.
 
     Raises:
         NotFound, Forbidden, and what `decide` raises.
-        ViewChanged: the answer names no interrupt, and this actor was told of none.
-        UnknownInterrupt, PartialResume: the answer is to nothing that was asked, or not to all.
+        ViewChanged: the answer has no interrupt id, and no interrupts were sent to this actor.
+        UnknownInterrupt: no open interrupt has this id.
+        PartialResume: the answer does not cover all open interrupts.
     """
-    asked = interrupts_to_answer(actor, agent, request.thread_id, given.interrupt_id)
-    answers_by_id = answers_by_interrupt(given.payload, [one.interrupt_id for one in asked])
+    interrupts = interrupts_to_answer(actor, agent, request.thread_id, client_answer.interrupt_id)
+    answers_by_id = answers_by_interrupt(
+        client_answer.payload, [interrupt.interrupt_id for interrupt in interrupts]
+    )
     if dialect is Dialect.LANGGRAPH and answers_by_id is not None:
-        return _entries_of_map(asked, answers_by_id), ()
-    name = given.interrupt_id
-    if not name:
+        return _entries_from_map(interrupts, answers_by_id), ()
+    interrupt_id = client_answer.interrupt_id
+    if not interrupt_id:
         delivered = delivered_to(actor, agent, request.thread_id, request.run_id)
-        asked = delivered.interrupts
+        interrupts = delivered.interrupts
         if len(delivered.delivered_ids) != 1:
             raise errors.PartialResume(
                 "Several interrupts are open; answer with a map from their ids to the answers."
             )
-        (name,) = delivered.delivered_ids
-    target = _target(asked, name)
-    entry = _entry(dialect, target, given.payload)
-    others = [one for one in asked if one is not target]
-    still_open = [one for one in others if one.is_open]
+        (interrupt_id,) = delivered.delivered_ids
+    target = _find_interrupt(interrupts, interrupt_id)
+    entry = _resume_entry(dialect, target, client_answer.payload)
+    others = [interrupt for interrupt in interrupts if interrupt is not target]
+    still_open = [interrupt for interrupt in others if interrupt.is_open]
     if not still_open:
-        answers = {one.interrupt_id: one.answer for one in others} | {target.interrupt_id: entry}
-        return [answer for one in asked if (answer := answers[one.interrupt_id])], ()
+        answers = {interrupt.interrupt_id: interrupt.answer for interrupt in others} | {
+            target.interrupt_id: entry
+        }
+        return [
+            answer for interrupt in interrupts if (answer := answers[interrupt.interrupt_id])
+        ], ()
     decide(
         interrupt_id=target.pk,
         status=entry.status,
@@ -93,80 +99,92 @@ def entries_of(
 
 
 def open_interrupts(actor: Actor, agent: Agent, thread_id: str) -> Sequence[DeliveredInterrupt]:
-    """Return what the thread still asks; nothing for who may not decide."""
+    """Return the open interrupts of a thread; none if the actor may not decide."""
     try:
-        return [one for one in interrupts_to_answer(actor, agent, thread_id, "") if one.is_open]
+        return [
+            interrupt
+            for interrupt in interrupts_to_answer(actor, agent, thread_id, "")
+            if interrupt.is_open
+        ]
     except (errors.Forbidden, errors.UnknownInterrupt):
         return []
 
 
-def asked_again(still_open: Sequence[DeliveredInterrupt]) -> list[str]:
+def repeat_interrupts(still_open: Sequence[DeliveredInterrupt]) -> list[str]:
     """
-    Return events that ask for these once more, in LangGraph's dialect.
+    Return events that repeat these interrupts in LangGraph's dialect.
 
-    CopilotKit puts a question away with whatever it sends next, refused or not.
+    CopilotKit removes an interrupt when it sends its next request, even if that is refused.
     """
     writer = DialectWriter(Dialect.LANGGRAPH)
     if still_open:
         writer.add_tool_calls(still_open[0].messages)
-    asked = [dict(one.body) for one in still_open]
-    return [strict_json.dumps(event) for event in writer.interrupt_events(asked)]
+    bodies = [dict(interrupt.body) for interrupt in still_open]
+    return [strict_json.dumps(event) for event in writer.interrupt_events(bodies)]
 
 
-def retold(bodies: Sequence[str], dialect: Dialect) -> list[str]:
-    """Events in the client's dialect."""
+def translate_events(bodies: Sequence[str], dialect: Dialect) -> list[str]:
+    """Return events in the client's dialect."""
     writer = DialectWriter(dialect)
-    return [text for body in bodies for text in _retold(body, writer)]
+    return [text for body in bodies for text in _translate(body, writer)]
 
 
-async def retold_rows(
+async def translate_rows(
     chunks: AsyncIterator[Sequence[EventRow]], dialect: Dialect
 ) -> AsyncIterator[Sequence[EventRow]]:
-    """The rows of a run in the client's dialect, each under the number it has in the log."""
+    """Yield the rows of a run in the client's dialect, with their sequence numbers."""
     writer = DialectWriter(dialect)
     async with aclosing(chunks) as rows:  # type: ignore[type-var]
         async for chunk in rows:
-            yield [row._replace(body=body) for row in chunk for body in _retold_row(row, writer)]
+            yield [row._replace(body=body) for row in chunk for body in _translate_row(row, writer)]
 
 
-def _retold_row(row: EventRow, writer: DialectWriter) -> list[str]:
-    # Whatever else there is says the same in every dialect, and most of it are deltas.
+def _translate_row(row: EventRow, writer: DialectWriter) -> list[str]:
+    # Other events, mostly deltas, are the same in every dialect.
     is_same = row.type not in ("MESSAGES_SNAPSHOT", "RUN_FINISHED")
-    return [row.body] if is_same else _retold(row.body, writer)
+    return [row.body] if is_same else _translate(row.body, writer)
 
 
-def _retold(body: str, writer: DialectWriter) -> list[str]:
+def _translate(body: str, writer: DialectWriter) -> list[str]:
     return [strict_json.dumps(event) for event in writer.write(json.loads(body))]
 
 
-def _entries_of_map(
-    asked: Sequence[DeliveredInterrupt], answers: Mapping[str, Any]
+def _entries_from_map(
+    interrupts: Sequence[DeliveredInterrupt], answers: Mapping[str, Any]
 ) -> list[ResumeEntry]:
     """Return the entries of LangGraph's map from interrupt ids to answers."""
-    given_now = {
-        one.interrupt_id: _entry(Dialect.LANGGRAPH, one, answers[one.interrupt_id])
-        for one in asked
-        if one.interrupt_id in answers
+    new_entries = {
+        interrupt.interrupt_id: _resume_entry(
+            Dialect.LANGGRAPH, interrupt, answers[interrupt.interrupt_id]
+        )
+        for interrupt in interrupts
+        if interrupt.interrupt_id in answers
     }
-    entries = (given_now.get(one.interrupt_id) or one.answer for one in asked)
+    entries = (
+        new_entries.get(interrupt.interrupt_id) or interrupt.answer for interrupt in interrupts
+    )
     return [entry for entry in entries if entry is not None]
 
 
-def _target(asked: Sequence[DeliveredInterrupt], interrupt_id: str) -> DeliveredInterrupt:
-    for one in asked:
-        if one.interrupt_id == interrupt_id:
-            return one
+def _find_interrupt(
+    interrupts: Sequence[DeliveredInterrupt], interrupt_id: str
+) -> DeliveredInterrupt:
+    for interrupt in interrupts:
+        if interrupt.interrupt_id == interrupt_id:
+            return interrupt
     raise errors.UnknownInterrupt("No interrupt is open on this thread.")
 
 
-def _entry(dialect: Dialect, asked: DeliveredInterrupt, given: Any) -> ResumeEntry:
-    is_approval = asked.reason == Reason.TOOL_CALL
-    status, payload = resume_entry_fields(given, is_approval=is_approval)
+def _resume_entry(dialect: Dialect, interrupt: DeliveredInterrupt, answer: Any) -> ResumeEntry:
+    is_approval = interrupt.reason == Reason.TOOL_CALL
+    status, payload = resume_entry_fields(answer, is_approval=is_approval)
     if is_approval and isinstance(payload, dict) and payload.get("approved") is True:
         flat = (
-            flat_edits(schema=asked.body.get("responseSchema"), args=asked.args, payload=payload)
+            flat_edits(
+                schema=interrupt.body.get("responseSchema"), args=interrupt.args, payload=payload
+            )
             if dialect is Dialect.LANGGRAPH
             else ()
         )
-        payload = merge_edits(payload, given, asked.args, flat)
-    return ResumeEntry(asked.interrupt_id, EntryStatus(status), payload)
+        payload = merge_edits(payload, answer, interrupt.args, flat)
+    return ResumeEntry(interrupt.interrupt_id, EntryStatus(status), payload)

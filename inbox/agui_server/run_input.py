@@ -1,4 +1,4 @@
-"""RunAgentInput, checked for shape."""
+"""Validation of RunAgentInput."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +20,11 @@ ID_CHARACTERS = 200
 
 def run_request(value: Any) -> RunRequest:
     """
-    A RunAgentInput as the actions take it.
+    Parse a RunAgentInput into the request that the actions take.
 
     Raises:
-        InvalidInput: it is none; the message says what is wrong where.
-        InvalidValue: it is one that cannot be kept.
+        InvalidInput: it does not match the schema; the message has the locations.
+        InvalidValue: it matches the schema but cannot be stored.
     """
     try:
         parsed = RunAgentInput.model_validate(value)
@@ -36,7 +36,7 @@ def run_request(value: Any) -> RunRequest:
         check_bounds(parsed.state)
     except ProtocolViolation as error:
         raise InvalidValue(f"state: {error}") from error
-    props, digests = _without_ours(parsed.forwarded_props)
+    props, digests = _split_signoff_props(parsed.forwarded_props)
     return RunRequest(
         thread_id=parsed.thread_id,
         run_id=parsed.run_id,
@@ -62,7 +62,7 @@ def run_request(value: Any) -> RunRequest:
     )
 
 
-def _without_ours(props: Any) -> tuple[Any, dict[str, str]]:
+def _split_signoff_props(props: Any) -> tuple[Any, dict[str, str]]:
     """
     Return forwardedProps without `signoff`, which is for the server, and its view digests.
 
@@ -71,12 +71,12 @@ def _without_ours(props: Any) -> tuple[Any, dict[str, str]]:
     """
     if not isinstance(props, dict) or SIGNOFF not in props:
         return props, {}
-    rest = {name: member for name, member in props.items() if name != SIGNOFF}
+    agent_props = {name: member for name, member in props.items() if name != SIGNOFF}
     ours = props[SIGNOFF]
     digests = ours.get("viewDigests", {}) if isinstance(ours, dict) else None
     if not isinstance(digests, dict) or not all(map(_is_text, digests.values())):
         raise InvalidInput("forwardedProps.signoff.viewDigests is an object of texts.")
-    return rest, digests
+    return agent_props, digests
 
 
 def _digests_of(entries: Sequence[WireResumeEntry]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def _json(model: BaseModel) -> Any:
 
 
 def check_external_id(name: str, text: str) -> None:
-    """Raise InvalidValue unless an id from outside can be kept; AG-UI's schema has no lengths."""
+    """Raise InvalidValue unless an external id can be stored; AG-UI has no length limit."""
     if not 0 < len(text) <= ID_CHARACTERS:
         raise InvalidValue(f"{name} has 1 to {ID_CHARACTERS} characters.")
 

@@ -100,7 +100,7 @@ class AguiConsumer(AsyncWebsocketConsumer):
     def _dialect(self) -> str:
         return dict(query_of(self.scope)).get("dialect", "canonical")
 
-    async def _send_all(self, response: gateway.Answer) -> None:
+    async def _send_all(self, response: gateway.AguiResponse) -> None:
         await self._send(response.bodies)
         rows: Any = response.rows()
         if rows is not None:

@@ -47,7 +47,7 @@ class ConnectInput(Schema):
     threadId: ThreadName  # noqa: N815  # as AG-UI spells it
 
 
-Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.Answer]]
+Serve = Callable[[Actor, str, Any, str], Awaitable[gateway.AguiResponse]]
 
 
 @operation(
