@@ -1,4 +1,4 @@
-"""The agents a team has."""
+"""Agents and the endpoints of remote agents."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from inbox.models.people import Team
 
 
 class Agent(models.Model):
-    """An agent under the address that clients call it by: of the registry, or elsewhere."""
+    """An agent of the registry or a remote one; clients address it by its slug."""
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="agents")
@@ -21,7 +21,7 @@ class Agent(models.Model):
 
 
 class Endpoint(models.Model):
-    """Where an agent is that runs elsewhere, and what it is greeted with."""
+    """The URL and headers of a remote agent, and the result of its last connection test."""
 
     id = id_field()
     agent = models.OneToOneField(Agent, on_delete=models.PROTECT, related_name="endpoint")

@@ -1,4 +1,4 @@
-"""Who did what, and when; and the log that all of it is sealed in."""
+"""The audit trail, its transparency log, and the state of verification."""
 
 import json
 from typing import Any
@@ -25,11 +25,11 @@ def _about(
 
 class AuditEntry(models.Model):
     """
-    One thing that somebody did, in the transaction that did it. Append-only, by triggers.
+    One audited action, written in its transaction. Append-only, enforced by triggers.
 
-    `body` is what counts: canonical JSON text with the hash of the entry before it in its chain,
-    which is that of a thread, of a team, or SYSTEM_CHAIN (inbox.rules.audit.audit_entry). `hash` is
-    its sha256. The other columns repeat what it says, to be searched.
+    `body` is authoritative: canonical JSON text with the hash of the previous entry of its chain,
+    which belongs to a thread, a team, or is SYSTEM_CHAIN (inbox.rules.audit.audit_entry). `hash` is
+    its sha256. The other columns repeat its values for searches.
     """
 
     chain = models.UUIDField()
@@ -66,31 +66,31 @@ class AuditEntry(models.Model):
 
     @property
     def told(self) -> dict[str, Any]:
-        """The `actor`'s name, `digests` and the `detail` of what was done, empty once erased."""
+        """Return the names, `digests` and `detail` of the payload, empty once erased."""
         payload: AuditPayload | None = getattr(self, "payload", None)
-        nothing: dict[str, Any] = {"actor": "", "on_behalf": "", "digests": {}, "detail": {}}
-        kept = _read(payload.text) if payload else {}
+        defaults: dict[str, Any] = {"actor": "", "on_behalf": "", "digests": {}, "detail": {}}
+        stored = _read_payload(payload.text) if payload else {}
         return {
-            name: kept[name] if isinstance(kept.get(name), type(none)) else none
-            for name, none in nothing.items()
+            name: stored[name] if isinstance(stored.get(name), type(empty)) else empty
+            for name, empty in defaults.items()
         }
 
 
-def _read(text: str) -> dict[str, Any]:
-    """A payload; nothing where somebody has put another text in its place."""
+def _read_payload(text: str) -> dict[str, Any]:
+    """Parse a payload; return {} if it was replaced by other text."""
     try:
-        kept = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return kept if isinstance(kept, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 class AuditPayload(models.Model):
     """
-    The names and texts of an entry, as far as nobody has erased them.
+    The names and texts of an entry, until they are erased.
 
-    The entry keeps the sha256 of the salt and the text. A trigger lets a row go only when an entry
-    further down the chain says that it is gone.
+    The entry has the sha256 of the salt and the text. A trigger allows deleting a row only after a
+    later entry of the chain has recorded the erasure.
     """
 
     entry = models.OneToOneField(
@@ -101,14 +101,14 @@ class AuditPayload(models.Model):
 
 
 class AuditLeaf(models.Model):
-    """The place of an entry in the log, from 0 without gaps. Append-only, by triggers."""
+    """The position of an entry in the log, from 0 without gaps. Append-only by triggers."""
 
     position = models.BigIntegerField(primary_key=True)
     entry = models.OneToOneField(AuditEntry, on_delete=models.PROTECT, related_name="leaf")
 
 
 class AuditBlock(models.Model):
-    """The root over 256 leaves, so that proofs need not read them all. Can be made anew."""
+    """The cached root over 256 leaves, so that proofs read fewer rows. Can be rebuilt."""
 
     number = models.BigIntegerField(primary_key=True, help_text="of the block, from 0")
     root = models.CharField(max_length=64)
@@ -125,7 +125,7 @@ class AuditCheckpoint(models.Model):
 
 
 class AuditSink(models.Model):
-    """How far a place outside has the checkpoints (SIGNOFF_AUDIT_SINKS)."""
+    """The delivery state of an external checkpoint sink (SIGNOFF_AUDIT_SINKS)."""
 
     address = models.CharField(max_length=500, unique=True)
     size = models.BigIntegerField(default=0, help_text="of the last checkpoint that it has")
@@ -136,9 +136,9 @@ class AuditSink(models.Model):
 
 class AuditCheck(models.Model):
     """
-    What the last verification in the background has found. There is one row.
+    The state of the background verification, in one row.
 
-    It convinces nobody who does not trust the database: `audit_verify` and exports do.
+    Not proof against a malicious database administrator; `audit_verify` and exports are.
     """
 
     at = models.DateTimeField(null=True, help_text="null: nobody has verified yet")
@@ -151,24 +151,24 @@ class AuditCheck(models.Model):
     key_name = models.CharField(max_length=200, blank=True)
     is_outside = models.BooleanField(default=False)
 
-    #: Set by `claim_verification` when everything is to be verified.
+    #: Set by `claim_verification` when all entries are due for verification.
     whole_is_due = False
 
     @property
     def problems(self) -> list[dict[str, str]]:
-        found: list[dict[str, str]] = json.loads(self.findings)
-        return found
+        findings: list[dict[str, str]] = json.loads(self.findings)
+        return findings
 
     @property
     def point(self) -> dict[str, Any]:
-        """The checkpoint that it rests on, {} where there is none."""
-        found: dict[str, Any] = json.loads(self.checkpoint)
-        return found
+        """Return the checkpoint that was verified against, {} if there is none."""
+        checkpoint: dict[str, Any] = json.loads(self.checkpoint)
+        return checkpoint
 
 
 class RefusalCount(models.Model):
     """
-    How often one actor was refused the same thing for the same reason.
+    The number of refusals of one action to one actor for the same reason.
 
     The audit trail has an entry for the first, the tenth, the hundredth, and so on.
     """

@@ -1,4 +1,4 @@
-"""Who has taken which interrupt."""
+"""Claims of reviewers on interrupts."""
 
 from django.conf import settings
 from django.db import models
@@ -9,9 +9,9 @@ from inbox.rules.decisions.collaboration import Holder
 
 class Claim(models.Model):
     """
-    A reviewer's lease on an open interrupt; the row goes when the interrupt closes.
+    A reviewer's lease on an open interrupt; the row is deleted when the interrupt closes.
 
-    A lease that has run out is free to be taken, and means nothing meanwhile.
+    An expired lease has no effect, and anyone may replace it.
     """
 
     interrupt = models.OneToOneField(

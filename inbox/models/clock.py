@@ -1,4 +1,4 @@
-"""The one clock that decides what is late: the database's."""
+"""The database's clock, which decides every expiry."""
 
 from datetime import datetime
 
@@ -7,7 +7,7 @@ from django.utils import timezone
 
 
 def database_now() -> datetime:
-    """Return the time now, of all workers' common clock."""
+    """Return the current time of the clock that all workers share."""
     return _read_clock()
 
 

@@ -1,4 +1,4 @@
-"""What reviewers say to each other."""
+"""Comments of reviewers."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from inbox.rules.decisions.collaboration import MAX_COMMENT_CHARACTERS
 
 
 class Comment(models.Model):
-    """A remark on an interrupt, which no agent ever gets. Append-only, by triggers."""
+    """A comment on an interrupt, never sent to agents. Append-only by triggers."""
 
     id = id_field()
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="comments")

@@ -1,4 +1,4 @@
-"""The keys that sign decisions: the first signs, the others verify what they signed before."""
+"""Keys that sign decisions: the first signs, the others verify older signatures."""
 
 from functools import lru_cache
 
@@ -12,8 +12,8 @@ def decision_keys() -> tuple[bytes, ...]:
     """
     Return the keys of SIGNOFF_DECISION_KEYS, then those that derive from the secret keys.
 
-    The latter go on verifying what they signed before there were others. None of them is in the
-    database: whoever can write there can sign nothing.
+    The latter verify decisions signed before SIGNOFF_DECISION_KEYS was set. No key is in the
+    database, so write access to it does not suffice to sign.
     """
     secrets = (*settings.DECISION_KEYS, settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return tuple(_derived(force_bytes(secret)) for secret in secrets)
@@ -21,6 +21,6 @@ def decision_keys() -> tuple[bytes, ...]:
 
 @lru_cache(maxsize=16)
 def _derived(secret: bytes) -> bytes:
-    # A key derives for one purpose only.
+    # Derive separate keys per purpose.
     hkdf = HKDF(SHA256(), length=32, salt=None, info=b"signoff decisions")
     return hkdf.derive(secret)

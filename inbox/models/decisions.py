@@ -1,4 +1,4 @@
-"""What was answered, by whom."""
+"""Decisions on interrupts."""
 
 from django.conf import settings
 from django.db import models
@@ -13,7 +13,7 @@ from inbox.rules.runs.states import EntryStatus
 
 
 class Decision(models.Model):
-    """One answer to one interrupt; at most one stands, withdrawn ones stay as rows."""
+    """An answer to an interrupt; at most one is in force, withdrawn ones remain as rows."""
 
     id = id_field()
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="decisions")
@@ -65,7 +65,7 @@ class Decision(models.Model):
         ]
 
     def signed(self) -> SignedDecision:
-        """What the signature covers, as the rows have it now."""
+        """Return the fields that the signature covers, from the current rows."""
         return SignedDecision(
             interrupt_id=self.interrupt.pk,
             view_digest=self.interrupt.view_digest,
@@ -79,7 +79,7 @@ class Decision(models.Model):
 
     @property
     def ident(self) -> str:
-        """That of the actor."""
+        """Return the id of the actor (`Actor.ident`)."""
         return str(self.user_id or self.api_key_id or self.actor_label)
 
     def is_by(self, actor: Actor) -> bool:

@@ -1,7 +1,7 @@
 """
-The log of a thread: the rows are the messages, in order and without gaps.
+The event log of a thread, in order and without gaps.
 
-Foreign keys have no index of their own here where a constraint already makes one.
+Foreign keys have no separate index where a constraint already creates one.
 """
 
 from django.db import models
@@ -10,7 +10,7 @@ from inbox.models.threads import Run, Thread
 
 
 class Event(models.Model):
-    """One AG-UI event as it goes over the wire. Append-only: triggers refuse anything else."""
+    """One AG-UI event in its wire format. Append-only by triggers."""
 
     thread = models.ForeignKey(
         Thread, on_delete=models.PROTECT, related_name="events", db_index=False

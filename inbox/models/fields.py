@@ -1,4 +1,4 @@
-"""Field helpers that several models share."""
+"""Shared field and constraint helpers."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -9,7 +9,7 @@ from uuid6 import uuid7
 
 
 def id_field() -> "models.UUIDField[str | UUID, UUID]":
-    """The primary key of a row: a UUIDv7, so that keys sort by time of creation."""
+    """Return a primary key field: a UUIDv7, so that keys sort by time of creation."""
     return models.UUIDField(primary_key=True, default=uuid7, editable=False)
 
 
@@ -20,5 +20,5 @@ def known_states(column: str, states: type[StrEnum], name: str) -> models.CheckC
 
 
 def choices(states: type[StrEnum]) -> list[tuple[str, str]]:
-    """A StrEnum as Django choices."""
+    """Return a StrEnum as Django choices."""
     return [(state.value, state.name.replace("_", " ").capitalize()) for state in states]

@@ -1,4 +1,4 @@
-"""The questions that runs ended with."""
+"""Interrupts of runs."""
 
 from datetime import UTC, datetime
 
@@ -15,23 +15,23 @@ from inbox.rules.decisions.bulk import BulkCandidate
 from inbox.rules.decisions.consent import VIEW_VERSION, current_view_digest
 from inbox.rules.runs.states import InterruptStatus
 
-#: When a question without an expiry is due: a column without nulls sorts by its index everywhere.
+#: `due_at` of interrupts without an expiry: a column without nulls uses its index on every vendor.
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 _OPEN = Q(status=InterruptStatus.OPEN)
 
 
 def _first_page(name: str, fields: list[str], condition: Q) -> models.Index:
-    """The index that one list is read from, in its order."""
+    """Return the index that serves one list in its order."""
     return models.Index(fields=fields, condition=condition, name=name)
 
 
 class Interrupt(models.Model):
     """
-    One question of a run. Nothing but its state changes after it was asked.
+    An interrupt of a run; only its state changes after creation.
 
-    `body` is the AG-UI Interrupt as JSON text; the columns beside it serve lists and checks.
-    `team`, `agent` and `tool` repeat what the thread and the call say, so that the first page of a
-    list is the beginning of an index, whichever of them it is narrowed to.
+    `body` is the AG-UI Interrupt as JSON text; the other columns serve lists and checks. `team`,
+    `agent` and `tool` are copied from the thread and the call, so that an index serves the first
+    page of a list with any of these filters.
     """
 
     id = id_field()
@@ -126,10 +126,10 @@ class Interrupt(models.Model):
     @property
     def shown_digest(self) -> str:
         """
-        The digest of what is shown now, which a decision has to send.
+        Return the current view digest, which a decision has to send.
 
-        Another interrupt about the same call may have been answered with other arguments, and the
-        agent may have moved: whoever opened the page before has not seen that.
+        It changes if another interrupt about the same call was answered with edited arguments, or
+        if the agent has moved: a page that was opened before does not display that.
         """
         call = self.tool_call
         is_changed = call is not None and call.approved_args != self.args

@@ -11,9 +11,9 @@ from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
 
 class Invitation(models.Model):
     """
-    Somebody who was asked to join: only the sha256 of the token in the link is kept.
+    An invitation to a team; only the sha256 of the link's token is stored.
 
-    A new link comes into the same row, and the one before counts no more.
+    A new link replaces the old one in the same row.
     """
 
     id = id_field()

@@ -1,4 +1,4 @@
-"""The keys of machines."""
+"""API keys."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,16 +9,16 @@ from inbox.models.people import Team
 from inbox.rules.people.access import Permission
 from inbox.rules.people.api_keys import permissions_of_key
 
-#: What the scopes of an agent's own key can be; spelt out, for any database to compare.
+#: The allowed scopes of an agent's own key, enumerated so that every database can compare them.
 _OF_AN_AGENT = Q(scopes=["read"]) | Q(scopes=["run"]) | Q(scopes=["read", "run"])
 
 
 class ApiKey(models.Model):
     """
-    A machine's credential: only the sha256 of its token is kept, the prefix is for people.
+    A machine's credential; only the sha256 of its token is stored, the prefix is for display.
 
-    A new token comes into the same row, so that whatever the key has done stays its own; the token
-    before works on until `former_until`.
+    Rotation stores the new token in the same row, so references to the key stay valid; the former
+    token works until `former_until`.
     """
 
     id = id_field()

@@ -1,5 +1,5 @@
 """
-Every lock of the database, in the order in which a transaction takes them.
+Database locks, in the order in which a transaction takes them.
 
 1. The superusers, by id.
 2. One thread.
@@ -9,7 +9,7 @@ Every lock of the database, in the order in which a transaction takes them.
 5. The audit chain of the installation (advisory).
 
 Re-read anything that was loaded before a lock; it may be stale. On SQLite every transaction is
-IMMEDIATE, which is a lock on everything, taken earlier still. Locks are `NO KEY UPDATE` where other
+IMMEDIATE, which locks the whole database first. Locks are `NO KEY UPDATE` where other
 rows refer to the locked one: inserting such a row would have to wait for `FOR UPDATE`.
 """
 
@@ -86,7 +86,7 @@ def lock_teams(team_ids: Collection[UUID]) -> list[Team]:
 
 
 def lock_agent(slug: str) -> Agent | None:
-    """Lock an agent."""
+    """Lock the agent with this slug."""
     return Agent.objects.select_for_update(no_key=True).filter(slug=slug).first()
 
 
@@ -102,18 +102,17 @@ def lock_webhook(endpoint_id: UUID) -> WebhookEndpoint | None:
 
 
 def lock_saved_view(view_id: UUID) -> SavedView | None:
-    """Lock a saved view."""
     return SavedView.objects.select_for_update().filter(pk=view_id).first()
 
 
 def lock_superusers() -> list[User]:
-    """Lock all superusers, by id: changes to who runs the installation wait for each other."""
+    """Lock all superusers, by id, which serialises changes of installation administrators."""
     return list(User.objects.select_for_update().filter(is_superuser=True).order_by("pk"))
 
 
-def lock_user(**who: Any) -> User | None:
-    """Lock a person; after `lock_superusers`."""
-    return User.objects.select_for_update().filter(**who).first()
+def lock_user(**lookup: Any) -> User | None:
+    """Lock a user; call `lock_superusers` first."""
+    return User.objects.select_for_update().filter(**lookup).first()
 
 
 def lock_checkpoint_sink(address: str) -> AuditSink:
@@ -127,7 +126,7 @@ def lock_background_verification() -> AuditCheck:
 
 
 def lock_system_chain() -> None:
-    """Lock the audit chain of the installation, for which no row stands."""
+    """Lock the audit chain of the installation, which has no row to lock."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_SYSTEM_CHAIN])

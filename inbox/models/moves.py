@@ -26,7 +26,7 @@ def move_row(row: Run | Interrupt | ToolCall, after: State) -> None:
 
 
 def move_rows(rows: QuerySet[Any], after: State, **columns: Any) -> int:
-    """Move those of the rows that may, set their other columns, and return how many moved."""
+    """Move the rows whose status allows it, set other columns, and return the number moved."""
     column = _column(after)
     may_move = rows.filter(**{f"{column}__in": origins(after)})
     return may_move.update(**{column: after}, **columns)
@@ -40,7 +40,7 @@ class Move:
         self._updates: dict[State, Update] = {}
 
     def execute(self, after: State, columns: Mapping[str, Any], **params: Any) -> int:
-        """Move those of the rows that may, set their other columns, and return how many moved."""
+        """Do the same as `move_rows` with the parameters of the queryset."""
         column = _column(after)
         if after not in self._updates:
             guard = {f"{column}__in": origins(after)}

@@ -1,4 +1,4 @@
-"""What clients want done once, however often they ask for it."""
+"""Idempotency records."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from inbox.models.fields import id_field
 
 
 class Order(models.Model):
-    """A request with an Idempotency-Key, and what it made; stored together, so that both are."""
+    """A request with an Idempotency-Key and the object it created, stored in one transaction."""
 
     id = id_field()
     key_digest = models.CharField(max_length=64, unique=True, help_text="of the caller and the key")

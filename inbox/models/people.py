@@ -1,4 +1,4 @@
-"""Users, teams, and who belongs to them."""
+"""Users, teams and memberships."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
@@ -15,7 +15,7 @@ from inbox.rules.people.access import Role
 
 
 class User(AbstractUser):
-    """A person. Ours from the start, because a user model cannot be swapped later."""
+    """A person. A model of our own, because a user model cannot be swapped later."""
 
     @property
     def display_name(self) -> str:
@@ -23,7 +23,7 @@ class User(AbstractUser):
 
 
 class Team(models.Model):
-    """Whoever shares agents and what they ask; the unit of permission."""
+    """A group of people who share agents and their interrupts; the unit of permission."""
 
     id = id_field()
     slug = models.SlugField(unique=True)
@@ -75,7 +75,7 @@ class Team(models.Model):
 
 
 class Membership(models.Model):
-    """What a user may do in a team."""
+    """The role of a user in a team."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")

@@ -1,4 +1,4 @@
-"""Sessions in the database, under digests of their keys: whoever reads the rows has no cookie."""
+"""Database sessions, stored under digests of their keys, so that rows contain no valid cookie."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 
 def stored_key(session_key: str | None) -> str:
-    """Return what is stored of a session key; "" for none. 160 bits fit the columns of 40."""
+    """Return the stored digest of a session key, "" for none; 160 bits fit columns of 40."""
     return hashlib.sha256(session_key.encode()).hexdigest()[:40] if session_key else ""
 
 
@@ -25,7 +25,7 @@ class SessionStore(db.SessionStore):
 
     @classmethod
     def copy_of(cls, stored: str) -> "SessionStore":
-        """Return the data of a stored session that has not ended, to be read; else an empty one."""
+        """Return a readable copy of a stored session; an empty one if it has ended."""
         copy = cls()
         row = Session.objects.filter(session_key=stored, expire_date__gt=timezone.now()).first()
         copy.update(copy.decode(row.session_data) if row else {})
@@ -64,17 +64,17 @@ class SessionStore(db.SessionStore):
         return await sync_to_async(self._get_session_from_db)()
 
     def _validate_session_key(self, key: str | None) -> bool:
-        """Take no cookie for a key that could not be one: PostgreSQL takes no NUL."""
+        """Return False for invalid keys: PostgreSQL rejects texts with NUL."""
         return bool(key and key.isascii() and key.isalnum() and len(key) >= 8)
 
 
 def _idle_until() -> datetime:
-    """When a session ends that is used now and not again."""
+    """Return the end of a session that is used now and not again."""
     return timezone.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS)
 
 
-def _note_session(manager: Any, request: HttpRequest) -> None:
-    """Note when and from where the session of a request was used: it goes on for that."""
+def _record_session_use(manager: Any, request: HttpRequest) -> None:
+    """Record the time and the client of a request, and extend its session."""
     session: Any = request.session
     if not session.session_key:
         session.save()
@@ -92,15 +92,15 @@ def _note_session(manager: Any, request: HttpRequest) -> None:
     rows.update(expire_date=min(end, _idle_until()))
 
 
-def _forget_ended(manager: Any, user: Any) -> list[UserSession]:
-    """Forget the sessions of a person that are over, and return the others."""
+def _delete_ended_sessions(manager: Any, user: Any) -> list[UserSession]:
+    """Delete the records of a user's ended sessions, and return the others."""
     live = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
     manager.filter(user=user).exclude(session_key__in=live).delete()
     return list(manager.filter(user=user))
 
 
 def install() -> None:
-    """Have django-allauth keep its list under the same digests; it has no setting for it."""
+    """Patch django-allauth to store sessions under the same digests; it has no setting for it."""
     manager: Any = UserSessionManager
-    manager.create_from_request = _note_session
-    manager.purge_and_list = _forget_ended
+    manager.create_from_request = _record_session_use
+    manager.purge_and_list = _delete_ended_sessions

@@ -1,4 +1,4 @@
-"""Who has looked at which interrupt, and at what of it without masks."""
+"""Read receipts: views of interrupts and of unmasked values."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from inbox.models.interrupts import Interrupt
 
 
 class Sighting(models.Model):
-    """That a person has opened an interrupt, as it was shown under this digest; once each."""
+    """The first time a person opened an interrupt with this view digest."""
 
     interrupt = models.ForeignKey(
         Interrupt, on_delete=models.PROTECT, related_name="+", db_index=False
@@ -27,7 +27,7 @@ class Sighting(models.Model):
 
 
 class Unmasking(models.Model):
-    """That a person was shown one set of values without masks, under this digest; once each."""
+    """The first time a person unmasked a set of values of this view digest."""
 
     interrupt = models.ForeignKey(
         Interrupt, on_delete=models.PROTECT, related_name="+", db_index=False

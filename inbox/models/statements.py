@@ -1,10 +1,10 @@
 """
 SQL of the hot paths, compiled once from the models and executed with new parameters.
 
-Django builds a query anew each time that it runs, which costs several times what the database needs
+Django rebuilds a query each time it runs, which takes several times as long as the database needs
 for it. A statement here is written as an ordinary queryset, with `Params` in place of values; it is
-compiled when it is first used, for each database vendor and size of its lists. Everything
-else in the product uses the ORM directly.
+compiled on first use, for each database vendor and size of its lists. All other code uses the ORM
+directly.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Row = TypeVar("Row")
 #: Rows of one INSERT.
 _MOST_ROWS = 128
 
-#: Fields without a conversion of their own.
+#: Fields that do not convert their values.
 _PLAIN_FIELDS = (
     models.CharField,
     models.TextField,
@@ -35,7 +35,7 @@ _PLAIN_FIELDS = (
     models.DateTimeField,
     models.ForeignKey,
 )
-#: Values that the drivers take as they are.
+#: Types that the drivers accept unchanged.
 _UNCHANGED = frozenset((str, int, bool, type(None)))
 
 
@@ -56,13 +56,13 @@ class Params:
         return Value(_Slot(name))
 
     def each(self, name: str) -> list[Any]:
-        """For `__in`, of fields that are no foreign keys: `tool_call__pk__in`."""
+        """Return a list for `__in`; name a foreign key's field: `tool_call__pk__in`."""
         return [Value(_Slot(name, place)) for place in range(self._lengths[name])]
 
 
 class _Compiled(NamedTuple):
     sql: str
-    params: tuple[Any, ...]  #: values, and slots for those that each execution gives
+    params: tuple[Any, ...]  #: values, and slots for the parameters of each execution
     build: Callable[[Any], Any]
     locks: bool = False
 
@@ -155,9 +155,9 @@ def _value(row: models.Model, name: str) -> Any:
 
 def insert(rows: Sequence[models.Model]) -> None:
     """
-    Insert rows of one model, as `bulk_create` does; ids that the database makes are set on them.
+    Insert rows of one model, as `bulk_create` does, and set the ids that the database creates.
 
-    Fields with `db_default` have to have a value.
+    Fields with `db_default` need a value.
     """
     start = 0
     while start < len(rows):
@@ -220,7 +220,7 @@ def _rounded(length: int) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as the database driver takes it."""
+    """Return a value in a form that the database driver accepts."""
     if type(value) in _UNCHANGED:
         return value
     if isinstance(value, UUID):
@@ -264,9 +264,9 @@ def _model_builder(
     info: Mapping[str, Any], select: Sequence[Any], annotations: Mapping[str, int] | None = None
 ) -> Callable[[Sequence[Any]], Any]:
     """
-    Return what makes an object of the columns of a model, with the rows of `select_related`.
+    Return the function that builds an object from columns, with the rows of `select_related`.
 
-    As `Model.from_db`, but without its signals, which nobody receives.
+    Like `Model.from_db`, but without signals, which have no receivers here.
     """
     model: type[models.Model] = info["model"]
     fields = [select[position][0].target for position in info["select_fields"]]

@@ -14,9 +14,9 @@ from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
 class Thread(models.Model):
     """
-    A conversation with one agent; its row is the lock that every write of it takes first.
+    A conversation with one agent; every write to it locks its row first.
 
-    `messages`, `state` and `client_messages` are what the last ended run left, as JSON text.
+    `messages`, `state` and `client_messages` are those after the last ended run, as JSON text.
     """
 
     id = id_field()
@@ -46,7 +46,7 @@ class Thread(models.Model):
 
 
 class Memory(models.Model):
-    """What the agent of a thread keeps from run to run, as JSON text; read by it only."""
+    """The state of a thread's agent between runs, as JSON text that only the agent reads."""
 
     id = id_field()
     thread = models.OneToOneField(Thread, on_delete=models.PROTECT, related_name="memory")
@@ -55,12 +55,12 @@ class Memory(models.Model):
 
 class Run(models.Model):
     """
-    One attempt of the agent at the thread, from queued to a terminal state; its own outbox.
+    A run of the agent, from queued to a terminal state; queued rows are the work queue.
 
     `input` is the RunAgentInput without ids and resume, `resume` the entries that the server built
-    from stored decisions, `checkpoint` what the agent left for the run that resumes this one; all
-    three JSON text. A run that `retries` a failed one does the work of that one once more.
-    `team` and `agent` repeat what the thread says, so that each list is the beginning of an index.
+    from stored decisions, `checkpoint` the agent's state for the run that resumes this one; all
+    three JSON text. A run that `retries` a failed one repeats its work. `team` and `agent` are
+    copied from the thread, so that one index serves each list.
     """
 
     id = id_field()
@@ -154,13 +154,13 @@ class Run(models.Model):
         ]
 
     def is_requested_by(self, actor: Actor) -> bool:
-        """Whether this person or key asked for the work; nobody did before there were columns."""
+        """Return True if this person or key requested the run; False without a requester."""
         requester = (self.requester_user_id, self.requester_key_id)
         return any(requester) and requester == (actor.user_id, actor.key_id)
 
 
 class DeliveredOutcome(models.Model):
-    """The last interrupts on a thread that a client of an older dialect was told of."""
+    """The last interrupts of a thread that a client of an older dialect received."""
 
     id = id_field()
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""The journal of tool calls: what was proposed, what was approved, what came of it."""
+"""The journal of tool calls: proposals, approvals and results."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 
 class ToolCall(models.Model):
     """
-    A tool call by the id that the agent gave it; its own id is the idempotency key of the effect.
+    A tool call of an agent; its primary key is the idempotency key of the effect.
 
-    `args` is what the agent proposed and `edited_args` what a reviewer put in its place, both
-    canonical JSON text; `result` is the content of its TOOL_CALL_RESULT. `verdict` is what the
-    answers that stand come to, and `decided_by` whose they are (`Actor.ident`). `team` and `agent`
-    repeat what the thread says, so that each list is the beginning of an index.
+    `args` are the proposed arguments and `edited_args` a reviewer's replacement, both canonical
+    JSON text; `result` is the content of its TOOL_CALL_RESULT. `verdict` combines the decisions in
+    force, and `decided_by` is their author (`Actor.ident`). `team` and `agent` are copied from the
+    thread, so that one index serves each list.
     """
 
     id = id_field()
@@ -65,7 +65,7 @@ class ToolCall(models.Model):
             ),
         ]
         indexes = [
-            # With what is counted of a day: more than the order of the list needs.
+            # With the columns that the daily counts read, beyond the order of the list.
             models.Index(fields=["team", "id", "name", "verdict"], name="calls_by_day"),
             models.Index(fields=["agent", "id"], name="calls_of_agent"),
             models.Index(fields=["team", "name", "id"], name="calls_of_tool"),
@@ -76,7 +76,7 @@ class ToolCall(models.Model):
 
     @property
     def proposed(self) -> Any:
-        """The value of `args`, as the agent wrote it."""
+        """Return the value of `args` in the agent's own order and numbers."""
         return load_original_value(self.args, self.args_written)
 
     @property

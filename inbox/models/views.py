@@ -1,4 +1,4 @@
-"""Lists that people come back to."""
+"""Saved views."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from inbox.models.people import Team
 
 
 class SavedView(models.Model):
-    """A filter under a name: for whoever saved it, or for a whole team."""
+    """A named filter, for one person or for a team."""
 
     id = id_field()
     user = models.ForeignKey(

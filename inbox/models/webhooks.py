@@ -1,4 +1,4 @@
-"""Who is told what happens, and what was told: the outbox of webhooks and its log."""
+"""Webhooks, their outbox and its delivery log."""
 
 from django.db import models
 from django.db.models import Q
@@ -15,10 +15,11 @@ _PENDING = Q(status=DeliveryStatus.PENDING)
 
 class WebhookEndpoint(models.Model):
     """
-    A URL that is told what happens in a team; its row is the lock of its deliveries.
+    A URL that receives a team's events; its row is the lock of its deliveries.
 
-    A removed one stays as a row without secrets: a fact that is told at the same moment refers to
-    it. Whoever locks it takes no other lock, and who holds a thread's lock never waits for it.
+    A removed endpoint remains as a row without secrets, because concurrent deliveries may refer to
+    it. A transaction that locks it takes no other lock, and one that holds a thread's lock never
+    waits for it.
     """
 
     id = id_field()
@@ -40,10 +41,10 @@ class WebhookEndpoint(models.Model):
 
 class Delivery(models.Model):
     """
-    One message to one endpoint, written with the fact that it tells; its own work order.
+    One message to one endpoint, stored in the transaction of its event.
 
-    Rows of a thread are numbered under its lock, so that the keys are the order of the facts. A
-    message is sent again under the same id. What somebody sent `by_hand` keeps nothing waiting.
+    Rows of a thread are inserted under its lock, so that keys are in the order of events. A message
+    is sent again under the same id. A delivery sent `by_hand` does not delay others.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -97,7 +98,7 @@ class Delivery(models.Model):
 
 
 class DeliveryAttempt(models.Model):
-    """One request that was made for a delivery, and what came of it."""
+    """One HTTP request of a delivery, with its result."""
 
     id = models.BigAutoField(primary_key=True)
     delivery = models.ForeignKey(Delivery, on_delete=models.PROTECT, related_name="attempts")
