@@ -1,4 +1,4 @@
-"""Which rows of the audit trail are wanted, as it stands in an address."""
+"""Filters of the audit trail, read from and written to query strings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -11,21 +11,21 @@ from inbox.rules.decisions.list_filters import ParameterReader
 from inbox.rules.people.access import ActorKind
 from inbox.rules.runs.states import ToolCallOutcome
 
-#: What is open, and what nobody was asked about, has no verdict.
+#: Matches calls without a verdict: undecided ones and those that needed no decision.
 UNDECIDED = "none"
-#: The parameters that are not called as their fields are.
+#: The parameters whose names differ from their fields.
 _CALLED = {"verdict": "decision", "text": "q"}
 
 
 @dataclass(frozen=True)
 class TrailFilter:
-    """What a search asks for; every field narrows it further."""
+    """The filters of a search; all of them must match."""
 
     team: str = ""  #: its slug
     agent: str = ""  #: the slug of the agent whose thread it is
     tool: str = ""
     verdict: str = ""  #: on the call: one of Verdict, or UNDECIDED
-    by: str = ""  #: who did it: the id of a person, key or agent, or the name of a part of Signoff
+    by: str = ""  #: the actor: the id of a person, key or agent, or the name of a part of Signoff
     since: date | None = None  #: the first day, UTC
     until: date | None = None  #: the last day, UTC
     text: str = ""  #: words, each of which occurs
@@ -40,7 +40,7 @@ class TrailFilter:
 
     @property
     def asked(self) -> dict[str, str]:
-        """The parameters that say it."""
+        """Return the query parameters."""
         pairs = {field.name: getattr(self, field.name) for field in fields(self)}
         return {_CALLED.get(name, name): str(value) for name, value in pairs.items() if value}
 
@@ -48,12 +48,12 @@ class TrailFilter:
         return urlencode(self.asked)
 
     def without(self, parameter: str) -> Self:
-        rest = {name: value for name, value in self.asked.items() if name != parameter}
-        return self.from_query(rest)[0]
+        remaining = {name: value for name, value in self.asked.items() if name != parameter}
+        return self.from_query(remaining)[0]
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> tuple[Self, list[str]]:
-        """Read a filter, and the names of those parameters that make no sense and are ignored."""
+        """Parse a filter; also return the names of invalid parameters, which are ignored."""
         read = ParameterReader(query)
         return cls(**cls._fields_of(query, read)), read.ignored
 
@@ -73,14 +73,14 @@ class TrailFilter:
 @dataclass(frozen=True)
 class CallFilter(TrailFilter):
     """
-    Tool calls: `by` decided, on those days it was proposed.
+    A filter of tool calls: `by` is who decided; the days are those of the proposal.
 
-    The words occur in its name, its id, its arguments or its result.
+    The words occur in the name, the id, the arguments or the result.
     """
 
     @property
     def call_id(self) -> UUID | None:
-        """The id that the text is, if it is one."""
+        """Return the text as an id, None if it is not one."""
         try:
             return UUID(self.text) if self.text else None
         except ValueError:
@@ -89,14 +89,14 @@ class CallFilter(TrailFilter):
 
 @dataclass(frozen=True)
 class EntryFilter(TrailFilter):
-    """Entries: the words occur in their names and texts, as far as they are not erased."""
+    """A filter of entries; the words occur in names and texts that are not erased."""
 
     thread: UUID | None = None
-    action: str = ""  #: exactly as it was written down
+    action: str = ""  #: exact
 
     @property
     def kinds(self) -> list[ActorKind]:
-        """What whoever `by` names may be."""
+        """Return the kinds of actor that `by` may refer to."""
         if self.by.isdigit():
             return [ActorKind.HUMAN]
         try:
@@ -112,14 +112,14 @@ class EntryFilter(TrailFilter):
 
 
 def first_id_of(day: date) -> UUID:
-    """The least UUIDv7 that can be made on a day: keys are in the order of their times."""
-    begun = datetime(day.year, day.month, day.day, tzinfo=UTC)
-    milliseconds = max(0, int(begun.timestamp())) * 1000
+    """Return the smallest UUIDv7 of a day; keys are ordered by time."""
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    milliseconds = max(0, int(start.timestamp())) * 1000
     return UUID(int=milliseconds << 80)
 
 
 def first_id_after(day: date) -> UUID | None:
-    """The least UUIDv7 of the day after, None if there is no such day."""
+    """Return the smallest UUIDv7 of the next day, None if there is no such day."""
     try:
         return first_id_of(day + timedelta(days=1))
     except OverflowError:

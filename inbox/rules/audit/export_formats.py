@@ -1,4 +1,4 @@
-"""What an export of the audit trail is: its formats, its bound, and cells that are no formulas."""
+"""Formats and limits of audit exports; escapes formulas in spreadsheet cells."""
 
 import unicodedata
 from enum import StrEnum
@@ -7,23 +7,23 @@ from itertools import dropwhile
 from inbox.rules.errors import InvalidValue
 from inbox.rules.text.messages import TranslatableMessage
 
-#: More than this is asked for in parts, by days.
+#: Larger exports have to be split by days.
 MAX_ENTRIES = 1_000_000
-#: Spreadsheets cut what is longer, or push the rest of it into the next row.
+#: Spreadsheets truncate longer cells or split them into rows.
 MAX_CELL_CHARACTERS = 32_000
-#: What makes a cell a formula, also in full width as East Asian keyboards have it (OWASP).
+#: Characters that begin a formula, also the full-width ones of East Asian keyboards (OWASP).
 _BEGINS_A_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 class Format(StrEnum):
-    """The value is how the name of the file ends."""
+    """The value is the extension of the file."""
 
     JSONL = "jsonl"  #: with the proofs, for a verifier
     CSV = "csv"  #: for a spreadsheet; proves nothing
 
 
 def check_number(count: int) -> None:
-    """Raise InvalidValue unless an export may have so many entries."""
+    """Raise InvalidValue if there are too many entries for one export."""
     if count > MAX_ENTRIES:
         raise InvalidValue(
             TranslatableMessage(
@@ -36,7 +36,7 @@ def check_number(count: int) -> None:
 
 
 def as_cell(value: object) -> str:
-    """The text of a cell: no spreadsheet takes it for a formula, and it fits in."""
+    """Return the text of a cell, truncated and escaped against formulas."""
     text = "" if value is None else str(value)
     if len(text) > MAX_CELL_CHARACTERS:
         text = f"{text[:MAX_CELL_CHARACTERS]}…"
@@ -45,7 +45,7 @@ def as_cell(value: object) -> str:
 
 
 def _visible(text: str) -> str:
-    """Return the text from its first character that is neither blank nor invisible."""
+    """Return the text without leading blank and invisible characters."""
     return "".join(
-        dropwhile(lambda one: one.isspace() or unicodedata.category(one) in ("Cf", "Cc"), text)
+        dropwhile(lambda char: char.isspace() or unicodedata.category(char) in ("Cf", "Cc"), text)
     )

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 EMPTY_ROOT = hashlib.sha256().digest()
-#: Nodes of this height are kept, so that a proof reads few leaves: 2^8 of them make a block.
+#: Nodes of this height are stored, so that a proof reads few leaves: a block has 2^8 leaves.
 BLOCK_LEVEL = 8
 BLOCK = 1 << BLOCK_LEVEL
 
 
 def leaf_hash(entry_hash: str) -> bytes:
-    """The leaf of an entry; the leaf's data is its hash, 32 bytes."""
+    """Return the leaf of an entry; its data is the hash, 32 bytes."""
     return hashlib.sha256(b"\x00" + bytes.fromhex(entry_hash)).digest()
 
 
@@ -22,9 +22,9 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 @dataclass
 class Frontier:
     """
-    A tree that only grows: the roots of its complete subtrees, the largest and oldest first.
+    The roots of a growing tree's complete subtrees, the largest and oldest first.
 
-    That is all one needs to add leaves and to name the root, however many leaves there are.
+    They suffice to add leaves and to compute the root.
     """
 
     size: int = 0
@@ -42,13 +42,12 @@ class Frontier:
         return block
 
     def root(self) -> bytes:
-        """The root of the whole tree."""
         if not self.roots:
             return EMPTY_ROOT
-        *larger, whole = self.roots
+        *larger, node = self.roots
         for left in reversed(larger):
-            whole = node_hash(left, whole)
-        return whole
+            node = node_hash(left, node)
+        return node
 
     def to_text(self) -> str:
         return " ".join([str(self.size), *(root.hex() for root in self.roots)])
@@ -60,7 +59,7 @@ class Frontier:
 
 
 def root_of(nodes: Iterable[bytes]) -> bytes:
-    """The root of the tree whose leaves, or complete subtrees of one size, are these."""
+    """Return the root of the tree with these leaves, or complete subtrees of one size."""
     frontier = Frontier()
     for node in nodes:
         frontier.append(node)
@@ -68,7 +67,7 @@ def root_of(nodes: Iterable[bytes]) -> bytes:
 
 
 def inclusion_path(position: int, leaves: Sequence[bytes]) -> list[bytes]:
-    """The siblings on the way from a leaf to the root, the lowest first (RFC 6962, 2.1.1)."""
+    """Return the siblings on the path from a leaf to the root, lowest first (RFC 6962, 2.1.1)."""
     return list(_path(position, leaves))
 
 

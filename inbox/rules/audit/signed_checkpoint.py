@@ -1,9 +1,9 @@
 """
 Checkpoints of the log as signed notes (C2SP: tlog-checkpoint and signed-note), by Ed25519.
 
-A note is a text, an empty line, and a line for each signature. The text names the log, counts its
-entries, and holds the root over them; lines after that are ours: `time`, and `next` with the key
-that signs what follows.
+A note is a text, an empty line, and a line for each signature. The text has the name of the log,
+the number of entries and their root, then two extension lines of ours: `time`, and `next` with the
+key that signs from then on.
 """
 
 import base64
@@ -44,8 +44,8 @@ class SigningKey:
             private, word, name, hint, encoded = text.strip().split("+", 4)
             data = base64.b64decode(encoded, validate=True)
             key = cls(name, data[1:])
-            known = f"{private}+{word}" == _PRIVATE and data[:1] == _ED25519
-            if known and len(key.seed) == 32 and key.key_id.hex() == hint:
+            has_key_format = f"{private}+{word}" == _PRIVATE and data[:1] == _ED25519
+            if has_key_format and len(key.seed) == 32 and key.key_id.hex() == hint:
                 return key
         except ValueError as error:
             raise ValueError(_NO_KEY) from error
@@ -66,17 +66,17 @@ class SigningKey:
 
     @property
     def verifier(self) -> str:
-        """The public key as auditors are given it: `<name>+<key id>+<key>`."""
+        """Return the public key in the format for auditors: `<name>+<key id>+<key>`."""
         encoded = base64.b64encode(_ED25519 + self.public).decode()
         return f"{self.name}+{self.key_id.hex()}+{encoded}"
 
     def has_signed(self, note: str) -> bool:
-        """Whether a note of ours bears this key's signature."""
+        """Return True if a note of ours has this key's signature."""
         text = note.rpartition("\n\n")[0] + "\n"
         return self.sign(text) in note
 
     def sign(self, text: str) -> str:
-        """The signature line of a text."""
+        """Return the signature line of a text."""
         key = Ed25519PrivateKey.from_private_bytes(self.seed)
         signature = base64.b64encode(self.key_id + key.sign(text.encode())).decode()
         return f"\u2014 {self.name} {signature}\n"
@@ -84,7 +84,7 @@ class SigningKey:
 
 @dataclass(frozen=True)
 class ParsedCheckpoint:
-    """What a checkpoint of ours says."""
+    """The fields of a checkpoint."""
 
     size: int
     root: bytes
@@ -92,27 +92,27 @@ class ParsedCheckpoint:
 
 
 def read_checkpoint(note: str) -> ParsedCheckpoint:
-    """Read a checkpoint without verifying it. Raises ValueError if it is none."""
+    """Parse a checkpoint without verifying it; raise ValueError if it is malformed."""
     _, size, root, *more = note.partition("\n\n")[0].split("\n")
     following = [line.removeprefix("next ") for line in more if line.startswith("next ")]
     return ParsedCheckpoint(int(size), base64.b64decode(root), following[0] if following else "")
 
 
 def signed_export(*, entries: int, digest: bytes, key: SigningKey) -> str:
-    """The signed note at the end of an export: how many entries, and the sha256 of its lines."""
+    """Return the signed note of an export: the number of entries, the sha256 of its lines."""
     text = f"{key.name}/export\n{entries}\n{base64.b64encode(digest).decode()}\n"
     return f"{text}\n{key.sign(text)}"
 
 
 def key_id(name: str, public: bytes) -> bytes:
-    """Four bytes that tell the keys of a log apart."""
+    """Return four bytes that identify a key of the log."""
     return hashlib.sha256(f"{name}\n".encode() + _ED25519 + public).digest()[:4]
 
 
 def checkpoint(
     *, size: int, root: bytes, at: datetime, key: SigningKey, next_key: SigningKey | None = None
 ) -> str:
-    """The signed note of a checkpoint; with `next_key` the key that follows signs it as well."""
+    """Return the signed note of a checkpoint, also signed by `next_key` on key rotation."""
     lines = [key.name, str(size), base64.b64encode(root).decode(), f"time {format_time(at)}"]
     if next_key is not None:
         lines.append(f"next {next_key.verifier}")

@@ -1,4 +1,4 @@
-"""Whether what the database shows of a tool call is what the audit trail says of it."""
+"""Comparison of a tool call's row with its audit entries."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 @dataclass(frozen=True)
 class Written:
-    """An entry as it is kept: with the `salt` and the `text` of its payload, None once erased."""
+    """A stored entry, with the `salt` and `text` of its payload, None once erased."""
 
     seq: int
     action: str
@@ -23,18 +23,18 @@ class Written:
 
     @property
     def digests(self) -> Mapping[str, Any]:
-        """Those of its payload, none if it is erased or cannot be read."""
+        """Return the digests in the payload; none if it is erased or malformed."""
         try:
-            told = json.loads(self.text) if self.text else {}
+            payload = json.loads(self.text) if self.text else {}
         except ValueError:
             return {}
-        found = told.get("digests") if isinstance(told, dict) else None
-        return found if isinstance(found, dict) else {}
+        digests = payload.get("digests") if isinstance(payload, dict) else None
+        return digests if isinstance(digests, dict) else {}
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The texts of a call that its page shows."""
+    """The texts of a call on its page."""
 
     proposed: str
     approved: str
@@ -42,40 +42,40 @@ class Shown:
 
 
 def is_as_written(entry: Written) -> bool:
-    """Whether body, hash and payload fit together; that the chain does as well, a verifier says."""
+    """Return True if body, hash and payload match; a verifier also checks the chain."""
     if hash_of(entry.body) != entry.hash:
         return False
     if entry.salt is None or entry.text is None:
         return True
     try:
-        kept = json.loads(entry.body)["payload"]
-        return bool(kept == commitment_to(entry.text, entry.salt))
+        commitment = json.loads(entry.body)["payload"]
+        return bool(commitment == commitment_to(entry.text, entry.salt))
     except (ValueError, LookupError, TypeError, RecursionError):
         return False
 
 
-def mismatches(shown: Shown, entries: Sequence[Written]) -> list[TranslatableMessage]:
+def mismatches(displayed: Shown, entries: Sequence[Written]) -> list[TranslatableMessage]:
     """
-    What the entries about a call, in order, say otherwise than its row; none if all of it agrees.
+    Return the mismatches between a call and its entries, which are in order.
 
-    What is erased says nothing.
+    Erased payloads are ignored.
     """
-    found = [
+    problems = [
         TranslatableMessage("Entry {seq} was modified after it was written.", seq=entry.seq)
         for entry in entries
         if not is_as_written(entry)
     ]
-    proposed, approved = digest(shown.proposed), digest(shown.approved)
+    proposed, approved = digest(displayed.proposed), digest(displayed.approved)
     for name, expected in (
         ("proposed", proposed),
         ("approved", approved),
         ("executed", approved),
-        ("result", digest(shown.result or "")),
+        ("result", digest(displayed.result or "")),
     ):
         last = _last_that_says(name, entries)
         if last and last.digests[name] != expected:
-            found.append(_says_otherwise(name, last.seq))
-    return found
+            problems.append(_says_otherwise(name, last.seq))
+    return problems
 
 
 def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
@@ -94,7 +94,7 @@ def _says_otherwise(name: str, seq: int) -> TranslatableMessage:
 
 
 def _last_that_says(name: str, entries: Sequence[Written]) -> Written | None:
-    """The entry that counts: not one whose answer was withdrawn, nor a start that was refused."""
+    """Return the last entry with this digest, except withdrawn answers and refused starts."""
     last = None
     for entry in entries:
         if name == "approved" and entry.action == "decision.withdrawn":

@@ -1,4 +1,4 @@
-"""AG-UI shapes, and what the trail tells, with masks in the places of secrets."""
+"""Masking of secrets in AG-UI objects and audit details."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,62 +13,69 @@ from inbox.rules.schema.secrets import (
 )
 
 
-def secrets_of_answers(*asked: str) -> Secrets:
-    """What is secret in answers to these questions: AG-UI Interrupts as JSON text."""
-    return Secrets(*map(_schema_of, asked))
+def secrets_of_answers(*interrupts: str) -> Secrets:
+    """Return the secrets of answers to these AG-UI Interrupts, given as JSON text."""
+    return Secrets(*map(_schema_of, interrupts))
 
 
-def secrets_of_arguments(*asked: str) -> Secrets:
-    """What is secret in the arguments that these questions are about."""
-    return Secrets(*map(_schema_of, asked), at="editedArgs")
+def secrets_of_arguments(*interrupts: str) -> Secrets:
+    """Return the secrets of the tool arguments of these interrupts."""
+    return Secrets(*map(_schema_of, interrupts), at="editedArgs")
 
 
-def masked_interrupt(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """An AG-UI Interrupt; the message is for people to read and stays as it is."""
-    found = dict(asked)
-    if "metadata" in found:
-        found["metadata"] = NAMES.masked(found["metadata"])
-    if "responseSchema" in found:
-        found["responseSchema"] = masked_schema(found["responseSchema"])
-    return found
+def masked_interrupt(interrupt: Mapping[str, Any]) -> dict[str, Any]:
+    """Mask an AG-UI Interrupt, except its message, which is for people."""
+    masked = dict(interrupt)
+    if "metadata" in masked:
+        masked["metadata"] = NAMES.masked(masked["metadata"])
+    if "responseSchema" in masked:
+        masked["responseSchema"] = masked_schema(masked["responseSchema"])
+    return masked
 
 
 def masked_event(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The event that ends a run."""
-    found = {**event}
-    if "result" in found:
-        found["result"] = NAMES.masked(found["result"])
-    outcome: Any = found.get("outcome")
-    asked = outcome.get("interrupts") if isinstance(outcome, Mapping) else None
-    if isinstance(asked, list):
-        found["outcome"] = {**outcome, "interrupts": [masked_interrupt(one) for one in asked]}
-    return found
+    """Mask the event that ends a run."""
+    masked = {**event}
+    if "result" in masked:
+        masked["result"] = NAMES.masked(masked["result"])
+    outcome: Any = masked.get("outcome")
+    interrupts = outcome.get("interrupts") if isinstance(outcome, Mapping) else None
+    if isinstance(interrupts, list):
+        masked["outcome"] = {
+            **outcome,
+            "interrupts": [masked_interrupt(interrupt) for interrupt in interrupts],
+        }
+    return masked
 
 
 def masked_message(
-    message: Mapping[str, Any], asked: Mapping[str, Sequence[str]] | None = None
+    message: Mapping[str, Any], interrupts_by_call: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, Any]:
     """
-    An AG-UI message: the arguments and results in it; what somebody says stays as it is.
+    Mask the arguments and results in an AG-UI message; texts stay unchanged.
 
-    `asked` are the questions about each call, by its id.
+    `interrupts_by_call` are the interrupts about each call, by its id.
     """
-    found = {**message}
-    if found.get("toolCalls"):
-        found["toolCalls"] = [_masked_call(call, asked or {}) for call in found["toolCalls"]]
-    content = found.get("content")
-    if found.get("role") == "tool" and isinstance(content, str):
-        found["content"] = NAMES.json(content)
-    elif found.get("role") == "tool" and isinstance(content, list):
-        found["content"] = [_masked_part(part) for part in content]
+    masked = {**message}
+    if masked.get("toolCalls"):
+        masked["toolCalls"] = [
+            _masked_call(call, interrupts_by_call or {}) for call in masked["toolCalls"]
+        ]
+    content = masked.get("content")
+    if masked.get("role") == "tool" and isinstance(content, str):
+        masked["content"] = NAMES.json(content)
+    elif masked.get("role") == "tool" and isinstance(content, list):
+        masked["content"] = [_masked_part(part) for part in content]
     elif isinstance(content, Mapping):
-        found["content"] = NAMES.masked(content)
-    return found
+        masked["content"] = NAMES.masked(content)
+    return masked
 
 
-def _masked_call(call: Mapping[str, Any], asked: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def _masked_call(
+    call: Mapping[str, Any], interrupts_by_call: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     function = call["function"]
-    secrets = secrets_of_arguments(*asked.get(call["id"], ()))
+    secrets = secrets_of_arguments(*interrupts_by_call.get(call["id"], ()))
     return {**call, "function": {**function, "arguments": secrets.json(function["arguments"])}}
 
 
@@ -80,42 +87,42 @@ def _masked_part(part: Any) -> Any:
     return masked
 
 
-def masked_detail(detail: Mapping[str, Any], *asked: str) -> dict[str, Any]:
-    """What an entry of the trail tells: the answer, and the arguments and results as JSON texts."""
-    found = dict(detail)
-    if "payload" in found:
-        found["payload"] = secrets_of_answers(*asked).masked(found["payload"])
-    for name, secrets in (("args", secrets_of_arguments(*asked)), ("result", NAMES)):
-        if isinstance(found.get(name), str):
-            found[name] = secrets.json(found[name])
-    return found
+def masked_detail(detail: Mapping[str, Any], *interrupts: str) -> dict[str, Any]:
+    """Mask the detail of an audit entry: the answer, and arguments and results as JSON texts."""
+    masked = dict(detail)
+    if "payload" in masked:
+        masked["payload"] = secrets_of_answers(*interrupts).masked(masked["payload"])
+    for name, secrets in (("args", secrets_of_arguments(*interrupts)), ("result", NAMES)):
+        if isinstance(masked.get(name), str):
+            masked[name] = secrets.json(masked[name])
+    return masked
 
 
 def masked_schema(schema: Any) -> Any:
-    """A schema without the examples that it gives of secrets; how they have to look stays."""
+    """Mask examples of secrets in a schema; its constraints stay."""
     if isinstance(schema, list):
         return [masked_schema(part) for part in schema]
     if not isinstance(schema, Mapping):
         return schema
-    found = {key: masked_schema(part) for key, part in schema.items()}
+    masked = {key: masked_schema(part) for key, part in schema.items()}
     if is_marked(schema):
-        found = _without_examples(found)
-    known = found.get("properties")
-    if isinstance(known, Mapping):
-        found["properties"] = {
+        masked = _without_examples(masked)
+    properties = masked.get("properties")
+    if isinstance(properties, Mapping):
+        masked["properties"] = {
             name: _without_examples(part) if is_secret_name(name) else part
-            for name, part in known.items()
+            for name, part in properties.items()
         }
-    return found
+    return masked
 
 
-def _schema_of(asked: str) -> Any:
-    body = json.loads(asked)
+def _schema_of(interrupt: str) -> Any:
+    body = json.loads(interrupt)
     return body.get("responseSchema") if isinstance(body, Mapping) else None
 
 
 def _without_examples(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    given = ("const", "default", "enum", "example", "examples")
-    return {key: masked_strings(part) if key in given else part for key, part in schema.items()}
+    keywords = ("const", "default", "enum", "example", "examples")
+    return {key: masked_strings(part) if key in keywords else part for key, part in schema.items()}

@@ -1,9 +1,9 @@
-"""How much work a schema can make of one value: a few hundred bytes can mean years."""
+"""Limits on the work of validation: a schema of a few hundred bytes can take years."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-#: What a validator may visit for one value: parts of the schema, references followed.
+#: The parts of a schema that a validator may visit for one value, references followed.
 MAX_VISITS = 2_000
 #: JSON parsers reject deeper values, so a recursive schema ends there.
 VALUE_DEPTH = 32
@@ -23,8 +23,8 @@ _CHILD_VALUE = (
 
 
 _UNEVALUATED = {"unevaluatedProperties", "unevaluatedItems"}
-#: To know what nobody evaluated, a validator visits what applies to the same value once more, and
-#: again for each level above (measured: 2.5 times per level).
+#: To find unevaluated members, a validator revisits the schemas of the same value, again for each
+#: level above (measured: 2.5 times per level).
 _UNEVALUATED_VISITS = 3
 
 
@@ -34,10 +34,10 @@ class SchemaRejected(ValueError):
 
 def check_cost(schema: Any) -> int:
     """
-    Return how many parts validating one value may visit; refuse more than MAX_VISITS.
+    Return how many parts validating one value may visit; raise SchemaRejected above MAX_VISITS.
 
-    Doubling (`allOf` of two references to the same) and branching recursion are counted by what
-    they expand to, each (part, depth) once; a reference to nothing but itself costs nothing.
+    Doubling (`allOf` of two references to the same) and branching recursion are counted by their
+    expansion, each (part, depth) once; a bare loop of references costs nothing.
     """
     return _Counter(schema).visits(schema, VALUE_DEPTH)
 
@@ -49,7 +49,7 @@ class _Counter:
         self._open: set[tuple[int, int]] = set()
 
     def visits(self, node: Any, depth: int) -> int:
-        """How many parts are visited for a value that has `depth` levels left."""
+        """Return the number of parts visited for a value with `depth` levels left."""
         if not isinstance(node, Mapping) or depth < 0:
             return 1
         key = (id(node), depth)
@@ -83,7 +83,7 @@ class _Counter:
 
 
 def resolve_reference(root: Any, reference: str) -> Any:
-    """What a reference inside the document (`#/...`) points at, or None."""
+    """Return the target of a reference inside the document (`#/...`), or None."""
     node = root
     for raw in reference.removeprefix("#").split("/")[1:]:
         part = raw.replace("~1", "/").replace("~0", "~")
@@ -97,7 +97,7 @@ def resolve_reference(root: Any, reference: str) -> Any:
 
 
 def _schemas_of(value: Any) -> Iterator[Any]:
-    """The schemas below a keyword: itself, a list of them, or a map of them."""
+    """Yield the schemas of a keyword's value: one, a list, or a map."""
     if isinstance(value, list):
         yield from value
     elif isinstance(value, Mapping):

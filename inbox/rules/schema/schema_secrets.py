@@ -1,38 +1,38 @@
-"""What schemas say of secrets: marks, and examples that would give one away."""
+"""Secret marks in JSON Schemas."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from inbox.rules.schema.schema_cost import resolve_reference
 
-#: What a schema says of a value that nobody is to read.
+#: Keywords that mark a value as secret.
 _MARKS = (("writeOnly", True), ("x-sensitive", True), ("format", "password"))
 
-#: How much of a schema is looked at for one value; above it, no mark counts.
+#: The parts of schemas that are read for one value; with more parts, marks are ignored.
 _MOST_STEPS = 50_000
 
-#: A part of a schema with the document that its references are about.
+#: The document that resolves references, and a part of it.
 Part = tuple[Any, Mapping[str, Any]]
 
 
 def is_marked(schema: Mapping[str, Any]) -> bool:
-    """Whether a schema itself says that its value is secret."""
+    """Return True if a schema itself marks its value as secret."""
     return any(schema.get(mark) == value for mark, value in _MARKS)
 
 
 class TooManySteps(Exception):
-    """The schemas say more than is looked at."""
+    """The schemas have too many parts."""
 
 
 class SecretMarks:
-    """What schemas say of the parts of one value, whatever they are: the work is counted."""
+    """Finds the schemas of the parts of one value, with bounded work."""
 
     def __init__(self) -> None:
         self._left = _MOST_STEPS
 
     def flat(self, parts: Iterable[tuple[Any, Any]]) -> list[Part]:
-        """These and all that they refer to or put together, each once."""
-        found: list[Part] = []
+        """Return these schemas and those that they refer to or combine, each once."""
+        parts_found: list[Part] = []
         waiting, seen = list(parts), set()
         while waiting:
             root, schema = waiting.pop()
@@ -42,19 +42,19 @@ class SecretMarks:
             if not isinstance(schema, Mapping) or id(schema) in seen:
                 continue
             seen.add(id(schema))
-            found.append((root, schema))
+            parts_found.append((root, schema))
             waiting += [(root, part) for part in _beside(root, schema)]
-        return found
+        return parts_found
 
     def of_member(self, parts: Sequence[Part], key: str) -> list[Part]:
-        return self.flat((root, one) for root, schema in parts for one in _member(schema, key))
+        return self.flat((root, part) for root, schema in parts for part in _member(schema, key))
 
-    def of_item(self, parts: Sequence[Part], place: int) -> list[Part]:
-        return self.flat((root, one) for root, schema in parts for one in _item(schema, place))
+    def of_item(self, parts: Sequence[Part], position: int) -> list[Part]:
+        return self.flat((root, part) for root, schema in parts for part in _item(schema, position))
 
 
 def _beside(root: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The schemas that speak of the same value."""
+    """Yield the schemas about the same value."""
     for keyword in ("allOf", "anyOf", "oneOf"):
         branches = schema.get(keyword)
         yield from branches if isinstance(branches, list) else ()
@@ -69,22 +69,22 @@ def _beside(root: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def _member(schema: Mapping[str, Any], key: str) -> Iterator[Any]:
-    known = schema.get("properties")
-    if isinstance(known, Mapping) and key in known:
-        yield known[key]
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping) and key in properties:
+        yield properties[key]
         return
-    # Which pattern a name fits is not looked at: rather a mask too many.
+    # Patterns are not matched; one mask too many is acceptable.
     patterns = schema.get("patternProperties")
     yield from patterns.values() if isinstance(patterns, Mapping) else ()
     yield schema.get("additionalProperties")
     yield schema.get("unevaluatedProperties")
 
 
-def _item(schema: Mapping[str, Any], place: int) -> Iterator[Any]:
+def _item(schema: Mapping[str, Any], position: int) -> Iterator[Any]:
     items = schema.get("items")
     first = schema.get("prefixItems", items if isinstance(items, list) else None)
-    if isinstance(first, list) and place < len(first):
-        yield first[place]
+    if isinstance(first, list) and position < len(first):
+        yield first[position]
         return
     yield items
     yield schema.get("contains")

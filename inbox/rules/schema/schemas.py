@@ -1,4 +1,4 @@
-"""The gate every agent-written JSON Schema passes, and the check of an answer against it."""
+"""Checks of agents' JSON Schemas, and of answers against them."""
 
 import json
 import re
@@ -41,13 +41,13 @@ MAX_COPIED = 32 * 1024 * 1024
 TOO_LARGE_TO_SAY = TranslatableMessage(
     "The value does not match the schema, and is too large to locate the error."
 )
-#: What an approval looks like where the agent did not say: only a boolean approves.
+#: The schema of approvals without one from the agent: only a boolean approves.
 APPROVAL: dict[str, Any] = {
     "type": "object",
     "properties": {"approved": {"type": "boolean"}, "reason": {"type": "string"}},
     "required": ["approved"],
 }
-#: What an answer looks like where the agent did not say, by reason (AG-UI, reason taxonomy).
+#: Answer schemas by reason, if the agent sends none (AG-UI, reason taxonomy).
 DEFAULT_SCHEMAS: dict[str, dict[str, Any]] = {
     "tool_call": APPROVAL,
     "confirmation": {"type": "boolean"},
@@ -97,10 +97,10 @@ def _check_text(text: str) -> None:
 
 def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
     """
-    The schema of one property as a document of its own; None if there is none to stand alone.
+    Return the schema of one property as a separate document, None if that is not possible.
 
-    References go on meaning what they meant: definitions come along, and a property that refers to
-    another place of the document cannot be taken out of it. The whole answer is checked anyway.
+    Definitions are included. A property that refers to another place of the document cannot be
+    separated; the complete answer is checked anyway.
     """
     properties = (schema or {}).get("properties")
     member = properties.get(name) if isinstance(properties, Mapping) else None
@@ -117,9 +117,9 @@ def member_schema(schema: Mapping[str, Any] | None, name: str) -> Mapping[str, A
 
 def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
     """
-    The properties that a schema names for an object, in its branches and references too.
+    Return the properties that a schema defines, also in its branches and references.
 
-    A property that has the schema `false` is named to forbid it, and is left out.
+    Properties with the schema `false` are forbidden and left out.
     """
     return frozenset() if schema is None else _named_members(_text(schema))
 
@@ -148,7 +148,7 @@ def _named_members(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class SchemaViolation:
-    """One way in which a value does not fit its schema."""
+    """One violation of a schema by a value."""
 
     path: tuple[str | int, ...]
     keyword: str
@@ -160,19 +160,19 @@ class SchemaViolation:
 
 
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
-    """The first faults of a value, with what each branch of a choice says against it."""
+    """Return the first violations of a value, with those of each branch of a choice."""
     errors = _errors(schema, value)
     if errors is None:
         return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
-    return [_fault(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
+    return [_violation(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
 
 
 def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
     """
-    What the validator has against a value; None if finding out where would cost too much.
+    Return the validator's errors; None if locating them would cost too much.
 
-    Each error keeps a copy of the part that it is about, those inside of `anyOf` too: 900 branches
-    against two megabytes are gigabytes, where the answer "no" costs nothing.
+    Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
+    take gigabytes, while the result "invalid" is cheap.
     """
     text = _text(schema)
     validator = _validator(text)
@@ -180,19 +180,19 @@ def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
         return ()
     if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
         return None
-    found: Iterable[Any] = validator.iter_errors(value)
-    return found
+    errors: Iterable[Any] = validator.iter_errors(value)
+    return errors
 
 
 @lru_cache(maxsize=512)
 def _visits(text: str) -> int:
     try:
         return check_cost(json.loads(text))
-    except SchemaRejected:  # one that never passed the gate
+    except SchemaRejected:  # not checked by check_schema
         return MAX_VISITS
 
 
-def _fault(error: Any) -> SchemaViolation:
+def _violation(error: Any) -> SchemaViolation:
     detail = error.kind.as_dict()
     branches = detail.pop("context", ())
     return SchemaViolation(
@@ -201,23 +201,25 @@ def _fault(error: Any) -> SchemaViolation:
         detail=detail,
         message=error.message[:300],
         branches=tuple(
-            tuple(_fault(inner) for inner in branch[:MAX_PROBLEMS]) for branch in branches
+            tuple(_violation(inner) for inner in branch[:MAX_PROBLEMS]) for branch in branches
         ),
     )
 
 
 def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any) -> None:
     """
-    Raise InvalidPayload unless the payload of a resolved entry answers the question.
+    Raise InvalidPayload unless the payload of a resolved entry matches the schema.
 
-    The error's `problems` are pairs of JSON pointer and sentence. A tool call is only ever approved
-    by a boolean, whatever the agent's schema says: a schema must not turn a denial into consent.
+    The error's `problems` are pairs of JSON pointer and sentence. Only a boolean approves a tool
+    call, whatever the agent's schema says: a schema must not turn a denial into consent.
     """
     problems: list[tuple[str, str]] = []
     if reason == "tool_call":
         problems += schema_problems(APPROVAL_FLOOR, payload)
     if schema is not None:
-        problems += [found for found in schema_problems(schema, payload) if found not in problems]
+        problems += [
+            problem for problem in schema_problems(schema, payload) if problem not in problems
+        ]
     if problems:
         pointer, text = problems[0]
         what = f"{pointer or 'the answer'}: {text}"
@@ -228,22 +230,22 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
 
 
 def schema_problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
-    """What is wrong with a value, as pairs of JSON pointer and sentence; empty if it fits."""
+    """Return the violations of a value as pairs of JSON pointer and sentence."""
     errors = _errors(schema, payload)
     if errors is None:
         return [("", TOO_LARGE_TO_SAY)]
-    found = []
+    problems = []
     places = Secrets(schema).places(payload) if errors else frozenset()
     for error in errors:
         pointer = "".join(f"/{part}" for part in error.instance_path)
-        found.append((pointer, _told(error, places)))
-        if len(found) == MAX_PROBLEMS:
+        problems.append((pointer, _error_text(error, places)))
+        if len(problems) == MAX_PROBLEMS:
             break
-    return found
+    return problems
 
 
-def _told(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
-    """What the validator says; about a secret, or what holds one, without its words: they quote."""
+def _error_text(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
+    """Return the validator's message; a generic one if it could quote a secret."""
     path = tuple(error.instance_path)
     if any(place[: len(path)] == path[: len(place)] for place in places):
         return f"does not fit `{error.kind.name}`"
@@ -272,7 +274,7 @@ def _text(schema: Mapping[str, Any]) -> str:
 
 
 def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
-    """Every value of the document with its depth, without recursion."""
+    """Yield every value of the document with its depth, without recursion."""
     stack = [(0, schema)]
     while stack:
         depth, node = stack.pop()
@@ -283,7 +285,7 @@ def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
             stack += [(depth + 1, child) for child in node]
 
 
-#: Anchors and percent-encoding name the same places in ways that the work gate does not follow.
+#: No anchors or percent-encoding, which `check_cost` does not resolve.
 _POINTER = re.compile(r"#(/[^%]*)?")
 
 

@@ -1,4 +1,4 @@
-"""Which values are secret, by the names of their keys or by marks of a schema, and their masks."""
+"""Detection of secret values, by key names or schema marks, and their masks."""
 
 import json
 import re
@@ -18,10 +18,10 @@ from inbox.rules.schema.schema_secrets import (
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
-#: Stands where a secret is. With a number behind it, it says which one, and can be put back.
+#: Replaces a secret. With a number it identifies the secret, which can be restored.
 MASK = "•" * 8
 _MASK = re.compile(rf"{MASK}[0-9]*")
-#: Words that make a key secret wherever they stand in it: `db_password`, `X-Api-Key`.
+#: Words that make a key secret anywhere in it: `db_password`, `X-Api-Key`.
 SECRET_WORDS = (
     *("password", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets", "token"),
     *("authorization", "bearer", "cookie", "cookies", "credential", "credentials", "otp", "totp"),
@@ -30,11 +30,11 @@ SECRET_WORDS = (
     *("access token", "refresh token", "auth token", "id token", "api token", "bearer token"),
     *("client secret", "user password", "db password", "set cookie"),
 )
-#: Keys that are secret if there is nothing else in them: a `card_title` is none.
+#: Keys that are secret only as a whole: a `card_title` is not.
 SECRET_NAMES = ("card", "pan", "pin", "jwt", "auth")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _PHRASES = tuple(f" {words} " for words in SECRET_WORDS)
-#: As they are written without anything between the words.
+#: The same without spaces.
 _RUN_TOGETHER = frozenset(words.replace(" ", "") for words in SECRET_WORDS)
 _KEY = re.compile(r'("(?:[^"\\]|\\.){1,200}")\s*:')
 
@@ -42,7 +42,7 @@ Path = tuple[str | int, ...]
 
 
 class HiddenBy(StrEnum):
-    """Why a string is masked."""
+    """The reason that a string is masked."""
 
     NAME = "name"  #: the name of its key, or of one above
     AGENT = "agent"  #: a mark in a schema that the agent sent
@@ -50,7 +50,7 @@ class HiddenBy(StrEnum):
 
 @lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
-    """Whether a key says that its value is secret, in whatever case and with whatever between."""
+    """Return True if a key's name marks its value as secret, in any case or word separator."""
     words = [word.casefold() for word in _WORD.findall(name)]
     plain = "".join(words)
     if plain in SECRET_NAMES or plain in _RUN_TOGETHER:
@@ -60,30 +60,30 @@ def is_secret_name(name: str) -> bool:
 
 
 class Secrets:
-    """What is secret in values of some schemas; without any, what the names of keys say."""
+    """Finds secrets in values by schemas and key names; by names only without schemas."""
 
     def __init__(self, *documents: Any, at: str = "") -> None:
-        """`at` names the member that the values are, where the documents are about its object."""
-        self._documents = [one for one in documents if isinstance(one, Mapping)]
+        """Use these schemas; with `at`, the values are that member of the schemas' object."""
+        self._documents = [document for document in documents if isinstance(document, Mapping)]
         self._at = at
 
     def masked(self, value: Any) -> Any:
-        """The value with a mask in the place of each secret."""
+        """Return the value with secrets replaced by masks."""
         return self.replaced(value, lambda _path, _secret: MASK)
 
     def places(self, value: Any) -> frozenset[Path]:
-        """Where the secrets of a value are: each is a string."""
+        """Return the paths of secrets; each is a string."""
         return frozenset(self.hidden_by(value))
 
     def text(self, text: str) -> str:
-        """JSON text as one reads it, masked; what is no JSON as it is, but for what hides."""
+        """Return masked JSON text, indented; other text with invisible characters escaped."""
         try:
             return json_text(self.masked(json.loads(text)))
         except (ValueError, RecursionError):
             return escape_invisible(cut_at_secret(text))
 
     def json(self, text: str) -> str:
-        """JSON text as JSON text, masked; the same text where there is nothing to mask."""
+        """Return masked JSON text; the same text if there is nothing to mask."""
         try:
             value = json.loads(text)
             if not self.places(value):
@@ -93,39 +93,39 @@ class Secrets:
             return cut_at_secret(text)
 
     def places_in(self, text: str) -> list[str]:
-        """Where the secrets of a JSON text are (RFC 6901); the whole text if it is not all JSON."""
+        """Return JSON pointers to the secrets; "" if the text is invalid JSON with secrets."""
         try:
             return sorted(map(pointer, self.places(json.loads(text))))
         except (ValueError, RecursionError):
             return [""] if cut_at_secret(text) != text else []
 
     def replaced(self, value: Any, hide: Callable[[Path, str], Any]) -> Any:
-        """A copy of the value in which each secret is what `hide` makes of it."""
+        """Return a copy of the value with each secret replaced by `hide(path, secret)`."""
         return self._walked(value, lambda path, secret, _by: hide(path, secret))
 
     def hidden_by(self, value: Any) -> dict[Path, HiddenBy]:
-        """Why each secret of a value is masked, by its place."""
-        found: dict[Path, HiddenBy] = {}
-        self._walked(value, lambda path, _secret, by: found.setdefault(path, by))
-        return found
+        """Return the reason that each secret is masked, by its path."""
+        reasons: dict[Path, HiddenBy] = {}
+        self._walked(value, lambda path, _secret, by: reasons.setdefault(path, by))
+        return reasons
 
     def _walked(self, value: Any, hide: Callable[[Path, str, HiddenBy], Any]) -> Any:
         marks = SecretMarks()
         try:
-            parts = marks.flat((one, one) for one in self._documents)
+            parts = marks.flat((document, document) for document in self._documents)
             if self._at:
                 parts = marks.of_member(parts, self._at)
             return _walk(value, (), marks, parts, hide)
-        except TooManySteps:  # an agent must not hide all of it by the size of its schema
+        except TooManySteps:  # a large schema must not mask everything
             return _walk(value, (), SecretMarks(), (), hide)
 
 
 class NumberedMasks:
     """
-    Masks that tell secrets apart, and can be put back: the same one for the same value.
+    Numbered masks, one per distinct secret, which can be restored.
 
-    A person may edit a text with masks in it. Each stands for its secret as long as it is the whole
-    value of something that is secret as well: nobody gets to read one by moving its mask.
+    A person may edit text that contains masks. A mask is restored only where it is a complete value
+    that is secret as well, so that moving a mask does not reveal its secret.
     """
 
     def __init__(self, secrets: Secrets) -> None:
@@ -135,12 +135,12 @@ class NumberedMasks:
         self._written: set[str] = set()
 
     def hidden(self, value: Any) -> Any:
-        """The value with numbered masks; what it has for masks of its own stays what it is."""
+        """Return the value with numbered masks; masks that the agent wrote stay unchanged."""
         self._written.update(text for text in texts_in(value) if is_mask(text))
         return self._secrets.replaced(value, lambda _path, secret: self._mask(secret))
 
     def hidden_again(self, value: Any) -> Any:
-        """A value that was edited: masked where it has a secret that was hidden before."""
+        """Return an edited value with the secrets masked that were masked before."""
 
         def hide(_path: Path, secret: Any) -> Any:
             return self._mask(secret) if self.knows(secret) else secret
@@ -149,45 +149,44 @@ class NumberedMasks:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was secret so far."""
         return not self._behind
 
     def knows(self, secret: Any) -> bool:
-        """Whether this was hidden before."""
+        """Return True if this secret was masked before."""
         return _spelled(secret) in self._masks
 
     def restored(self, value: Any) -> Any:
         """
-        The value with its secrets in the places of their masks.
+        Return the value with masks replaced by their secrets.
 
         Raises:
-            InvalidPayload: a mask stands where no secret does, or is none of these.
+            InvalidPayload: a mask is unknown, or is not in the place of a secret.
         """
         check_no_masks(self._secrets.replaced(value, self._gone), self._written)
         return self._secrets.replaced(value, self._back)
 
     def _mask(self, secret: Any) -> str:
-        known = _spelled(secret)
-        if known not in self._masks:
+        key = _spelled(secret)
+        if key not in self._masks:
             masks = (f"{MASK}{number}" for number in count(len(self._behind) + 1))
             free = (mask for mask in masks if mask not in self._written | self._behind.keys())
-            self._masks[known] = next(free)
-            self._behind[self._masks[known]] = secret
-        return self._masks[known]
+            self._masks[key] = next(free)
+            self._behind[self._masks[key]] = secret
+        return self._masks[key]
 
-    def _back(self, _path: Path, found: Any) -> Any:
-        return self._behind.get(found, found) if isinstance(found, str) else found
+    def _back(self, _path: Path, item: Any) -> Any:
+        return self._behind.get(item, item) if isinstance(item, str) else item
 
-    def _gone(self, path: Path, found: Any) -> Any:
-        back = self._back(path, found)
-        return found if back is found else None
+    def _gone(self, path: Path, item: Any) -> Any:
+        secret = self._back(path, item)
+        return item if secret is item else None
 
 
 def check_no_masks(value: Any, allowed: Iterable[str] = ()) -> None:
     """
-    Raise InvalidPayload if a mask would be sent in the place of what it hides.
+    Raise InvalidPayload if a value contains a mask.
 
-    `allowed` are texts that the agent itself has written.
+    `allowed` are masks that the agent itself wrote.
     """
     masks = {text for text in texts_in(value) if is_mask(text)}
     if masks and not masks <= frozenset(allowed):
@@ -199,17 +198,15 @@ def check_no_masks(value: Any, allowed: Iterable[str] = ()) -> None:
 
 
 def is_mask(text: str) -> bool:
-    """Whether a whole text is nothing but a mask."""
     return _MASK.fullmatch(text) is not None
 
 
 def without_mask_numbers(text: str) -> str:
-    """The text with the numbers of its masks taken away."""
     return _MASK.sub(MASK, text)
 
 
 def cut_at_secret(text: str) -> str:
-    """As much of the beginning of a JSON text as is before its first secret: it may break off."""
+    """Return JSON text, possibly truncated, up to its first secret."""
     for match in _KEY.finditer(text):
         try:
             name = json.loads(match[1])
@@ -220,12 +217,12 @@ def cut_at_secret(text: str) -> str:
     return text
 
 
-#: Where no schema is known: the names of keys alone.
+#: Without schemas: by key names only.
 NAMES = Secrets()
 
 
 def masked_strings(value: Any) -> Any:
-    """The value with a mask in the place of each string in it; keys and other values stay."""
+    """Return the value with all strings masked; keys and other values stay."""
     return _walk(value, (), SecretMarks(), (), lambda *_: MASK, HiddenBy.NAME)
 
 
@@ -237,25 +234,27 @@ def _walk(
     hide: Callable[[Path, str, HiddenBy], Any],
     by: HiddenBy | None = None,
 ) -> Any:
-    """Hide strings only, below whatever is secret: what they are part of has to be seen."""
+    """Replace strings only, so that the structure below a secret stays visible."""
     if by is None and any(is_marked(schema) for _, schema in parts):
         by = HiddenBy.AGENT
     if isinstance(value, Mapping):
-        found = {}
+        members = {}
         for key, item in value.items():
-            named = HiddenBy.NAME if is_secret_name(key) else by
-            found[key] = _walk(item, (*path, key), marks, marks.of_member(parts, key), hide, named)
-        return found
+            reason = HiddenBy.NAME if is_secret_name(key) else by
+            members[key] = _walk(
+                item, (*path, key), marks, marks.of_member(parts, key), hide, reason
+            )
+        return members
     if isinstance(value, list):
         return [
-            _walk(item, (*path, place), marks, marks.of_item(parts, place), hide, by)
-            for place, item in enumerate(value)
+            _walk(item, (*path, position), marks, marks.of_item(parts, position), hide, by)
+            for position, item in enumerate(value)
         ]
     return hide(path, value, by) if by and isinstance(value, str) and value else value
 
 
 def pointer(path: Path) -> str:
-    """The JSON pointer to a place (RFC 6901)."""
+    """Return the JSON pointer of a path (RFC 6901)."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
@@ -264,7 +263,7 @@ def _spelled(value: Any) -> str:
 
 
 def texts_in(value: Any) -> Iterator[str]:
-    """Every text in a value, without recursion; keys are none."""
+    """Yield every string in a value except keys, without recursion."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

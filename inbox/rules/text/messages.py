@@ -1,4 +1,4 @@
-"""Messages in English that pages translate and machines get as they are."""
+"""English messages that pages translate and the API sends unchanged."""
 
 from typing import Any
 

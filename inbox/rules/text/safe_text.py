@@ -1,4 +1,4 @@
-"""Agent-written values as text that shows everything that is in them."""
+"""Display of agents' values with invisible characters escaped."""
 
 import json
 from typing import Any
@@ -7,38 +7,38 @@ import regex
 
 from inbox.rules.text.unicode_spoofing import HIDDEN_CANDIDATES, is_invisible
 
-#: A longer text folds: nobody reads as far by scrolling past it.
+#: Longer texts are collapsed.
 FOLD_CHARACTERS, FOLD_LINES = 2_000, 40
 
 
 def escape_invisible(text: str) -> str:
     """
-    The text with characters that cannot be seen spelled out, as in `⟨U+202E⟩`.
+    Return the text with invisible characters as `⟨U+202E⟩`.
 
-    A right-to-left override or a zero-width space could make a request read like another one.
+    A right-to-left override or a zero-width space could make a request look like another one.
     """
     return str(HIDDEN_CANDIDATES.sub(_spelled, text.replace("\r\n", "\n")))
 
 
 def json_text(value: Any) -> str:
-    """The value as indented JSON, hidden characters as escapes: the same value, seen whole."""
+    """Return the value as indented JSON with invisible characters escaped."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     return str(HIDDEN_CANDIDATES.sub(_escaped, text))
 
 
 def has_invisible_characters(text: str) -> bool:
-    """Whether `json_text` or `visible` had to spell something out."""
+    """Return True if `json_text` and `escape_invisible` escape a character."""
     text = text.replace("\r\n", "\n")
     return any(is_invisible(text, match.start()) for match in HIDDEN_CANDIDATES.finditer(text))
 
 
 def is_long(text: str) -> bool:
-    """Whether a text has to be opened to be read."""
+    """Return True if pages collapse the text."""
     return len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES
 
 
 def format_json(text: str) -> str:
-    """JSON text as indented JSON, any other text as it is; both with nothing hidden."""
+    """Indent JSON text, leave other text; escape invisible characters in both."""
     try:
         return json_text(json.loads(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Characters that make a text read like another one: unseen, reordering, covering, look-alike."""
+"""Detection of Unicode spoofing: invisible, reordering, overlaid and look-alike characters."""
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -11,12 +11,12 @@ import regex
 
 from inbox.rules.text.confusables import lookalikes, scripts_of
 
-#: What may be drawn as nothing: controls, format, private and unassigned characters, everything
-#: that Unicode lets a font leave out, every space but the ordinary one, the Braille blank.
+#: Characters that may be invisible: controls, format, private and unassigned characters, everything
+#: that Unicode allows fonts to omit, every space but the ordinary one, the Braille blank.
 HIDDEN_CANDIDATES = regex.compile(
     r"[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[\n\t\x20]]", regex.V1
 )
-#: Where one of them is ordinary: in emoji, in the flags of England, Scotland and Wales, and spaces
+#: Contexts in which they are ordinary: emoji, the flags of England, Scotland and Wales, and spaces
 #: that typographers use: French punctuation, numbers, indented Japanese paragraphs.
 _FLAGS = "|".join(
     "".join(chr(0xE0000 + ord(char)) for char in region) + "\U000e007f"
@@ -50,7 +50,7 @@ _OVERLAY = regex.compile(
 )
 _KEYCAP = regex.compile(r"(?<=[0-9#*]\ufe0f?)\u20e3")
 _NOT_PLAIN = regex.compile(r"[^\x20-\x7e\n\t]")
-#: Keys whose values name something: nothing in them is prose.
+#: Keys whose values are identifiers, not prose.
 _ID_WORDS = frozenset(
     (
         *("account", "bcc", "branch", "cc", "command", "domain", "email", "file", "from", "host"),
@@ -60,7 +60,7 @@ _ID_WORDS = frozenset(
     )
 )
 _KEY_WORD = regex.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-#: This many places are told.
+#: The maximum number of findings.
 MOST = 50
 
 Path = tuple[str | int, ...]
@@ -76,7 +76,7 @@ class Finding:
 
 
 def is_invisible(text: str, at: int) -> bool:
-    """Whether the character at this place of the text is invisible."""
+    """Return True if the character at this index is invisible."""
     if not HIDDEN_CANDIDATES.match(text, at):
         return False
     # A flag is the longest of the ordinary sequences, 6 characters after its base.
@@ -90,20 +90,20 @@ def is_invisible(text: str, at: int) -> bool:
 
 
 def find_spoofing(value: Any) -> list[Finding]:
-    """The suspicious places of a JSON value, keys included; at most MOST."""
+    """Return the suspicious places of a JSON value, keys included; at most MOST."""
     texts = [(path, text) for path, text in _texts(value, ()) if _NOT_PLAIN.search(text)]
     scripts = frozenset[str]().union(*(scripts_of(text) for _, text in texts))
-    found: dict[Finding, None] = {}
+    findings: dict[Finding, None] = {}
     for path, text in texts:
         for finding in _in_text(path, text, scripts):
-            found[finding] = None
-            if len(found) == MOST:
-                return list(found)
-    return list(found)
+            findings[finding] = None
+            if len(findings) == MOST:
+                return list(findings)
+    return list(findings)
 
 
 def cached_findings(key: str, value: Callable[[], Any]) -> list[Finding]:
-    """The findings of a value that never changes under this key; each process looks once."""
+    """Return the findings of a value, cached per process; it must not change under its key."""
     remembered = _remembered(key)
     if not remembered:
         remembered.append(find_spoofing(value()))
@@ -131,7 +131,7 @@ def _name(char: str) -> str:
 
 
 def _covers(text: str, at: int) -> bool:
-    """Whether marks are drawn over a letter so that it reads like another, or like none."""
+    """Return True if marks drawn over a letter make it unreadable or like another one."""
     if _KEYCAP.match(text, at):
         return False
     # ≠ may be written as = and a bar: the two are one character.
@@ -139,10 +139,10 @@ def _covers(text: str, at: int) -> bool:
 
 
 def _is_joiner_of_script(text: str, at: int) -> bool:
-    """Whether a joiner changes how letters are drawn, as in Hindi and Persian (RFC 5892, A.1)."""
+    """Return True if a joiner affects letters, as in Hindi and Persian (RFC 5892, A.1)."""
     try:
         return idna.core.valid_contextj(text, at)
-    except ValueError:  # a neighbour of which Unicode has no data
+    except ValueError:  # Unicode has no data about a neighbour
         return False
 
 
