@@ -1,8 +1,8 @@
 """
-What was asked, decided, done and told: to be read.
+Read-only pages of runs, interrupts, decisions, deliveries and the audit trail.
 
-Lists are narrowed by columns of their own alone, each with an index in their order: a filter by
-what a row belongs to would read all rows to find the newest.
+Lists are filtered only by columns of their own that have an index in list order. A filter on a
+related table would scan all rows to find the newest.
 """
 
 from django.contrib import admin
@@ -129,12 +129,12 @@ class DeliveryPage(Page):
     )
 
     def attempts(self, row: Delivery) -> str:
-        """One a line, the last first; what a receiver has answered is on the inbox's own page."""
-        made = row.attempts.order_by("-pk")[:20]
+        """Return one line for each attempt, the latest first; without response bodies."""
+        attempts = row.attempts.order_by("-pk")[:20]
         return "\n".join(
-            f"{one.at:%Y-%m-%d %H:%M:%S} UTC, {one.status_code or one.problem}, "
-            f"{one.milliseconds} ms"
-            for one in made
+            f"{attempt.at:%Y-%m-%d %H:%M:%S} UTC, {attempt.status_code or attempt.problem}, "
+            f"{attempt.milliseconds} ms"
+            for attempt in attempts
         )
 
 
@@ -155,9 +155,9 @@ class AuditEntryPage(Page):
         return json_text(row.told["actor"])[1:-1] or f"{row.actor_kind} {row.actor_id}"
 
     def told(self, row: AuditEntry) -> str:
-        """What can be erased; the salt stays where it is."""
-        told = row.told
-        return json_text({**told, "detail": masked_detail(told["detail"])})
+        """Return the erasable part of the entry, masked and without its salt."""
+        content = row.told
+        return json_text({**content, "detail": masked_detail(content["detail"])})
 
 
 @admin.register(AuditCheckpoint, site=site)

@@ -1,4 +1,4 @@
-"""What the pages of the admin have in common: lists that count nothing, and changes by actions."""
+"""Base classes of the admin's pages: lists without counts, and changes through actions."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -32,26 +32,26 @@ else:
     _ModelAdmin = admin.ModelAdmin
     _ModelForm = forms.ModelForm
 
-#: A longer text is cut: these pages find things, and the inbox shows them whole.
+#: Longer texts are truncated; the inbox shows them in full.
 _MOST_CHARACTERS = 20_000
 OLDER = "id__lt"
 
 
 def column(of: str, title: str = "", *, as_json: bool = False) -> Callable[[Any], Any]:
-    """What a row has at `of` (`thread.agent.slug`); nothing in a text is hidden."""
+    """Return a column for an attribute path such as `thread.agent.slug`, safely escaped."""
 
     def value(row: Any) -> Any:
-        found = attrgetter(of)(row)
-        if not isinstance(found, str):
-            return found
-        return (NAMES.text(found) if as_json else escape_invisible(found))[:_MOST_CHARACTERS]
+        content = attrgetter(of)(row)
+        if not isinstance(content, str):
+            return content
+        return (NAMES.text(content) if as_json else escape_invisible(content))[:_MOST_CHARACTERS]
 
     value.__name__ = of.replace(".", "_")
     return admin.display(description=title or of.replace(".", " ").replace("_", " "))(value)
 
 
 class Newest(ChangeList):
-    """The newest rows and a link to older ones: nothing is counted, and no page is far away."""
+    """The newest rows with a link to older ones: keyset pagination without counts."""
 
     older = newest = ""
 
@@ -59,10 +59,10 @@ class Newest(ChangeList):
         return ["-id"]
 
     def get_results(self, request: HttpRequest) -> None:
-        # Keys first: SQLite joins before it sorts, and would sort whole rows.
+        # Select keys first: SQLite joins before it sorts, and would sort full rows.
         keys = list(self.queryset.values_list("pk", flat=True)[: self.list_per_page + 1])
-        shown = self.root_queryset.filter(pk__in=keys[: self.list_per_page])
-        self.result_list = list(self.apply_select_related(shown).order_by("-id"))
+        rows = self.root_queryset.filter(pk__in=keys[: self.list_per_page])
+        self.result_list = list(self.apply_select_related(rows).order_by("-id"))
         self.result_count = self.full_result_count = len(self.result_list)
         self.can_show_all = self.multi_page = False
         if len(keys) > self.list_per_page:
@@ -73,10 +73,9 @@ class Newest(ChangeList):
 
 class Page(_ModelAdmin):
     """
-    Rows to be found and looked at, the newest first.
+    A read-only page with search, the newest rows first.
 
-    `search_fields` are texts, `search_ids` are columns of UUIDs; `heavy` columns are not read for
-    lists.
+    `search_fields` are text columns, `search_ids` UUID columns. `heavy` columns are not loaded.
     """
 
     search_ids: tuple[str, ...] = ("pk",)
@@ -91,7 +90,7 @@ class Page(_ModelAdmin):
     sortable_by = ()
     view_on_site = False
 
-    # The site lets nobody in who may not see all.
+    # The site admits only superusers, who may see everything.
     def has_module_permission(self, request: HttpRequest) -> bool:
         return True
 
@@ -109,10 +108,10 @@ class Page(_ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         name = f"{self.opts.app_label}_{self.opts.model_name}"
-        listed, shown = require_safe(self.changelist_view), require_safe(self.change_view)
+        list_view, row_view = require_safe(self.changelist_view), require_safe(self.change_view)
         return [
-            path("", site.admin_view(listed), name=f"{name}_changelist"),
-            path("<path:object_id>/change/", site.admin_view(shown), name=f"{name}_change"),
+            path("", site.admin_view(list_view), name=f"{name}_changelist"),
+            path("<path:object_id>/change/", site.admin_view(row_view), name=f"{name}_change"),
         ]
 
     def get_changelist(self, request: HttpRequest, **_more: Any) -> type[ChangeList]:
@@ -122,7 +121,7 @@ class Page(_ModelAdmin):
         return super().get_queryset(request).defer(*self.heavy)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Only the filters that are shown: others could find out a digest letter by letter."""
+        """Allow only the displayed filters; others could probe secret digests letter by letter."""
         filters = [
             f"{name}{end}" for name in self.list_filter for end in ("__exact", "__id__exact")
         ]
@@ -131,28 +130,28 @@ class Page(_ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        wanted = search_term.strip()
-        if not wanted:
+        text = search_term.strip()
+        if not text:
             return queryset, False
-        found = Q(pk=None)
+        matches = Q(pk=None)
         for name in self.search_fields:
-            found |= Q(**{f"{name}__icontains": wanted})
+            matches |= Q(**{f"{name}__icontains": text})
         with suppress(ValueError):  # a text, and no id
-            found |= Q(*((name, UUID(wanted)) for name in self.search_ids), _connector=Q.OR)
-        return queryset.filter(found), False
+            matches |= Q(*((name, UUID(text)) for name in self.search_ids), _connector=Q.OR)
+        return queryset.filter(matches), False
 
 
 class ActionForm(_ModelForm):
     """
-    A form whose last word is an action's.
+    A form that is validated by an action too.
 
-    What it held when it was opened is sent with it, so that `changed` has what the person changed,
-    and not what others have changed meanwhile.
+    It posts its initial values too, so that `changed` has only what the user changed, not what
+    others have changed in the meantime.
     """
 
-    #: What the action has refused; the same form is shown again with it.
+    #: The action's error, displayed when the form is rendered again.
     refusal: RequestRejected | None = None
-    #: Where problems have other names than the fields of the form.
+    #: Form fields by the action's field names, where the two differ.
     names: Mapping[str, str] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -164,12 +163,12 @@ class ActionForm(_ModelForm):
         cleaned = super().clean()
         if self.refusal is not None:
             problems = dict(self.refusal.detail.get("problems") or {None: [self.refusal.message]})
-            for name, found in problems.items():
-                # What is wrong with headers is told by their names.
-                lists = found.values() if isinstance(found, dict) else [found]
+            for name, value in problems.items():
+                # Problems with headers come as a dict by header name.
+                groups = value.values() if isinstance(value, dict) else [value]
                 field = self.names.get(name, name)
-                said = [say(text) for texts in lists for text in texts]
-                self.add_error(field if field in self.fields else None, said)
+                messages = [say(text) for texts in groups for text in texts]
+                self.add_error(field if field in self.fields else None, messages)
         return cleaned
 
     @property
@@ -179,35 +178,35 @@ class ActionForm(_ModelForm):
 
 class ChangedByActions(Page):
     """
-    Rows that are added or changed, each time by an action.
+    A page that adds and changes rows through actions.
 
-    `buttons` are what can be done beside saving, by the name that is sent; `asks` says before which
-    of them it is asked once more, as nothing brings back what they end.
+    `buttons` are further commands with their labels, by posted name. Those in `asks` need a
+    confirmation, because they cannot be undone.
     """
 
     form = ActionForm
     buttons: Mapping[str, Any] = {}
     asks: tuple[str, ...] = ()
 
-    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
-        """Call the action; return the key of the row, and a secret that is shown this once."""
+    def add(self, actor: Actor, values: dict[str, Any]) -> tuple[Any, str]:
+        """Call the action; return the row's key and a secret to display once, or ""."""
         raise NotImplementedError
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
-        """Call the action; return a secret that is shown this once, or ''."""
+        """Call the action; return a secret to display once, or ''."""
         raise NotImplementedError
 
     def get_urls(self) -> list[URLPattern]:
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         form = require_http_methods(["GET", "HEAD", "POST"])
-        adding = path("add/", site.admin_view(form(self.add_view)), name=f"{name}_add")
-        listed, shown = super().get_urls()
-        changing = path(
+        add_url = path("add/", site.admin_view(form(self.add_view)), name=f"{name}_add")
+        list_url, row_url = super().get_urls()
+        change_url = path(
             "<path:object_id>/change/",
             site.admin_view(form(self.change_view)),
-            name=shown.name,
+            name=row_url.name,
         )
-        return [listed, *([adding] if self._adds else []), changing]
+        return [list_url, *([add_url] if self._adds else []), change_url]
 
     @property
     def _adds(self) -> bool:
@@ -232,7 +231,7 @@ class ChangedByActions(Page):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Not in Django's transaction, as it would be: an action is one by itself, and durable."""
+        """Skip Django's transaction: each action is a durable transaction of its own."""
         pressed = next((name for name in self.asks if name in request.POST), "")
         if pressed and object_id and "_sure" not in request.POST:
             row = self.get_object(request, unquote(object_id))
@@ -247,11 +246,11 @@ class ChangedByActions(Page):
             return view(request, object_id, form_url, context)
 
     def named(self, row: Any) -> str:
-        """What a row is called where it is asked whether to end it."""
+        """Return the row's name for the confirmation page."""
         return str(row)
 
     def _ask(self, request: HttpRequest, row: Any, pressed: str) -> HttpResponse:
-        """Show what is about to end, with all that was sent, to be sent once more."""
+        """Ask for confirmation; the page posts the same fields again."""
         sent = [
             (name, text)
             for name, texts in request.POST.lists()
@@ -278,7 +277,7 @@ class ChangedByActions(Page):
             obj.pk, obj.told_once = self.add(actor, form.cleaned_data)
 
     def save_related(self, *_arguments: Any) -> None:
-        """Nothing: an action changes all that belongs to a row."""
+        """Do nothing: the action has changed the related rows."""
 
     def log_addition(self, *_arguments: Any) -> Any:
         """Nothing: the audit trail has it."""

@@ -1,4 +1,4 @@
-"""People and where they are signed in: read, and switched off or on."""
+"""Pages of users, who can be deactivated, and of their sessions."""
 
 from typing import Any, ClassVar
 
@@ -28,8 +28,8 @@ class UserPage(ChangedByActions):
     readonly_fields = tuple(name for name in fields if name != "is_active")
 
     def teams(self, row: User) -> str:
-        found = row.memberships.select_related("team").order_by("team__name")
-        return "\n".join(f"{one.team.name}: {one.role}" for one in found)
+        memberships = row.memberships.select_related("team").order_by("team__name")
+        return "\n".join(f"{membership.team.name}: {membership.role}" for membership in memberships)
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         if "is_active" in form.changed:

@@ -1,4 +1,4 @@
-"""Who gets into the admin, by which way, and which pages it has."""
+"""The admin site: access for superusers only, and its pages."""
 
 from collections.abc import Callable
 from functools import update_wrapper
@@ -17,8 +17,8 @@ class Site(AdminSite):
     """
     For superusers; to everybody else who is signed in it is not there.
 
-    It has no sign-in of its own: locks and second factors are those of /login/. Django's pages for
-    passwords, for what it has logged and for deleting are left out.
+    It has no sign-in of its own: /login/ has the locks and second factors. Django's pages for
+    passwords, the admin log and deletion are left out.
     """
 
     site_header = site_title = "Signoff"
@@ -58,7 +58,7 @@ class Site(AdminSite):
             path("jsi18n/", read(self.i18n_javascript), name="jsi18n"),
             *models,
             path("<slug:app_label>/", read(self.app_index), name="app_list"),
-            # So that an address that is not there does not tell who may know.
+            # Unknown URLs too require a sign-in, so that they do not reveal which URLs exist.
             path("<path:rest>", self.admin_view(_nothing)),
         ]
 

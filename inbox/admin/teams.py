@@ -1,4 +1,4 @@
-"""Teams, who belongs to them, and their agents, keys and webhooks: changed by their actions."""
+"""Pages of teams, memberships, agents, API keys and webhooks."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,8 +21,8 @@ from inbox.rules.people.api_keys import DEFAULT_DAYS_VALID, DEFAULT_OVERLAP_HOUR
 from inbox.rules.webhooks.delivery_rules import EventType
 
 _TEAMS = Team.objects.order_by("name", "pk")
-_SCOPES = [(one.value, one.value) for one in Permission]
-_EVENTS = [(one.value, one.value) for one in EventType]
+_SCOPES = [(scope.value, scope.value) for scope in Permission]
+_EVENTS = [(kind.value, kind.value) for kind in EventType]
 
 
 @admin.register(Team, site=site)
@@ -41,11 +41,11 @@ class TeamPage(ChangedByActions):
         return ("slug", "members") if obj else ()
 
     def members(self, row: Team) -> str:
-        found = row.memberships.select_related("user").order_by("role", "user__username")
-        return "\n".join(f"{one.user.get_username()}: {one.role}" for one in found)
+        memberships = row.memberships.select_related("user").order_by("role", "user__username")
+        return "\n".join(f"{row.user.get_username()}: {row.role}" for row in memberships)
 
-    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
-        return members.make_team(slug=given["slug"], name=given["name"], actor=actor).pk, ""
+    def add(self, actor: Actor, values: dict[str, Any]) -> tuple[Any, str]:
+        return members.make_team(slug=values["slug"], name=values["name"], actor=actor).pk, ""
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:
         members.change_team(team_id=row.pk, actor=actor, **form.changed)
@@ -105,7 +105,7 @@ class AgentForm(ActionForm):
 
 @admin.register(Agent, site=site)
 class AgentPage(ChangedByActions):
-    """An agent of the installation is as its code says: only those elsewhere are changed here."""
+    """A page of agents; only remote ones can be changed, the others are defined in code."""
 
     form = AgentForm
     list_display = ("slug", "team", column("implementation"), column("description"), "created_at")
@@ -127,14 +127,14 @@ class AgentPage(ChangedByActions):
         return ("team", "slug", "header_names") if obj else ()
 
     def header_names(self, row: Agent) -> str:
-        """Nothing if they cannot be read any more."""
+        """Return the header names, "" if they cannot be decrypted."""
         return ", ".join(header_names_of(row) or ())
 
-    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
-        team = given.pop("team")
-        given["headers"] = given["headers"] or {}
+    def add(self, actor: Actor, values: dict[str, Any]) -> tuple[Any, str]:
+        team = values.pop("team")
+        values["headers"] = values["headers"] or {}
         placed = remote_agents.set_remote_agent(
-            team_id=team.pk, actor=actor, must_be_new=True, **given
+            team_id=team.pk, actor=actor, must_be_new=True, **values
         )
         return placed.agent.pk, ""
 
@@ -204,13 +204,13 @@ class KeyPage(ChangedByActions):
             return ("overlap_hours",)
         return ("team", "name", "scopes", "days", "of_agent", *self.readonly_fields)
 
-    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
+    def add(self, actor: Actor, values: dict[str, Any]) -> tuple[Any, str]:
         key, token = api_keys.make_key(
-            team_id=given["team"].pk,
-            name=given["name"],
-            scopes={Permission(one) for one in given["scopes"]},
-            days=given["days"],
-            agent=given["of_agent"],
+            team_id=values["team"].pk,
+            name=values["name"],
+            scopes={Permission(scope) for scope in values["scopes"]},
+            days=values["days"],
+            agent=values["of_agent"],
             actor=actor,
         )
         return key.pk, token
@@ -265,12 +265,12 @@ class WebhookPage(ChangedByActions):
         return ("team", *self.readonly_fields) if obj else ("enabled",)
 
     def host(self, row: WebhookEndpoint) -> str:
-        """Not its whole URL, which is a secret of some receivers, in a list."""
+        """Return the host only: the URLs of some receivers contain a secret."""
         return urlsplit(row.url).hostname or ""
 
-    def add(self, actor: Actor, given: dict[str, Any]) -> tuple[Any, str]:
-        team = given.pop("team")
-        endpoint, secret = endpoints.add_webhook(team_id=team.pk, actor=actor, **given)
+    def add(self, actor: Actor, values: dict[str, Any]) -> tuple[Any, str]:
+        team = values.pop("team")
+        endpoint, secret = endpoints.add_webhook(team_id=team.pk, actor=actor, **values)
         return endpoint.pk, secret
 
     def change(self, actor: Actor, row: Any, form: Any, button: str) -> str:

@@ -1,4 +1,4 @@
-"""Icons of lucide as a template tag that draws each of them once."""
+"""The template tag for lucide icons, with their markup cached and shortened."""
 
 import re
 from functools import lru_cache
@@ -9,22 +9,22 @@ from lucide.templatetags import lucide as drawn
 
 register = template.Library()
 
-#: They point along the line, and the other way where lines run from right to left.
+#: Icons with a direction; mirrored in right-to-left languages.
 _TURNING = {"arrow-left", "arrow-right", "log-out", "list-filter", "rotate-ccw", "send", "undo-2"}
 
-#: A tenth of a page: what is the same in all of them stands in the style sheet, at `svg`.
+#: Attributes that the style sheet sets on every `svg`: a tenth of a page's bytes.
 _NEEDLESS = re.compile(
     r' fill="none"(?= stroke)| stroke="currentColor"| stroke-line(?:cap|join)="round"'
     r"|\s*\n\s*| (?=/>)"
 )
-#: Two lines that are drawn alike are one, if the second says from where.
+#: Two paths can be joined if the second begins with an absolute move.
 _TWO_LINES = re.compile(r'(<path d="[^"]*)"/><path d="(?=M)')
 
 
 @register.simple_tag
 @lru_cache(maxsize=500)
 def lucide(name: str, *, size: int = 24, **attributes: str) -> SafeString:
-    """As the library's own tag, which copies and prints a tree for every icon of a page."""
+    """Return an icon's markup; the library's own tag would serialize a tree each time."""
     if name in _TURNING:
         attributes["class"] = "turns"
     markup = str(drawn.lucide(name, size=size, **attributes))

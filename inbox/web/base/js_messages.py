@@ -1,10 +1,10 @@
-"""What the script of the pages says: its texts live with those of the server."""
+"""The translated messages of the pages' scripts."""
 
 from django.utils.translation import gettext
 
 
 def words() -> dict[str, str]:
-    """The texts by name; `{…}` stands for what the script fills in."""
+    """Return the messages by key; the scripts fill in the `{…}` placeholders."""
     return {
         "live": gettext("Live"),
         "online": gettext("Live, {count} online"),

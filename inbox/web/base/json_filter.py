@@ -1,4 +1,4 @@
-"""Values that scripts read from the attributes of elements."""
+"""The template filter that writes values as JSON for scripts to read."""
 
 import json
 from typing import Any
@@ -10,5 +10,5 @@ register = template.Library()
 
 @register.filter
 def as_json(value: Any) -> str:
-    """The value as JSON text; the template escapes it as it does every text."""
+    """Return JSON; not marked safe, so the template escapes it."""
     return json.dumps(value)

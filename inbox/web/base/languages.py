@@ -1,4 +1,4 @@
-"""Which language the reader of a page gets."""
+"""The language of pages."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from django.utils import translation
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
-#: Machines match texts: what they get is English, whatever their HTTP library accepts.
+#: Clients may match error texts, so these paths ignore Accept-Language and use English.
 _FOR_MACHINES = ("/api/", "/agui/", "/healthz")
 
 
 class PageLanguageMiddleware(LocaleMiddleware):
-    """The language that was chosen, else the first of the browser's that there is."""
+    """Django's LocaleMiddleware, except for paths that machines use."""
 
     def process_request(self, request: HttpRequest) -> None:
         if request.path_info.startswith(_FOR_MACHINES):
@@ -27,5 +27,5 @@ class PageLanguageMiddleware(LocaleMiddleware):
         return super().process_response(request, response)
 
 
-#: Keeps the posted `language` in a cookie and goes to `next`, if that is an address of ours.
+#: Stores the posted `language` in a cookie and redirects to `next` if it is a local URL.
 choose = require_POST(set_language)

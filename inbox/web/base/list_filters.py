@@ -1,4 +1,4 @@
-"""The filter of a list: its address, its form, and what it says in words."""
+"""The filter of an interrupt list: its URL, form and labels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _LABELS = {
 
 @dataclass(frozen=True)
 class Chip:
-    """One thing that the list is narrowed to, and the address without it."""
+    """One active filter, with the URL that removes it."""
 
     label: str
     value: str
@@ -66,15 +66,14 @@ class Select:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the address of a list asks for."""
+    """The filter and the page that a list's URL requests."""
 
     filter: InterruptFilter
-    ignored: Sequence[str]  #: parameters that make no sense, in words
+    ignored: Sequence[str]  #: the labels of invalid parameters
     after: str  #: the id that the page starts after; "" for the first page
 
     @property
     def url(self) -> str:
-        """The address of the whole list."""
         return list_url(self.filter)
 
     @property
@@ -87,18 +86,18 @@ class Asked:
 
     @property
     def suffix(self) -> str:
-        """What the address of an interrupt carries, so that the list beside it stays this one."""
+        """The query for interrupt links, which keeps this list beside the interrupt."""
         return _with_query("", self.filter, self.after)
 
     @property
     def section(self) -> str:
-        """Which entry of the rail this is."""
-        whole = InterruptFilter(state=self.filter.kind)
+        """The navigation entry that is current."""
+        unfiltered = InterruptFilter(state=self.filter.kind)
         if self.filter == InterruptFilter(mine=True):
             return "claimed"
         if self.filter == InterruptFilter(expiring=True):
             return "expiring"
-        return "decided" if whole.is_closed else "pending"
+        return "decided" if unfiltered.is_closed else "pending"
 
     @property
     def title(self) -> str:
@@ -110,29 +109,29 @@ class Asked:
         return gettext(SORTS[self.filter.sort])
 
     def page_after(self, pk: Any) -> str:
-        """The address of the part of the list after this row, or of its beginning for ""."""
+        """Return the URL of the page after this row, or of the first page for ""."""
         return _with_query(_path(self.filter), self.filter, str(pk))
 
     @property
     def chips(self) -> list[Chip]:
-        """One for each thing that can be taken away."""
-        wanted = self.filter
+        """The active filters."""
+        filters = self.filter
         texts = {
-            "agent": wanted.agent,
-            "tool": wanted.tool,
-            "reason": wanted.reason,
-            "team": wanted.team,
-            "mine": gettext("claimed or decided by me") if wanted.mine else "",
-            "expiring": gettext("in the next ten minutes") if wanted.expiring else "",
-            "text": wanted.text,
+            "agent": filters.agent,
+            "tool": filters.tool,
+            "reason": filters.reason,
+            "team": filters.team,
+            "mine": gettext("claimed or decided by me") if filters.mine else "",
+            "expiring": gettext("in the next ten minutes") if filters.expiring else "",
+            "text": filters.text,
         }
-        if wanted.state is not wanted.kind:
-            texts = {"state": gettext(STATES[wanted.state]), **texts}
+        if filters.state is not filters.kind:
+            texts = {"state": gettext(STATES[filters.state]), **texts}
         return [
             Chip(
                 label=gettext(_LABELS[name]),
                 value=escape_invisible(value),
-                url=list_url(wanted.without(name)),
+                url=list_url(filters.without(name)),
             )
             for name, value in texts.items()
             if value
@@ -140,40 +139,44 @@ class Asked:
 
 
 def asked_of(request: HttpRequest, *, state: ListState) -> Asked:
-    """What this address asks for; nonsense in it is ignored, and named."""
-    wanted, ignored = InterruptFilter.from_query(request.GET.dict(), state=state)
-    return Asked(wanted, [gettext(_LABELS[name]) for name in ignored], request.GET.get("after", ""))
+    """Parse a list's URL; invalid parameters are ignored and named."""
+    filters, ignored = InterruptFilter.from_query(request.GET.dict(), state=state)
+    return Asked(
+        filters, [gettext(_LABELS[name]) for name in ignored], request.GET.get("after", "")
+    )
 
 
-def list_url(wanted: InterruptFilter) -> str:
-    """The one address of a list: whatever stands in it by default is left out."""
-    return _with_query(_path(wanted), wanted, "")
+def list_url(filters: InterruptFilter) -> str:
+    """Return the canonical URL of a list, without default values."""
+    return _with_query(_path(filters), filters, "")
 
 
 def list_before(request: HttpRequest) -> InterruptFilter:
-    """The list that a page was opened from; it comes along as a query in `list`."""
+    """Return the filter of the list that the page was opened from (parameter `list`)."""
     sent = request.GET if request.method == "GET" else request.POST
     return InterruptFilter.from_text(sent.get("list", ""))
 
 
-def is_spelled_out(request: HttpRequest, asked: Asked) -> bool:
-    """Whether a form sent fields that the address of its list can do without."""
-    needless = [name for name in ("state", "sort") if f"{name}=" not in asked.url]
+def is_spelled_out(request: HttpRequest, list_request: Asked) -> bool:
+    """Return True if the query has empty or default fields that the canonical URL omits."""
+    needless = [name for name in ("state", "sort") if f"{name}=" not in list_request.url]
     sent = request.GET.dict()
-    return not asked.ignored and ("" in sent.values() or any(name in sent for name in needless))
+    return not list_request.ignored and (
+        "" in sent.values() or any(name in sent for name in needless)
+    )
 
 
-def selects_of(choices: FilterChoices, wanted: InterruptFilter) -> list[Select]:
-    """The drop-downs, with what there is to choose from; what is chosen is always among it."""
+def selects_of(choices: FilterChoices, filters: InterruptFilter) -> list[Select]:
+    """Return the filter form's drop-downs; each includes the chosen value."""
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
-    found = [_select("state", _said(STATES), wanted.state)]
+    selects = [_select("state", _said(STATES), filters.state)]
     for name, values in names.items():
         options = [("", gettext("Any")), *((value, escape_invisible(value)) for value in values)]
-        found.append(_select(name, options, getattr(wanted, name)))
-    if len(choices.teams) > 1 or wanted.team:
-        found.append(_select("team", [("", gettext("Any")), *choices.teams], wanted.team))
-    sorts = [item for item in _said(SORTS) if wanted.is_open or item[0] is not Sort.DUE]
-    return [*found, _select("sort", sorts, wanted.sort)]
+        selects.append(_select(name, options, getattr(filters, name)))
+    if len(choices.teams) > 1 or filters.team:
+        selects.append(_select("team", [("", gettext("Any")), *choices.teams], filters.team))
+    sorts = [item for item in _said(SORTS) if filters.is_open or item[0] is not Sort.DUE]
+    return [*selects, _select("sort", sorts, filters.sort)]
 
 
 def _select(name: str, options: Any, chosen: str) -> Select:
@@ -191,11 +194,11 @@ def _said(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
     return [(value, gettext(text)) for value, text in texts.items()]
 
 
-def _path(wanted: InterruptFilter) -> str:
-    return reverse("decided" if wanted.is_closed else "pending")
+def _path(filters: InterruptFilter) -> str:
+    return reverse("decided" if filters.is_closed else "pending")
 
 
-def _with_query(path: str, wanted: InterruptFilter, after: str) -> str:
-    parts = [wanted.to_query(), urlencode({"after": after}) if after else ""]
+def _with_query(path: str, filters: InterruptFilter, after: str) -> str:
+    parts = [filters.to_query(), urlencode({"after": after}) if after else ""]
     query = "&".join(part for part in parts if part)
     return f"{path}?{query}" if query else path

@@ -1,4 +1,4 @@
-"""Which masks of a page can be taken away, and how."""
+"""The sets of masked values on a page, each with the URL that unmasks it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,27 +22,27 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Reveal:
-    """One set of values with masks in it."""
+    """A set of values, some of them masked."""
 
     what: str
     label: str
     url: str
     is_allowed: bool
-    by_agent: Sequence[str] = ()  #: the values that only the agent's own schema hides
+    by_agent: Sequence[str] = ()  #: paths that only the agent's own schema marks as secret
 
 
 def reveals_of(
-    known: Mapping[str, MaskedValues], url: str, *, is_allowed: bool
+    masked_values: Mapping[str, MaskedValues], url: str, *, is_allowed: bool
 ) -> Mapping[str, Reveal]:
-    """Those with something secret in them, by their names."""
+    """Return the sets that contain masked values, by name."""
     return {
         what: Reveal(
-            what, gettext(TITLES[what]), url, is_allowed, [*map(_named, veiled.places_by_agent)]
+            what, gettext(TITLES[what]), url, is_allowed, [*map(_named, values.places_by_agent)]
         )
-        for what, veiled in known.items()
-        if veiled.places
+        for what, values in masked_values.items()
+        if values.places
     }
 
 
-def _named(place: Path) -> str:
-    return " / ".join(escape_invisible(str(part)) for part in place)
+def _named(path: Path) -> str:
+    return " / ".join(escape_invisible(str(part)) for part in path)

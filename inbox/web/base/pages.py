@@ -1,4 +1,4 @@
-"""What every page has: somebody signed in, the rail, and refusals as pages."""
+"""The frame of every page: sign-in, navigation, and contract errors as HTTP errors."""
 
 import json
 from collections.abc import Callable
@@ -34,9 +34,9 @@ def page(
     view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
     """
-    Make a view for people who are signed in; it is called with their actor.
+    Require a signed-in user and call the view with their actor.
 
-    What an actor may not see is a 404 and what they may not do a 403, as everywhere.
+    Return 404 for objects the actor may not see and 403 for actions they may not take.
     """
 
     @wraps(view)
@@ -62,7 +62,7 @@ def page(
 
 
 def _sign_in(request: HttpRequest) -> HttpResponse:
-    # A fragment request would swap the sign-in page into the page that asked.
+    # A redirect would make htmx swap the sign-in page into the current page.
     if is_fragment(request):
         return HttpResponse(status=401)
     return redirect_to_login(_way_back(request))
@@ -77,7 +77,7 @@ def show(
     section: str,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page; for htmx without its frame, which is all that its live parts need."""
+    """Render a page; requests by htmx get the fragments without the frame."""
     counts = counts_for(actor, now=timezone.now())
     views = [] if is_fragment(request) else links_of(actor, context.get("asked"))
     frame = {
@@ -91,7 +91,7 @@ def show(
         "trouble": troubled_webhooks_in(counts.administers),
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
-        # What was sent by a form has no address that could be opened again.
+        # The URL of a form's POST cannot be opened with GET.
         "next": _live_url(request) if request.method == "GET" else reverse("pending"),
         "toast": toast_of(request, actor) if DONE in request.GET else None,
         "words": json.dumps(words(), separators=(",", ":")),
@@ -103,14 +103,14 @@ def show(
 
 
 def _way_back(request: HttpRequest) -> str:
-    """Where to go on after signing in; what was posted cannot be posted again from there."""
+    """Return the path to open after sign-in; for a POST, the page with the form."""
     if request.method == "GET":
         return request.get_full_path()
     page_before = request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page_before, allowed_hosts={request.get_host()}):
         return "/"
     parts = urlsplit(page_before)
-    # One slash, or the path would be taken for a host.
+    # Exactly one leading slash: two would make the path a host.
     return urlunsplit(("", "", f"/{parts.path.lstrip('/')}", parts.query, ""))
 
 
@@ -119,17 +119,17 @@ def _holds_nul(request: HttpRequest) -> bool:
 
 
 def bounded(count: int) -> str:
-    """A count as a badge shows it."""
+    """Return the text of a count badge, such as 99+."""
     return f"{COUNT_UP_TO - 1}+" if count >= COUNT_UP_TO else str(count)
 
 
 def _live_url(request: HttpRequest) -> str:
-    """What the page reads again when something changes: its own address, and no toast once more."""
+    """Return the URL that live updates reload: this page without its toast."""
     query = request.GET.copy()
     query.pop(DONE, None)
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 
 def is_fragment(request: HttpRequest) -> bool:
-    """Whether htmx asks, which takes parts out of the answer and needs no frame around them."""
+    """Return True for requests by htmx, which need no frame around the fragments."""
     return bool(request.htmx)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The tag for times inside of sentences."""
+"""The template tag for times inside sentences."""
 
 from datetime import datetime
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.simple_tag
 def moment(at: datetime, kind: str) -> SafeString:
-    """Render `components/time.html`, for a variable of a translated block."""
+    """Render `components/time.html`, for use as a variable of a `blocktranslate`."""
     return render_to_string("components/time.html", {"at": at, "as": kind})

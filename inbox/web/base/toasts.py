@@ -1,4 +1,4 @@
-"""What was just done, on the page that opens next, with the way to take it back."""
+"""The toast about the decision just made, with a button to undo it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,31 +14,29 @@ from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.decisions.decision_labels import verdict_of
 
-#: The parameter of an address that names the interrupt which was decided.
+#: The query parameter with the id of the interrupt just decided.
 DONE = "done"
 
 
 @dataclass(frozen=True)
 class Toast:
-    """A decision of the reader's own."""
-
     word: str  #: "Approved"
     title: str
     icon: str
     tone: str
     url: str
-    undo_url: str  #: "" once it cannot be taken back
-    until: Any  #: when that ends, if it ends by itself
+    undo_url: str  #: "" if the decision can no longer be withdrawn
+    until: Any  #: the end of the time to undo, None without a limit
 
 
 def address_with_toast(address: str, interrupt_id: UUID) -> str:
-    """The address of the next page, which is to say that this interrupt was decided."""
+    """Add the decided interrupt to the URL of the next page."""
     path, _, query = address.partition("?")
     return f"{path}?{query + '&' if query else ''}{urlencode({DONE: interrupt_id})}"
 
 
 def toast_of(request: HttpRequest, actor: Actor) -> Toast | None:
-    """The toast that the address asks for; None if the reader has not decided that interrupt."""
+    """Return the toast for the request, or None if the actor did not decide that interrupt."""
     try:
         detail = detail_for(actor, UUID(request.GET.get(DONE, "")))
     except (ValueError, RequestRejected):

@@ -1,4 +1,4 @@
-"""What the rest of the product says in English, in the reader's language."""
+"""Translation of messages that lower layers write in English."""
 
 from django.utils.translation import gettext
 
@@ -6,7 +6,7 @@ from inbox.rules.text.messages import TranslatableMessage
 
 
 def say(text: str) -> str:
-    """A sentence in the reader's language; a text that is none, such as an agent's, as it is."""
+    """Translate a message; return other texts, such as an agent's, unchanged."""
     if not isinstance(text, TranslatableMessage):
         return text
     return gettext(text.pattern).format(**text.values)

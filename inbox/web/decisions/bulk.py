@@ -1,4 +1,4 @@
-"""Reviewing several requests on one page, and deciding those of them that are ticked."""
+"""The pages for bulk review, bulk decisions and their withdrawal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ _NOTE_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one request."""
+    """The result for one interrupt of a bulk decision."""
 
     row: Any
     title: str
-    word: str  #: "Bob approved", or why not
+    word: str  #: "Bob approved", or the error
     icon: str
     tone: str
     is_done: bool
@@ -47,45 +47,45 @@ class Outcome:
 @require_safe
 @page
 def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    found = similar_review_for(actor, interrupt_id)
-    # All of one shape may be ticked at once: what differs between them is in one table.
+    bulk_review = similar_review_for(actor, interrupt_id)
+    # Similar interrupts can be selected at once: one table has all their differences.
     everything = request.GET.get("tick") == "all"
-    ticked = [row.pk for row in found.rows] if everything else []
-    context = {"is_similar": True, "everything": everything, "more": found.more}
-    return _show(request, actor, found.rows, ticked=ticked, **context)
+    ticked = [row.pk for row in bulk_review.rows] if everything else []
+    context = {"is_similar": True, "everything": everything, "more": bulk_review.more}
+    return _show(request, actor, bulk_review.rows, ticked=ticked, **context)
 
 
 @require_safe
 @page
 def review(request: HttpRequest, actor: Actor) -> HttpResponse:
-    found = bulk_review_for(actor, _ids(request.GET.getlist("id")))
-    return _show(request, actor, found.rows, more=found.more)
+    bulk_review = bulk_review_for(actor, _ids(request.GET.getlist("id")))
+    return _show(request, actor, bulk_review.rows, more=bulk_review.more)
 
 
 @require_POST
 @page
 def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
-    """Decide what was on the page and ticked there; each request gives its own result."""
-    shown = _boxes(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
-    listed = _ids(request.POST.getlist("shown"))
-    rows = _rows_to_decide(actor, [*shown, *listed])
+    """Decide the selected interrupts; each succeeds or fails on its own."""
+    digests = _boxes(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
+    listed_ids = _ids(request.POST.getlist("shown"))
+    rows = _rows_to_decide(actor, [*digests, *listed_ids])
     note = request.POST.get("reason", "").replace("\r\n", "\n").strip()
     answer = {"approve": True, "reject": False}.get(request.POST.get("action", ""))
-    ticked = [row for row in rows if row.pk in shown]
+    ticked = [row for row in rows if row.pk in digests]
     problem = _problem(answer, note, ticked)
     if problem:
         return _show(
-            request, actor, rows, ticked=list(shown), status=422, problem=problem, note=note
+            request, actor, rows, ticked=list(digests), status=422, problem=problem, note=note
         )
     results = decide_many(
-        items=[(row.pk, shown[row.pk]) for row in ticked],
+        items=[(row.pk, digests[row.pk]) for row in ticked],
         status=EntryStatus.RESOLVED,
         payload={"approved": answer, **({"reason": note} if note else {})},
         actor=actor,
         entrance=Entrance.BULK_PAGE,
     )
     refused = _refusals(results)
-    left = [row.pk for row in rows if row.pk not in shown or row.pk in refused]
+    left = [row.pk for row in rows if row.pk not in digests or row.pk in refused]
     return _show_outcomes(request, actor, [row.pk for row in ticked], refused, left)
 
 
@@ -100,7 +100,7 @@ def withdraw_decided(request: HttpRequest, actor: Actor) -> HttpResponse:
 
 def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
     """
-    Those of these interrupts that the actor may see.
+    Return those of these interrupts that the actor may see.
 
     Raises:
         NotFound: there are none.
@@ -128,7 +128,9 @@ def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
 
 def _refusals(results: Sequence[BulkResult]) -> dict[UUID, str]:
     return {
-        one.interrupt_id: say(one.refusal.message) for one in results if one.refusal is not None
+        result.interrupt_id: say(result.refusal.message)
+        for result in results
+        if result.refusal is not None
     }
 
 
@@ -159,15 +161,15 @@ def _show_outcomes(
     *,
     is_undo: bool = False,
 ) -> HttpResponse:
-    """What became of each, read again; `left` are those that can be looked at once more."""
+    """Render the current state of each; `left` are the ids to review again."""
     outcomes = [
         _outcome(row, actor, refused.get(row.pk, "")) for row in bulk_review_for(actor, ids).rows
     ]
     context = {
         **_way_back(request),
         "outcomes": outcomes,
-        "done": sum(one.is_done for one in outcomes),
-        "undoable": [one for one in outcomes if one.can_undo],
+        "done": sum(outcome.is_done for outcome in outcomes),
+        "undoable": [outcome for outcome in outcomes if outcome.can_undo],
         "is_undo": is_undo,
         "left": [
             row.pk
@@ -184,9 +186,9 @@ def _way_back(request: HttpRequest) -> dict[str, str]:
 
 
 def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
-    standing = next(iter(row.standing), None)
-    verdict = verdict_of(row, standing, actor.user_id)
-    undoable = withdrawable_by(actor, row, standing)
+    decision = next(iter(row.standing), None)
+    verdict = verdict_of(row, decision, actor.user_id)
+    undoable = withdrawable_by(actor, row, decision)
     is_done = not refusal
     if refusal:
         word, icon, tone = refusal, "triangle-alert", "warn"
@@ -206,7 +208,7 @@ def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
 
 
 def _ids(texts: Sequence[str]) -> list[UUID]:
-    return [found for text in texts if (found := _id(text)) is not None]
+    return [interrupt_id for text in texts if (interrupt_id := _id(text)) is not None]
 
 
 def _id(text: str) -> UUID | None:
@@ -217,6 +219,8 @@ def _id(text: str) -> UUID | None:
 
 
 def _boxes(texts: Sequence[str]) -> dict[UUID, str]:
-    """What check boxes send: the ids of requests, and the digests of what was shown of them."""
+    """Parse the values of check boxes into view digests by interrupt id."""
     pairs = [text.partition(":") for text in texts]
-    return {found: digest for key, _, digest in pairs if (found := _id(key)) is not None}
+    return {
+        interrupt_id: digest for key, _, digest in pairs if (interrupt_id := _id(key)) is not None
+    }

@@ -1,4 +1,4 @@
-"""Requests side by side: what those that are alike have in common, and where they differ."""
+"""Groups of similar interrupts: their common values, and a column for each difference."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -29,13 +29,13 @@ from inbox.web.decisions.decision_labels import verdict_of
 from inbox.web.decisions.list_rows import urgency
 
 _BEGINNING = 200
-#: Above this many differing values a request is a list of them, not a line of a table.
+#: With more columns than this, a group is displayed as lists instead of a table.
 _MOST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value, at its place in the arguments."""
+    """One value with its path in the arguments."""
 
     place: str
     text: str
@@ -45,26 +45,26 @@ class Cell:
 
 @dataclass(frozen=True)
 class Item:
-    """One request on a page of review."""
+    """One interrupt on the review page."""
 
     key: str
-    box: str  #: what its check box sends: the id, and the digest of what is shown here
+    box: str  #: the value of its check box: the id and the view digest
     url: str
     title: str
-    message: str  #: the agent's whole message, "" where the title says it
+    message: str  #: the agent's message, "" if it equals the title
     asked_at: datetime
     expires_at: datetime | None
     urgency: str
     claimed_by: str
     is_mine: bool
     cells: Sequence[Cell]
-    blocked: str  #: why it cannot be ticked, "" if it can
+    blocked: str  #: the reason that it cannot be selected, "" if it can
     is_ticked: bool
 
 
 @dataclass(frozen=True)
 class Group:
-    """Requests of one shape: what is the same in all of them stands once."""
+    """Interrupts with the same similarity key; common values are listed once."""
 
     tool: str
     agent: str
@@ -81,15 +81,15 @@ class Group:
 def groups_of(
     rows: Iterable[Any], *, me: int | None, now: datetime, ticked: Collection[UUID] = ()
 ) -> list[Group]:
-    """Those that are alike together, in the order of the first of each."""
-    alike: dict[Any, list[Any]] = {}
+    """Group similar interrupts, in the order of each group's first one."""
+    groups: dict[Any, list[Any]] = {}
     for row in rows:
-        alike.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
-    return [_group(found, me, now, ticked) for found in alike.values()]
+        groups.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
+    return [_group(group, me, now, ticked) for group in groups.values()]
 
 
 def why_not(row: Any, *, me: int | None, now: datetime) -> str:
-    """Why this request is not decided together with others; "" if it may be."""
+    """Return the reason that the interrupt cannot be decided in bulk, "" if it can."""
     verdict = verdict_of(row, next(iter(row.standing), None), me)
     claim = claim_on(row, now)
     reasons = (
@@ -104,18 +104,18 @@ def why_not(row: Any, *, me: int | None, now: datetime) -> str:
             gettext("Claimed by {who}.").format(who=claim.user.display_name) if claim else "",
         ),
     )
-    why = next((words for applies, words in reasons if applies), "")
-    if why:
-        return why
+    reason = next((words for applies, words in reasons if applies), "")
+    if reason:
+        return reason
     obstacle = bulk_obstacle(row.bulk_candidate())
     return say(obstacle) if obstacle else ""
 
 
 def _group(rows: list[Any], me: int | None, now: datetime, ticked: Collection[UUID]) -> Group:
-    # Numbered: those that differ are told apart, as long as it is decided what is the same.
+    # Numbered masks let differing secrets compare as different.
     masks = NumberedMasks(secrets_of_arguments(rows[0].body))
     values = [_values(row, masks) for row in rows]
-    places = list(dict.fromkeys(place for one in values for place in one))
+    places = list(dict.fromkeys(place for paths in values for place in paths))
     columns = differing_paths(values) if len(rows) > 1 else places
     common = [place for place in places if place not in columns]
     first = rows[0]
@@ -156,12 +156,12 @@ def _item(
 
 
 def _asked(row: Any) -> dict[str, Any]:
-    asked: dict[str, Any] = json.loads(row.body)
-    return asked
+    interrupt: dict[str, Any] = json.loads(row.body)
+    return interrupt
 
 
 def _values(row: Any, masks: NumberedMasks | None = None) -> dict[str, Any]:
-    """Everything that differs from request to request, by its place; masked if there are masks."""
+    """Return the values to compare by path, masked if `masks` is given."""
     args = json.loads(row.args) if row.args else {}
     metadata = _asked(row).get("metadata")
     if masks is not None:

@@ -1,4 +1,4 @@
-"""What people do with requests and runs besides answering."""
+"""The views for claims, comments, read receipts, withdrawals, retries and cancellations."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,7 +54,7 @@ def release(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespo
 @require_POST
 @page
 def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    """For the page of whoever works on it, every few minutes: there is nothing to show."""
+    """Renew the claim; the claimant's page calls this every few minutes."""
     try:
         renew_claim(interrupt_id=interrupt_id, actor=actor)
     except _SAID_ON_THE_PAGE as refusal:
@@ -65,7 +65,7 @@ def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespons
 @require_POST
 @page
 def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    """For the page of a request, once somebody has it before their eyes: nothing is shown."""
+    """Record that the user has viewed the interrupt; its page calls this once visible."""
     try:
         record_view(
             interrupt_id=interrupt_id, view_digest=request.POST.get("view_digest", ""), actor=actor
@@ -105,7 +105,7 @@ def cancel(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
 def _answer_on_thread(
     request: HttpRequest, actor: Actor, run_id: UUID, act: Callable[[], Any]
 ) -> HttpResponse:
-    """Do it and go to the thread of the run; what was refused says why on its page."""
+    """Call `act` and open the run's thread, with a notice if it was rejected."""
     thread_id = run_for(actor, run_id).thread_id
     try:
         act()
@@ -121,7 +121,7 @@ def _answer(
     act: Callable[..., Any],
     text: str = "",
 ) -> HttpResponse:
-    """Do it and show the interrupt as it is then; what was refused says why, and keeps `text`."""
+    """Call `act` and show the interrupt, with the error and `text` if it was rejected."""
     try:
         act(interrupt_id=interrupt_id, actor=actor)
     except _SAID_ON_THE_PAGE as refusal:

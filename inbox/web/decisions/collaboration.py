@@ -1,4 +1,4 @@
-"""One interrupt as a team shares it: who has it, what was said, what can be taken back."""
+"""Collaboration on an interrupt: claim, comments and withdrawal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from inbox.rules.text.safe_text import escape_invisible
 
 @dataclass(frozen=True)
 class Claimed:
-    """Whoever works on it."""
+    """The claim on an interrupt."""
 
     by: str
     is_mine: bool
@@ -24,7 +24,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Remark:
-    """A comment of a reviewer."""
+    """A reviewer's comment."""
 
     id: str
     who: str
@@ -39,19 +39,19 @@ class Together:
     claim: Claimed | None
     remarks: Sequence[Remark]
     may_withdraw: bool
-    withdraw_until: datetime | None  #: None as long as other answers of the set are missing
+    withdraw_until: datetime | None  #: None while other interrupts of the run are open
 
 
 @dataclass(frozen=True)
 class Notice:
-    """Why something was not done; a comment that was not taken is kept in `text`."""
+    """The error of an action; `text` keeps a rejected comment."""
 
     message: str
     text: str = ""
 
 
 def together_of(detail: InterruptDetail, me: int | None) -> Together:
-    """What the page shows of it to the user `me`."""
+    """Return the claim and comments as displayed to the user `me`."""
     claim = detail.claim
     return Together(
         claim=Claimed(

@@ -1,4 +1,4 @@
-"""Taking a decision from the form, or showing the form again with one item more."""
+"""The view of the decision form: record the decision or render the form again."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -28,7 +28,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
     posted = Posted(request.POST)
     try:
         if posted.is_draft:
-            # A script takes parts of the answer only: its page goes on with the digest it had.
+            # A fragment leaves the page's digest unchanged, so there is nothing to check.
             if not is_fragment(request):
                 _check_view(detail_for(actor, interrupt_id), posted)
             return show_interrupt(request, actor, card_of(actor, interrupt_id, posted))
@@ -41,7 +41,7 @@ def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
 def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
     detail = detail_for(actor, interrupt_id)
     if not detail.may_decide:
-        # Before what is wrong with the answer: it would not be taken in any case.
+        # Check permission before the answer's problems, which would not matter then.
         raise errors.Forbidden(MISSING_PERMISSION[Permission.DECIDE])
     with audit_rejected("decide", actor=actor, interrupt_id=interrupt_id):
         _check_view(detail, posted)
@@ -59,9 +59,9 @@ def _decide(actor: Actor, interrupt_id: UUID, posted: Posted) -> None:
 
 def _check_view(detail: InterruptDetail, posted: Posted) -> None:
     """
-    Raise ViewChanged before the form is read: its answer comes with the digest of a fresh view.
+    Raise ViewChanged before the form is parsed.
 
-    What counted as read in the old one would count in that.
+    The page that is rendered next has a new digest, and would keep the old confirmations.
     """
     row = detail.interrupt
     if row.status == InterruptStatus.OPEN:
@@ -69,7 +69,7 @@ def _check_view(detail: InterruptDetail, posted: Posted) -> None:
 
 
 def _go(request: HttpRequest, address: str) -> HttpResponse:
-    """Open a page after something was done."""
+    """Redirect to a page; through HX-Redirect for htmx."""
     if is_fragment(request):
         return HttpResponse(status=204, headers={"HX-Redirect": address})
     return HttpResponseRedirect(address, status=303)
@@ -82,7 +82,7 @@ def _refuse(
     posted: Posted,
     refusal: errors.RequestRejected,
 ) -> HttpResponse:
-    """Show the interrupt as it is now, why the answer was not taken, and what the person wrote."""
+    """Render the current interrupt with the error and the posted form."""
     if isinstance(refusal, errors.ViewChanged):
         posted = posted.unread()
     card = card_of(actor, interrupt_id, posted)
@@ -91,7 +91,7 @@ def _refuse(
 
 
 def _refused(card: Card, refusal: errors.RequestRejected) -> Refused:
-    # Who was too late has nothing left to correct, whatever else was wrong with the answer.
+    # Expiry comes first: the answer's other problems no longer matter.
     if card.row.status == InterruptStatus.EXPIRED or isinstance(refusal, errors.InterruptExpired):
         return Refused(
             410, gettext("This request has expired."), gettext("Your answer was not sent.")
@@ -122,7 +122,7 @@ def _refused(card: Card, refusal: errors.RequestRejected) -> Refused:
 
 
 def _problems(card: Card, refusal: errors.RequestRejected) -> list[tuple[str, str, str]]:
-    """Each problem with the field that it is about."""
+    """Return the field id, label and message of each problem."""
     if isinstance(refusal, AnswerWrong):
         return [(problem.field_id, problem.label, problem.message) for problem in refusal.problems]
     if isinstance(refusal, errors.MaskedNotSeen):

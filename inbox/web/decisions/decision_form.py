@@ -1,4 +1,4 @@
-"""The forms that ask for the answer to an interrupt, and what of it a reviewer has to look at."""
+"""The decision form of an interrupt, and the values that a reviewer must view before approval."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,11 +21,11 @@ from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding, cached_findings, find_spoofing
 from inbox.web.runs.conversation import Conversation
 
-#: What the page asks for with buttons and the note instead of with a field.
+#: Members of an answer that have buttons or the note instead of a field.
 PROMOTED = ("approved", "editedArgs", "reason")
-#: The id of arguments that are shown as text.
+#: The id of arguments displayed as text.
 ARGS_ID = "f-args"
-#: Keywords by which a boolean is not simply yes or no.
+#: Keywords that may restrict a boolean to one of its values.
 _NARROWING = {"const", "enum", "oneOf", "anyOf", "not", "if"}
 NOTE_ID = "f-reason"
 UNSEEN_ID = "f-unseen"
@@ -33,7 +33,7 @@ UNSEEN_ID = "f-unseen"
 
 @dataclass(frozen=True)
 class Posted:
-    """The decision form as it came."""
+    """The posted decision form."""
 
     data: QueryDict
 
@@ -43,7 +43,7 @@ class Posted:
 
     @property
     def is_draft(self) -> bool:
-        """Whether the form is only to be shown again: to see the changes, or with one item more."""
+        """True if the form is only rendered again, to preview changes or add an item."""
         return "draft" in self.data
 
     @property
@@ -57,21 +57,21 @@ class Posted:
 
     @property
     def opened(self) -> frozenset[str]:
-        """The folded values that were opened, by the ids of their fields."""
+        """The field ids of the collapsed values that the reviewer opened."""
         return frozenset(self.data.getlist("opened"))
 
     @property
     def has_seen(self) -> bool:
-        """Whether the reviewer has looked at the suspicious characters."""
+        """True if the reviewer confirmed the suspicious characters."""
         return "seen" in self.data
 
     @property
     def is_unseen(self) -> bool:
-        """Whether the reviewer approves without seeing what is masked."""
+        """True if the reviewer approves without viewing the masked values."""
         return "unseen" in self.data
 
     def unread(self) -> "Posted":
-        """The same form, of which nothing counts as read: what it was read of has changed."""
+        """Return the form without its confirmations, because the interrupt has changed."""
         data = self.data.copy()
         for name in ("opened", "seen", "unseen"):
             data.pop(name, None)
@@ -80,44 +80,43 @@ class Posted:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that asks for the answer to one interrupt, filled with what was posted."""
+    """The decision form of one interrupt, filled with the posted values."""
 
     detail: InterruptDetail
     posted: Posted | None = None
 
     @property
     def decides(self) -> bool:
-        """Whether the answer is Approve or Reject, rather than something to fill in."""
+        """True for Approve and Reject buttons instead of a form."""
         return self.detail.is_approval or self._known.get("approved", {}).get("type") == "boolean"
 
     @property
     def may_approve(self) -> bool:
-        """Whether the schema lets an answer approve."""
         return self._lets_approved_be(True)
 
     @property
     def may_reject(self) -> bool:
-        """Whether the schema lets an answer reject: some agents take approvals only."""
+        """False for agents whose schema accepts approvals only."""
         return self._lets_approved_be(False)
 
     @property
     def asks_yes_no(self) -> bool:
-        """Whether the answer is `true` or `false`, and nothing else."""
+        """True if the answer is a plain boolean."""
         return self._schema.get("type") == "boolean" and not self._schema.keys() & _NARROWING
 
     @cached_property
     def proposal(self) -> Proposal | None:
-        """What is proposed without a tool call."""
+        """The proposal in the interrupt's metadata, None if it has a tool call."""
         return proposal_of(self.detail.asked) if self.detail.interrupt.tool_call is None else None
 
     @property
     def values_are_no_arguments(self) -> bool:
-        """Whether the proposed values are those of no call."""
+        """True if the proposed values are not the arguments of a call."""
         return self.proposal is not None and not self.proposal.is_call
 
     @property
     def notes_rejections_only(self) -> bool:
-        """Whether `reason` is a proposed value, so that beside an approval it would be an edit."""
+        """True if `reason` is a proposed value, so that a note on an approval would edit it."""
         proposal = self.proposal
         return proposal is not None and proposal.is_flat and "reason" in proposal.values
 
@@ -131,18 +130,17 @@ class Sheet:
 
     @cached_property
     def offered(self) -> Any:
-        """The arguments or values that an approval lets pass as they are; ABSENT without some."""
+        """The arguments or values that an approval would accept; ABSENT if there are none."""
         row = self.detail.interrupt
         if row.tool_call is None:
             return dict(self.proposal.values) if self.proposal else ABSENT
-        # Closed ones show what was proposed: what was made of it is in the answer that was sent.
+        # A closed interrupt shows the proposed arguments; its edits are in the answer.
         is_open = row.status == InterruptStatus.OPEN
         edited = row.tool_call.edited_args if is_open else None
         return row.tool_call.proposed if edited is None else json.loads(edited)
 
     @cached_property
     def secrets(self) -> Secrets:
-        """What is secret in the arguments."""
         return secrets_of_arguments(self.detail.interrupt.body)
 
     @cached_property
@@ -151,7 +149,7 @@ class Sheet:
 
     @cached_property
     def args(self) -> Form | None:
-        """The arguments to edit; None if the agent takes no others than its own."""
+        """The form to edit the arguments; None if the agent accepts no edits."""
         if self.offered is ABSENT:
             return None
         if self.proposal is not None:
@@ -172,7 +170,7 @@ class Sheet:
 
     @cached_property
     def answer(self) -> Form | None:
-        """What is to be answered beside the buttons; None if there is no more."""
+        """The form of the answer's other members; None if there are none."""
         if self.asks_yes_no:
             return None
         if not self.decides:
@@ -194,7 +192,7 @@ class Sheet:
 
     @property
     def asked_elsewhere(self) -> Sequence[str]:
-        """The members of an answer that the page asks for outside of its form."""
+        """The members of an answer that have inputs outside of the answer form."""
         if self.proposal is None:
             return PROMOTED
         edits = self.proposal.values if self.proposal.is_flat else (MODIFICATIONS,)
@@ -204,31 +202,31 @@ class Sheet:
         """Return the members of an answer that put these arguments in place of the offered ones."""
         if self.proposal is not None:
             return self.proposal.edits(args)
-        # What nobody changed is not sent: the tool gets exactly what the agent wrote.
+        # Unchanged arguments are not sent: the tool gets exactly the agent's text.
         return {} if canonical_json(args) == canonical_json(self.offered) else {"editedArgs": args}
 
     @property
     def title(self) -> str:
-        """What the agent calls the answer, "" if it has no name for it."""
+        """The answer's title in the schema, or ""."""
         title = self._schema.get("title")
         return escape_invisible(title) if isinstance(title, str) else ""
 
     @property
     def schema_text(self) -> str:
-        """What the agent wants the answer to look like, "" where it said nothing."""
+        """The response schema as JSON text, "" if there is none."""
         schema = self.detail.asked.get("responseSchema")
         return "" if schema is None else json_text(masked_schema(schema))
 
     @cached_property
     def edited(self) -> Any:
-        """The arguments as the reviewer wants them; ABSENT if they cannot be read yet."""
+        """The arguments with the reviewer's edits; ABSENT if the form has problems."""
         if self.args is None or self.posted is None:
             return self.offered
         reading = self.args.read(self.posted.data)
         return ABSENT if reading.problems else reading.value
 
     def field_of(self, pointer: str) -> str:
-        """The id of the field that a place of the answer is asked for with, "" if there is none."""
+        """Return the id of the field for a JSON pointer into the answer, "" if there is none."""
         name, _, _ = pointer.removeprefix("/").partition("/")
         if name == "reason" and self.takes_note:
             return NOTE_ID
@@ -237,13 +235,13 @@ class Sheet:
 
     @cached_property
     def folded(self) -> list[str]:
-        """The ids of the long values that have to be opened before a yes."""
-        asked = list(self.answer.collapsible_ids) if self.answer else []
+        """The ids of the long values that must be opened before approval."""
+        answer_ids = list(self.answer.collapsible_ids) if self.answer else []
         if self.offered is ABSENT or not self.decides:
-            return asked
+            return answer_ids
         if self.args is not None:
-            return [*self.args.collapsible_ids, *asked]
-        return [ARGS_ID, *asked] if is_long(self.offered_text) else asked
+            return [*self.args.collapsible_ids, *answer_ids]
+        return [ARGS_ID, *answer_ids] if is_long(self.offered_text) else answer_ids
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -252,21 +250,21 @@ class Sheet:
     @cached_property
     def findings(self) -> list[Finding]:
         """
-        Characters that hide, reorder or imitate, in anything that is shown of the question.
+        Suspicious characters in all displayed texts of the interrupt.
 
-        They are looked for in the values behind masks too; what stands there is not told.
+        Masked values are searched too, but their characters are not disclosed.
         """
         row = self.detail.interrupt
-        question = cached_findings(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
-        return [*map(self._without_secrets, question), *find_spoofing(self._around)]
+        findings = cached_findings(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
+        return [*map(self._without_secrets, findings), *find_spoofing(self._around)]
 
     @property
     def _shown(self) -> dict[str, Any]:
         row = self.detail.interrupt
-        shown: dict[str, Any] = {"request": self.detail.asked}
+        texts: dict[str, Any] = {"request": self.detail.asked}
         if row.tool_call is not None:
-            shown |= {"tool": row.tool_call.name, "arguments": self.offered}
-        return shown
+            texts |= {"tool": row.tool_call.name, "arguments": self.offered}
+        return texts
 
     @property
     def _around(self) -> dict[str, Any]:
@@ -294,7 +292,7 @@ class Sheet:
 
     @cached_property
     def _schema(self) -> Mapping[str, Any]:
-        """What the schema says at its root, wherever in the document that stands."""
+        """The schema's root with `$ref` and `allOf` resolved, if it can be."""
         schema = self.detail.schema or {}
         return flatten_schema(schema) or schema
 
@@ -303,7 +301,7 @@ class Sheet:
         return {**(self.detail.schema or {}), **self._schema}
 
     def _schema_of_values(self, proposal: Proposal) -> dict[str, Any]:
-        """The schema of proposed values, as an object of their own; each of them stays there."""
+        """Return an object schema of the proposed values, all of them required."""
         source: Mapping[str, Any] = self._whole_schema
         if not proposal.is_flat:
             source = member_schema(source, MODIFICATIONS) or {}
@@ -317,15 +315,15 @@ class Sheet:
 
     @property
     def _known(self) -> dict[str, Mapping[str, Any]]:
-        known = self._schema.get("properties", {})
-        return {name: part for name, part in known.items() if isinstance(part, Mapping)}
+        members = self._schema.get("properties", {})
+        return {name: schema for name, schema in members.items() if isinstance(schema, Mapping)}
 
     def _lets_approved_be(self, value: bool) -> bool:
         approved = self._known.get("approved", {})
         if "const" in approved:
             return approved["const"] is value
         values = approved.get("enum")
-        return not isinstance(values, list) or any(one is value for one in values)
+        return not isinstance(values, list) or any(item is value for item in values)
 
     def _takes(self, name: str) -> bool:
         return name in self._known or self._schema.get("additionalProperties", True) is not False

@@ -1,4 +1,4 @@
-"""What became of an interrupt, in words, an icon and a tone."""
+"""The text, icon and tone for the outcome of an interrupt."""
 
 import json
 from dataclasses import dataclass
@@ -12,22 +12,22 @@ from inbox.rules.runs.states import InterruptStatus, Reason
 
 @dataclass(frozen=True)
 class Verdict:
-    """A closed interrupt in a few words."""
+    """The displayed outcome of a closed interrupt."""
 
     word: str  #: "Approved"
-    tag: str  #: "Approved by Marco", or the word alone for what the reader or nobody did
+    tag: str  #: "Approved by Marco", or the word alone without another person
     short: str  #: "Marco approved with changes"
     sentence: str  #: "Marco approved this with changes"
     icon: str
     tone: str
     by_me: bool
-    passed: bool  #: it let pass what was proposed, with changes or without
+    passed: bool  #: approved, with or without changes
     at: datetime
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """Each text as others read it, and as whoever decided reads it."""
+    """An outcome's texts; pairs are for other users and for the decider."""
 
     icon: str
     tone: str
@@ -91,7 +91,7 @@ _REJECTED = _Kind(
 
 
 def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
-    """The verdict on a closed interrupt, as the user `me` reads it; None while it is open."""
+    """Return the outcome as displayed to the user `me`; None while the interrupt is open."""
     if row.status == InterruptStatus.OPEN or decision is None:
         return None
     by_me = decision.user_id is not None and decision.user_id == me
@@ -116,7 +116,7 @@ def _kind(row: Any, decision: Any) -> _Kind:
     if row.status == InterruptStatus.CANCELLED:
         return _CANCELLED
     payload = _payload(decision)
-    # What was asked with Approve and Reject reads so, whatever reason the agent gave for asking.
+    # An answer with `approved` is an approval or rejection whatever the interrupt's reason.
     if row.reason != Reason.TOOL_CALL and not isinstance(payload.get("approved"), bool):
         return _ANSWERED
     if payload.get("approved") is not True:
@@ -125,7 +125,7 @@ def _kind(row: Any, decision: Any) -> _Kind:
 
 
 def _has_changes(row: Any, payload: dict[str, Any]) -> bool:
-    """Whether an approval changes what was proposed, in the form that its agent reads."""
+    """Return True if the approval has edits in any of the agents' dialects."""
     if "editedArgs" in payload or payload.get("modifications"):
         return True
     is_flat = row.reason.startswith("langgraph:")

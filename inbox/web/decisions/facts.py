@@ -1,4 +1,4 @@
-"""What an agent tells beside its question, as labelled facts."""
+"""An interrupt's metadata as labelled facts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,10 +12,10 @@ from inbox.rules.runs.proposals import Proposal, is_call
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
-#: More facts than this are shown as JSON.
+#: More facts than this are displayed as JSON.
 _MOST = 60
 _DEEPEST = 3
-#: Names under which agents give code, and those of a risk.
+#: Names of members that contain code, and of those that rate a risk.
 _CODE = re.compile(r"query|sql|code|script|command|diff|patch", re.IGNORECASE)
 _RISK = re.compile(r"risk(_?level)?|severity", re.IGNORECASE)
 _TONES = {
@@ -26,16 +26,16 @@ _TONES = {
     "moderate": "warn",
     "low": "ok",
 }
-#: Shown in other places of the page: the question, its schema and what routes it.
+#: Members that are displayed elsewhere or only route the interrupt.
 _ELSEWHERE = {
     "kind", "responseSchema", "response_schema", "inputSchema", "expiresAt", "expires_at",
     "signoff",
 }  # fmt: skip
 
 
-#: Where the readers of older dialects keep what the agent said in its own words, and under what.
+#: The metadata members in which readers of older dialects store the agent's own values.
 _DIALECTS = {"draft": ("payload",), "langgraph": ("value", "raw")}
-#: The draft's own names beside these words; the page shows them as what they are.
+#: The draft's own members beside `payload`; the page displays them elsewhere.
 _DRAFT = {"id", "reason", "type"}
 
 
@@ -49,29 +49,35 @@ class Fact:
     tone: str = ""  #: of a badge
 
 
-def facts_of(asked: Mapping[str, Any], proposal: Proposal | None) -> list[Fact]:
+def facts_of(interrupt: Mapping[str, Any], proposal: Proposal | None) -> list[Fact]:
     """
-    What the metadata of an AG-UI Interrupt tell, masked: risks first, then in the agent's order.
+    Return the metadata of an AG-UI Interrupt, masked: risks first, then in the agent's order.
 
-    Values that stand in the form as proposed values are left out, and so is the question.
+    The message, and proposed values that have a field in the form, are left out.
     """
-    metadata = asked.get("metadata")
+    metadata = interrupt.get("metadata")
     if not isinstance(metadata, Mapping) or not metadata:
         return []
     in_form = frozenset(proposal.values) if proposal and proposal.is_flat else frozenset()
-    message = asked.get("message")
-    shown = NAMES.masked(_told(metadata, in_form, message))
-    facts = sorted(_facts(shown, ()), key=lambda fact: fact.look != "badge")
-    return facts if len(facts) <= _MOST else [Fact(gettext("Details"), json_text(shown), "code")]
+    message = interrupt.get("message")
+    displayed_metadata = NAMES.masked(_flattened(metadata, in_form, message))
+    facts = sorted(_facts(displayed_metadata, ()), key=lambda fact: fact.look != "badge")
+    return (
+        facts
+        if len(facts) <= _MOST
+        else [Fact(gettext("Details"), json_text(displayed_metadata), "code")]
+    )
 
 
-def _told(metadata: Mapping[str, Any], in_form: frozenset[str], message: Any) -> dict[str, Any]:
+def _flattened(
+    metadata: Mapping[str, Any], in_form: frozenset[str], message: Any
+) -> dict[str, Any]:
     """
-    The metadata with the words of older dialects at the top, where people look for them.
+    Return the metadata with the values of older dialects moved to the top level.
 
-    A name that stands there already goes below its dialect: nothing takes the place of another.
+    A name that is already in use there gets its dialect as a prefix.
     """
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         name: value
         for name, value in metadata.items()
         if name not in (*_ELSEWHERE, *_DIALECTS) and not _is_message(name, value, message)
@@ -79,45 +85,45 @@ def _told(metadata: Mapping[str, Any], in_form: frozenset[str], message: Any) ->
     for name, places in _DIALECTS.items():
         value = metadata.get(name)
         if not isinstance(value, Mapping):
-            told |= {} if value is None else {name: value}
+            facts |= {} if value is None else {name: value}
             continue
         place = next((place for place in places if place in value), None)
         beside = {place, *_DRAFT} if name == "draft" else {place}
-        if rest := {key: item for key, item in value.items() if key not in beside}:
-            told[name] = rest
-        said = _without_question(value.get(place), in_form, message)
-        told |= {key: item for key, item in said.items() if key not in told} | {
-            f"{name} {key}": item for key, item in said.items() if key in told
+        if remaining_members := {key: item for key, item in value.items() if key not in beside}:
+            facts[name] = remaining_members
+        values = _without_question(value.get(place), in_form, message)
+        facts |= {key: item for key, item in values.items() if key not in facts} | {
+            f"{name} {key}": item for key, item in values.items() if key in facts
         }
-    return told
+    return facts
 
 
 def _is_message(name: str, value: Any, message: Any) -> bool:
-    """Whether this is the question, which stands above; other words of the agent are facts."""
+    """Return True for the interrupt's message, which the page displays as its title."""
     return name in ("message", "question", "prompt", "description") and value == message
 
 
 def _without_question(value: Any, in_form: frozenset[str], message: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        # A text is the question itself.
+        # A plain text is the message itself.
         return {} if value is None or isinstance(value, str) else {"payload": value}
     hidden = {*_ELSEWHERE, *in_form}
     return {
-        name: one
-        for name, one in value.items()
+        name: item
+        for name, item in value.items()
         if name not in hidden
-        and not _is_message(name, one, message)
-        and not (name == "proposal" and is_call(one))
+        and not _is_message(name, item, message)
+        and not (name == "proposal" and is_call(item))
     }
 
 
 def _facts(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Fact]:
-    for name, one in value.items():
+    for name, item in value.items():
         label = (*path, label_of(name))
-        if isinstance(one, Mapping) and one and len(label) < _DEEPEST:
-            yield from _facts(one, label)
+        if isinstance(item, Mapping) and item and len(label) < _DEEPEST:
+            yield from _facts(item, label)
         else:
-            yield _fact(name, " / ".join(label), one)
+            yield _fact(name, " / ".join(label), item)
 
 
 def _fact(name: str, label: str, value: Any) -> Fact:

@@ -1,4 +1,4 @@
-"""The lists of what is asked, and the page of one interrupt beside them."""
+"""The pages of the interrupt lists, and of one interrupt beside its list."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -70,98 +70,103 @@ def show_interrupt(
     state: ListState = ListState.OPEN,
     status: int = 200,
 ) -> HttpResponse:
-    """The page of an interrupt beside the list that it was opened from."""
-    asked = asked_of(request, state=state)
+    """Render an interrupt beside the list that it was opened from."""
+    list_request = asked_of(request, state=state)
     is_open = card.row.status == InterruptStatus.OPEN
     context = {
         "card": card,
         "similar": bounded(similar_count(card.row)) if is_open else "0",
-        **_list(request, actor, asked, card.row.pk),
+        **_list(request, actor, list_request, card.row.pk),
     }
     return show(
-        request, actor, "decisions/interrupt.html", context, section=asked.section, status=status
+        request,
+        actor,
+        "decisions/interrupt.html",
+        context,
+        section=list_request.section,
+        status=status,
     )
 
 
 def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> Card:
-    """The interrupt as this person sees it now, with an answer of theirs that was not taken."""
+    """Return the interrupt's page for the actor, with their rejected answer or draft."""
     detail = detail_for(actor, interrupt_id)
     return Card(detail=detail, me=actor.user_id, now=timezone.now(), posted=posted)
 
 
 def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: str) -> HttpResponse:
-    asked = asked_of(request, state=state)
-    if is_spelled_out(request, asked) and not is_fragment(request):
-        return HttpResponseRedirect(asked.page_after(asked.after))
-    context = _list(request, actor, asked)
-    if not context["rows"] and asked.filter == InterruptFilter():
+    list_request = asked_of(request, state=state)
+    if is_spelled_out(request, list_request) and not is_fragment(request):
+        return HttpResponseRedirect(list_request.page_after(list_request.after))
+    context = _list(request, actor, list_request)
+    if not context["rows"] and list_request.filter == InterruptFilter():
         agents = agents_for(actor)
         context["example_agent"] = agents[0].slug if agents else "rehearsal"
         context["example_url"] = request.build_absolute_uri("/api/runs")
-    return show(request, actor, template, context, section=asked.section)
+    return show(request, actor, template, context, section=list_request.section)
 
 
 def _list(
-    request: HttpRequest, actor: Actor, asked: Asked, current: UUID | None = None
+    request: HttpRequest, actor: Actor, list_request: Asked, current: UUID | None = None
 ) -> dict[str, Any]:
-    """What the list shows: one page of it, and what was decided last below what waits."""
+    """Return the context of a list: one page of rows, and recent decisions below."""
     now = timezone.now()
-    wanted = asked.filter
-    found = list_for(actor, wanted, now=now, limit=_PAGE, after=_cursor(asked, actor))
+    filters = list_request.filter
+    matches = list_for(actor, filters, now=now, limit=_PAGE, after=_cursor(list_request, actor))
     recent: Sequence[Any] = ()
-    if wanted == InterruptFilter():
+    if filters == InterruptFilter():
         recent = list_for(
             actor, InterruptFilter(state=ListState.DECIDED), now=now, limit=_RECENT
         ).rows
     rows = rows_of(
-        found.rows,
-        progress=progress_of([row for row in found.rows if row.status == InterruptStatus.OPEN]),
+        matches.rows,
+        progress=progress_of([row for row in matches.rows if row.status == InterruptStatus.OPEN]),
         me=actor.user_id,
         now=now,
         current=current,
-        suffix=asked.suffix,
+        suffix=list_request.suffix,
         may_pick=may_decide_anywhere(actor),
-        page="decided_interrupt" if wanted.is_closed else "interrupt",
+        page="decided_interrupt" if filters.is_closed else "interrupt",
     )
     return {
-        "asked": asked,
-        "list_title": asked.title,
-        "list_url": asked.page_after(asked.after),
-        "list_suffix": asked.suffix,
-        **({} if is_fragment(request) else _tools(actor, wanted)),
+        "asked": list_request,
+        "list_title": list_request.title,
+        "list_url": list_request.page_after(list_request.after),
+        "list_suffix": list_request.suffix,
+        **({} if is_fragment(request) else _tools(actor, filters)),
         "rows": rows,
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
-        "next_url": asked.page_after(found.after) if found.after else "",
-        "is_cut": found.is_cut,
+        "next_url": list_request.page_after(matches.after) if matches.after else "",
+        "is_cut": matches.is_cut,
         "next_row": next((row for row in rows if not row.is_current and not row.is_done), None),
     }
 
 
-def _tools(actor: Actor, wanted: InterruptFilter) -> dict[str, Any]:
-    """What the forms above the list offer; they are not part of what a live page reads again."""
-    choices = choices_for(actor, state=wanted.kind)
+def _tools(actor: Actor, filters: InterruptFilter) -> dict[str, Any]:
+    """Return the choices of the forms above the list; live updates leave them out."""
+    choices = choices_for(actor, state=filters.kind)
     return {
-        "list_selects": selects_of(choices, wanted),
+        "list_selects": selects_of(choices, filters),
         "shareable_teams": choices.decides_in,
     }
 
 
 def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
-    """The address of what waits next in this list, which says what was just decided."""
-    asked = asked_of(request, state=ListState.OPEN)
-    wanted = asked.filter if asked.filter.is_open else InterruptFilter()
+    """Return the URL of the list's next open interrupt, with a toast about this one."""
+    list_request = asked_of(request, state=ListState.OPEN)
+    filters = list_request.filter if list_request.filter.is_open else InterruptFilter()
     row, now = interrupt_for(actor, interrupt_id), timezone.now()
-    found = list_for(actor, wanted, now=now, limit=1, after=row).rows
-    found = found or list_for(actor, wanted, now=now, limit=1).rows
-    if not found:
-        return address_with_toast(asked.url, interrupt_id)
-    address = reverse("interrupt", args=[found[0].pk])
-    return address_with_toast(f"{address}{asked.suffix}", interrupt_id)
+    rows = list_for(actor, filters, now=now, limit=1, after=row).rows
+    rows = rows or list_for(actor, filters, now=now, limit=1).rows
+    if not rows:
+        return address_with_toast(list_request.url, interrupt_id)
+    address = reverse("interrupt", args=[rows[0].pk])
+    return address_with_toast(f"{address}{list_request.suffix}", interrupt_id)
 
 
-def _cursor(asked: Asked, actor: Actor) -> Any:
-    """The row after which the page starts; None for the first page and for nonsense."""
+def _cursor(list_request: Asked, actor: Actor) -> Any:
+    """Return the row that the page starts after; None for the first page or an invalid id."""
     try:
-        return interrupt_for(actor, UUID(asked.after))
+        return interrupt_for(actor, UUID(list_request.after))
     except (ValueError, NotFound):
         return None

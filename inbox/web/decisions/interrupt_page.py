@@ -1,4 +1,4 @@
-"""One interrupt as its page shows it."""
+"""The view model of an interrupt's page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ from inbox.web.runs.conversation import Said
 
 @dataclass(frozen=True)
 class Sibling:
-    """Another question of the same run."""
+    """Another interrupt of the same run."""
 
     url: str
     title: str
@@ -45,7 +45,7 @@ class Sibling:
 
 @dataclass(frozen=True)
 class Refused:
-    """Why the answer was not taken; what the person wrote is kept in the sheet."""
+    """The error of a rejected answer; the form keeps its input."""
 
     status: int
     title: str
@@ -55,14 +55,14 @@ class Refused:
 
 @dataclass(frozen=True)
 class Card:
-    """Everything that the page of an interrupt shows; computed when the template asks."""
+    """The data of an interrupt's page, computed when the template reads it."""
 
     detail: InterruptDetail
     me: int | None
     now: datetime
-    posted: Posted | None = None  #: an answer that was refused, or is only looked at
+    posted: Posted | None = None  #: a rejected answer, or a draft
     refused: Refused | None = None
-    notice: Notice | None = None  #: why something besides an answer was not done
+    notice: Notice | None = None  #: the error of another action, such as a claim
 
     @property
     def row(self) -> Any:
@@ -70,7 +70,7 @@ class Card:
 
     @property
     def mode(self) -> str:
-        """`open` if this person may decide it, `looking` if only others may, else `closed`."""
+        """`open` if the user may decide it, `looking` if only others may, else `closed`."""
         if self.row.status != InterruptStatus.OPEN:
             return "closed"
         return "open" if self.detail.may_decide else "looking"
@@ -87,7 +87,7 @@ class Card:
 
     @property
     def shows_forms(self) -> bool:
-        """Whether there is something to fill in, or something filled in that was not sent."""
+        """True if the user may decide, or has typed an answer that was not sent."""
         return self.mode == "open" or self.posted is not None
 
     @cached_property
@@ -125,24 +125,23 @@ class Card:
 
     @cached_property
     def words(self) -> list[str]:
-        """What the agent says about it: its last message before the question, and the question."""
+        """The agent's last message before the interrupt, and the interrupt's own message."""
         message = self._message if escape_invisible(self._message) != self.title else ""
         words = (self.sheet.conversation.last_words, message)
         return [escape_invisible(text) for text in words if text.strip()]
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """What the agent tells beside its question."""
         return facts_of(self.detail.asked, self.sheet.proposal)
 
     @property
     def conversation(self) -> Sequence[Said]:
-        """The last messages of the thread, as far as people wrote or read them."""
+        """The last messages by users and the agent."""
         return self.sheet.conversation.tail
 
     @cached_property
     def changes(self) -> list[ShownChange]:
-        """What the reviewer would change, or what was changed by the decision that stands."""
+        """The changes in the posted form, or those of the decision in force."""
         if self.sheet.offered is ABSENT:
             return []
         if self.verdict and self.posted is None:
@@ -152,24 +151,24 @@ class Card:
 
     @property
     def shows_changes(self) -> bool:
-        """Whether to show the section of changes: also an empty one where changes were possible."""
+        """True also without changes, if the form offers edits."""
         if self.verdict and self.posted is None and not self.verdict.passed:
             return bool(self.changes)
         return bool(self.sheet.args or self.changes)
 
     @property
     def has_more_changes(self) -> bool:
-        """Whether there are more than are listed."""
+        """True if the list of changes was cut at its limit."""
         return len(self.changes) == MAX_CHANGES
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether what is in the form is no value yet, so that changes cannot be told."""
+        """True if the form cannot be parsed, so that its changes are unknown."""
         return self.sheet.offered is not ABSENT and self.sheet.edited is ABSENT
 
     @property
     def edits_text(self) -> str:
-        """What the reviewer wrote, as JSON to copy: the arguments, or as much of the answer."""
+        """The posted arguments or answer as JSON to copy, masked."""
         if self.posted is None:
             return ""
         if self.sheet.args:
@@ -184,8 +183,8 @@ class Card:
 
     @property
     def findings(self) -> list[tuple[str, str, str]]:
-        """Where a suspicious character is, what sort it is of, and what it is."""
-        return [_found(finding) for finding in self.sheet.findings]
+        """The path, kind and text of each suspicious character."""
+        return [_labelled(finding) for finding in self.sheet.findings]
 
     @property
     def wrong_fields(self) -> set[str]:
@@ -205,33 +204,33 @@ class Card:
 
     @property
     def sent(self) -> str:
-        """The answer as the agent gets it."""
+        """The answer sent to the agent, masked."""
         decision = self.detail.decision
         secrets = secrets_of_answers(self.row.body)
         return secrets.text(decision.payload) if decision and decision.payload else ""
 
     @property
     def result(self) -> str | None:
-        """What the tool returned after the decision, None before."""
+        """The tool's result, None until it has returned."""
         call = self.row.tool_call
         return NAMES.text(call.result) if call and call.result is not None else None
 
     @property
     def executed(self) -> str:
-        """The arguments that the tool was really called with, "" while it was not."""
+        """The arguments of the tool call, "" until it has started."""
         call = self.row.tool_call
         return self.sheet.secrets.text(call.approved_args) if call and call.started_at else ""
 
     @cached_property
     def reveals(self) -> Mapping[str, Reveal]:
-        """Those of the values that are shown which have masks in them, by their names."""
-        known = masked_values_of_interrupt(self.row, self.detail.decision)
+        """The displayed sets that contain masked values, by name."""
+        masked_values = masked_values_of_interrupt(self.row, self.detail.decision)
         url = reverse("reveal", args=[self.row.pk])
-        return reveals_of(known, url, is_allowed=self.detail.may_decide)
+        return reveals_of(masked_values, url, is_allowed=self.detail.may_decide)
 
     @property
     def seconds(self) -> float | None:
-        """How long the tool took, None while that is not known."""
+        """The duration of the tool call, None until it has returned."""
         call = self.row.tool_call
         if not (call and call.started_at and call.settled_at):
             return None
@@ -244,16 +243,15 @@ class Card:
 
     @property
     def has_lapsed(self) -> bool:
-        """Whether the approval was not used in time."""
         call = self.row.tool_call
         return bool(call and call.state == ToolCallState.LAPSED)
 
     @property
     def has_stopped(self) -> bool:
         """
-        Whether the run that went on with the answer, or its last retry, ended without a result.
+        True if the resumed run, or its last retry, ended before the tool call started.
 
-        The tool was not called then, unless the agent is remote: it does not tell when it begins.
+        A remote agent may have called the tool anyway: it does not report when a call starts.
         """
         resumed = getattr(self.row.run, "resumed_by", None)
         call = self.row.tool_call
@@ -293,6 +291,6 @@ class Card:
         )
 
 
-def _found(finding: Finding) -> tuple[str, str, str]:
+def _labelled(finding: Finding) -> tuple[str, str, str]:
     where = " / ".join(escape_invisible(str(part)) for part in finding.path)
     return where, finding.kind, escape_invisible(finding.what)

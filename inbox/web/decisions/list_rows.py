@@ -1,4 +1,4 @@
-"""The rows of the lists."""
+"""The rows of interrupt lists."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.decisions.decision_labels import verdict_of
 
-#: What is amber before it expires is red in the end.
+#: Below this the expiry badge turns from amber to red.
 VERY_SOON = timedelta(minutes=2)
 
 
@@ -27,19 +27,19 @@ class Row:
     key: str  #: of the interrupt
     url: str
     title: str
-    said: str  #: the agent's words where the title is not they, else ""
+    said: str  #: the agent's message, "" if it equals the title
     tool: str
     agent: str
     at: datetime
-    state: str  #: in words, for those who do not see the icon
+    state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
-    tag: str  #: what became of it; "" while it is open
-    expires_at: datetime | None  #: only when it is soon
-    progress: str  #: "2 of 3 decided", "" for a run that asked one thing
-    claimed_by: str  #: who has taken it, "" for nobody
-    is_mine: bool  #: whether that is whoever looks
-    similar_url: str  #: "" unless others like it wait
+    tag: str  #: the outcome; "" while it is open
+    expires_at: datetime | None  #: None unless it expires soon
+    progress: str  #: "2 of 3 decided", "" for a run with one interrupt
+    claimed_by: str  #: the name of the reviewer, or ""
+    is_mine: bool  #: claimed by the current user
+    similar_url: str  #: "" without similar open interrupts
     can_pick: bool
     is_current: bool
     is_done: bool
@@ -64,11 +64,10 @@ def rows_of(
     page: str = "interrupt",
 ) -> list[Row]:
     """
-    Build the rows; `progress` counts (decided, asked) for each run.
+    Build the rows; `progress` has the numbers of decided and of all interrupts by run.
 
-    `suffix` is the query that the address of an interrupt carries, `may_pick` whether open ones can
-    be chosen to be decided together. Requests that are alike have one link to all of them, at the
-    first.
+    `suffix` is the query appended to the URLs of interrupts; `may_pick` allows open ones to be
+    selected for a bulk decision. Only the first of similar interrupts links to all of them.
     """
     rows, shapes = [], set()
     for item in interrupts:
@@ -82,7 +81,7 @@ def rows_of(
     return rows
 
 
-def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> Row:
+def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> Row:
     verdict = verdict_of(item, next(iter(item.standing), None), me)
     tone = urgency(item.expires_at, now)
     is_open = item.status == InterruptStatus.OPEN
@@ -108,7 +107,7 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
         tone=verdict.tone if verdict else (tone or quiet),
         tag=verdict.short if verdict else "",
         expires_at=item.expires_at if is_open and tone else None,
-        progress=_progress(decided, asked) if is_open and asked > 1 else "",
+        progress=_progress(decided, total) if is_open and total > 1 else "",
         claimed_by=claim.user.display_name if claim else "",
         is_mine=by_me,
         similar_url=reverse("similar", args=[item.pk]) if is_open and item.similar else "",
@@ -118,6 +117,6 @@ def _row(item: Any, decided: int, asked: int, me: int | None, now: datetime) -> 
     )
 
 
-def _progress(decided: int, asked: int) -> str:
-    # As in the templates: one sentence for the translators.
-    return gettext("%(decided)s of %(asked)s decided") % {"decided": decided, "asked": asked}
+def _progress(decided: int, total: int) -> str:
+    # The same msgid as in the templates.
+    return gettext("%(decided)s of %(asked)s decided") % {"decided": decided, "asked": total}

@@ -1,4 +1,4 @@
-"""How much is asked and decided, by day and by tool, as figures, bars and tables."""
+"""The metrics page: interrupts and decisions by day and by tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ from inbox.web.audit.audit_rows import span
 from inbox.web.base.list_filters import Option, Select
 from inbox.web.base.pages import bounded, page, show
 
-#: Of more tools the rest is counted.
+#: The most tools in the table; the others are only counted.
 _TOOLS = 25
-#: What a bar is made of, from the ground up: a class, and the counts.
+#: The parts of a bar from the bottom up: CSS classes and names of counts.
 _PARTS = ("approved", "denied", "expired", "others")
 _WIDTH, _HEIGHT = 10, 100
 _NONE = "\N{EN DASH}"
@@ -38,7 +38,7 @@ _NONE = "\N{EN DASH}"
 
 @dataclass(frozen=True)
 class Bar:
-    """A part of the bar of one day, in units of the chart; texts, that no language changes them."""
+    """A part of one day's bar in chart units; strings, so that they are not localized."""
 
     part: str
     x: str
@@ -48,13 +48,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class ToolRow:
-    """A tool in the table."""
-
     name: str
     url: str
     calls: int
     approved: str
-    share: str  #: approved, of 100 units; "" where nothing was decided
+    share: str  #: percent approved; "" without decisions
     edited: str
     expired: int
     median: str
@@ -63,7 +61,7 @@ class ToolRow:
 
 @dataclass(frozen=True)
 class Window:
-    """A number of days to choose."""
+    """A selectable number of days."""
 
     url: str
     name: str
@@ -76,37 +74,45 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200]
     today = timezone.now().date()
     days = days_ending(today, count)
-    found = metrics_for(actor, days, team=team)
-    tools = [_tool_row(name, *counted) for name, counted in found.by_tool.items()]
-    top = max((counts.all for _, counts in found.by_day), default=0)
+    statistics = metrics_for(actor, days, team=team)
+    tools = [_tool_row(name, *counted) for name, counted in statistics.by_tool.items()]
+    top = max((counts.all for _, counts in statistics.by_day), default=0)
     context: dict[str, Any] = {
-        "found": found,
-        "windows": [Window(_address(one, team), _named(one), one == count) for one in WINDOWS],
+        "found": statistics,
+        "windows": [
+            Window(_address(length, team), _named(length), length == count) for length in WINDOWS
+        ],
         "days": count,
         "team": team,
         "teams": _teams(actor, team),
         "top": top,
-        "bars": _bars([counts for _, counts in found.by_day], top),
+        "bars": _bars([counts for _, counts in statistics.by_day], top),
         "view_box": f"0 0 {_WIDTH * len(days)} {_HEIGHT}",
-        "rows": [(day, counts) for day, counts in found.by_day if day >= found.since][::-1],
-        "is_cut": found.since > days[0],
+        "rows": [(day, counts) for day, counts in statistics.by_day if day >= statistics.since][
+            ::-1
+        ],
+        "is_cut": statistics.since > days[0],
         "first": days[0],
         "last": today,
         "tools": tools[:_TOOLS],
         "unlisted": len(tools[_TOOLS:]),
-        "approved": _percent(found.counts.approval_rate),
-        "edited": _percent(found.counts.edit_rate),
-        "median": _took(found.times.median),
-        "p90": _took(found.times.p90),
-        "pending": bounded(found.pending) if found.pending >= COUNT_UP_TO else found.pending,
-        "oldest_age": span(timezone.now() - found.oldest.created_at) if found.oldest else "",
-        "is_empty": not (found.counts.all or found.expired or found.pending),
+        "approved": _percent(statistics.counts.approval_rate),
+        "edited": _percent(statistics.counts.edit_rate),
+        "median": _took(statistics.times.median),
+        "p90": _took(statistics.times.p90),
+        "pending": bounded(statistics.pending)
+        if statistics.pending >= COUNT_UP_TO
+        else statistics.pending,
+        "oldest_age": span(timezone.now() - statistics.oldest.created_at)
+        if statistics.oldest
+        else "",
+        "is_empty": not (statistics.counts.all or statistics.expired or statistics.pending),
     }
     return show(request, actor, "audit/metrics.html", context, section="audit")
 
 
 def _days(request: HttpRequest) -> int:
-    """How many days are asked for; what is none of those that are offered is the usual number."""
+    """Return the selected number of days, or the default for an invalid one."""
     text = request.GET.get("days", "")
     return next((days for days in WINDOWS if text == str(days)), DEFAULT_DAYS)
 
@@ -121,7 +127,7 @@ def _named(days: int) -> str:
 
 
 def _teams(actor: Actor, chosen: str) -> Select | None:
-    """The teams to choose from, None where there is nothing to choose."""
+    """Return the team drop-down, None for fewer than two teams."""
     _, teams = agents_and_teams(actor)
     if len(teams) < 2:
         return None
@@ -147,16 +153,16 @@ def _tool_row(name: str, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow
 
 
 def _bars(days: Sequence[OutcomeCounts], top: int) -> list[Bar]:
-    found = []
-    for place, counts in enumerate(days):
-        ground = float(_HEIGHT)
+    bars = []
+    for index, counts in enumerate(days):
+        top_edge = float(_HEIGHT)
         for part in _PARTS:
             height = _HEIGHT * getattr(counts, part) / top if top else 0.0
             if height:
-                ground -= height
-                x = _WIDTH * place + _WIDTH * 0.1
-                found.append(Bar(part, f"{x:.1f}", f"{ground:.2f}", f"{height:.2f}"))
-    return found
+                top_edge -= height
+                x = _WIDTH * index + _WIDTH * 0.1
+                bars.append(Bar(part, f"{x:.1f}", f"{top_edge:.2f}", f"{height:.2f}"))
+    return bars
 
 
 def _percent(share: float | None) -> str:

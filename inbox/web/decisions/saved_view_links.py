@@ -1,4 +1,4 @@
-"""Saved views: their links in the rail."""
+"""The navigation links of saved views."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,13 @@ from inbox.web.base.list_filters import Asked, list_url
 
 @dataclass(frozen=True)
 class ViewLink:
-    """A view as the rail and the list show it."""
+    """A saved view in the navigation."""
 
     key: str
     name: str
     url: str
     icon: str
-    team: str  #: the slug of the team that has it too, "" for nobody
+    team: str  #: the slug of the team it is shared with, or ""
     team_name: str
     owner: str
     is_mine: bool
@@ -25,22 +25,22 @@ class ViewLink:
     is_current: bool
 
 
-def links_of(actor: Actor, asked: Asked | None) -> list[ViewLink]:
-    """The actor's views; the first that means the list which is shown is the current one."""
-    shown = asked.filter if asked else None
+def links_of(actor: Actor, list_request: Asked | None) -> list[ViewLink]:
+    """Return the actor's views; the first that matches the displayed list is current."""
+    displayed_filter = list_request.filter if list_request else None
     links: list[ViewLink] = []
     for row in views_for(actor):
-        wanted = InterruptFilter.from_text(row.query)
-        is_current = wanted == shown and not any(link.is_current for link in links)
-        links.append(_link(row, actor, wanted, is_current=is_current))
+        filters = InterruptFilter.from_text(row.query)
+        is_current = filters == displayed_filter and not any(link.is_current for link in links)
+        links.append(_link(row, actor, filters, is_current=is_current))
     return links
 
 
-def _link(row: Any, actor: Actor, wanted: InterruptFilter, *, is_current: bool) -> ViewLink:
+def _link(row: Any, actor: Actor, filters: InterruptFilter, *, is_current: bool) -> ViewLink:
     return ViewLink(
         key=str(row.pk),
         name=row.name,
-        url=list_url(wanted),
+        url=list_url(filters),
         icon="users" if row.team else "bookmark",
         team=row.team.slug if row.team else "",
         team_name=row.team.name if row.team else "",

@@ -1,4 +1,4 @@
-"""Saving, sharing and deleting views."""
+"""The views that save, share and delete saved views."""
 
 from uuid import UUID
 
@@ -18,17 +18,17 @@ from inbox.web.base.translate import say
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor) -> HttpResponse:
-    wanted = list_before(request)
+    filters = list_before(request)
     try:
         save_view(
             name=request.POST.get("name", "").strip(),
-            list_filter=wanted,
+            list_filter=filters,
             actor=actor,
             team_id=_team_id(request),
         )
     except InvalidInput as refusal:
-        return _refuse(request, actor, wanted, refusal)
-    return HttpResponseRedirect(list_url(wanted), status=303)
+        return _refuse(request, actor, filters, refusal)
+    return HttpResponseRedirect(list_url(filters), status=303)
 
 
 @require_POST
@@ -46,7 +46,7 @@ def delete(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
 
 
 def _team_id(request: HttpRequest) -> UUID | None:
-    """The team that is to have the view too; the empty choice is nobody."""
+    """Return the id of the team to share with, None for the empty choice."""
     slug = request.POST.get("team", "")
     if not slug:
         return None
@@ -57,13 +57,13 @@ def _team_id(request: HttpRequest) -> UUID | None:
 
 
 def _refuse(
-    request: HttpRequest, actor: Actor, wanted: InterruptFilter, refusal: InvalidInput
+    request: HttpRequest, actor: Actor, filters: InterruptFilter, refusal: InvalidInput
 ) -> HttpResponse:
     context = {
         "problem": say(refusal.message),
         "name": request.POST.get("name", ""),
         "team": request.POST.get("team", ""),
-        "query": wanted.to_full_query(),
-        "list_url": list_url(wanted),
+        "query": filters.to_full_query(),
+        "list_url": list_url(filters),
     }
     return show(request, actor, "decisions/view_not_saved.html", context, section="", status=422)

@@ -1,4 +1,4 @@
-"""What a reviewer changed, as the page shows it."""
+"""A reviewer's changes as displayed: masked, escaped and shortened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from inbox.rules.schema.secrets import (
 )
 from inbox.rules.text.safe_text import escape_invisible, json_text
 
-#: Of a longer stretch that stayed, only this much is shown at each of its ends.
+#: The characters kept at each end of a long unchanged text.
 _CONTEXT = 120
 _GAP = " ⋯ "
 _ARROW = " → "
@@ -30,7 +30,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class ShownChange:
-    """One change: where, what kind, and its words."""
+    """One change: its path, kind and text."""
 
     path: str
     kind: str  #: "added", "removed" or "changed", in words
@@ -38,7 +38,7 @@ class ShownChange:
 
     @property
     def parts(self) -> Sequence[tuple[str, str]]:
-        """The pieces with an arrow ("to") where one text took the place of another: 310 → 31."""
+        """The pieces with an arrow ("to") between removed and inserted text: 310 → 31."""
         parts: list[tuple[str, str]] = []
         for piece in self.pieces:
             if parts and (parts[-1][0], piece[0]) == ("del", "ins"):
@@ -48,7 +48,7 @@ class ShownChange:
 
 
 def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ShownChange]:
-    """The changes between two values with everything visible in them but what is secret."""
+    """Return the changes between two values, with secrets masked."""
     masks = NumberedMasks(secrets)
     changes = changes_between(masks.hidden(before), masks.hidden(after))
     return [_shown(change) for change in changes]
@@ -67,7 +67,7 @@ def _shown(change: Change) -> ShownChange:
 
 
 def _masked(change: Change) -> list[tuple[str, str]]:
-    """A text that was or became a secret: that it changed, and no word of it."""
+    """Return masked pieces if the text was or became a secret, else none."""
     if not all(isinstance(piece.text, str) for piece in change.pieces):
         return []
     before = "".join(piece.text for piece in change.pieces if piece.tag != "ins")

@@ -1,4 +1,4 @@
-"""What a reviewer posted, read as the answer to what was asked."""
+"""Parsing of the posted decision form into an answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ SEEN_ID = "f-seen"
 
 
 class AnswerWrong(InvalidPayload):
-    """The form cannot be read as an answer; `problems` say which field has to change."""
+    """A form that is not a valid answer; `problems` names the fields to change."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(problems[0].message)
@@ -24,10 +24,10 @@ class AnswerWrong(InvalidPayload):
 
 def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
     """
-    The status and payload of the answer that was posted.
+    Return the status and payload of the posted answer.
 
     Raises:
-        AnswerWrong: a field has to change, or something has to be looked at first.
+        AnswerWrong: a field is invalid, or a value was not viewed before approval.
     """
     match (posted.action, sheet.decides):
         case ("cancel", _) if not (sheet.decides and sheet.may_reject):
@@ -49,7 +49,7 @@ def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
 
 
 def _answer(sheet: Sheet, posted: Posted) -> Any:
-    """Return the value that was asked for; nothing is made up for one that is not there."""
+    """Return the answer's value; an absent value is an error, never a default."""
     if sheet.answer is None:
         raise InvalidPayload(gettext("This page is out of date. Reload it."))
     reading = sheet.answer.read(posted.data)
@@ -58,11 +58,11 @@ def _answer(sheet: Sheet, posted: Posted) -> Any:
     value = reading.constants if reading.value is ABSENT else reading.value
     is_blank = not sheet.detail.schema and isinstance(value, str) and not value.strip()
     if value is ABSENT or is_blank or (value == {} and reading.value is ABSENT):
-        raise AnswerWrong([_nothing_said(sheet.answer)])
+        raise AnswerWrong([_missing_answer(sheet.answer)])
     return value
 
 
-def _nothing_said(form: Form) -> Problem:
+def _missing_answer(form: Form) -> Problem:
     text = gettext("Enter an answer.")
     return Problem(f"f-{form.name}", "", form.root.label, text)
 
@@ -73,7 +73,7 @@ def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
     if sheet.args is not None:
         answer |= sheet.edits(_read(sheet.args, posted))
     elif any(name.startswith(("args/", "args.")) for name in posted.data):
-        # A page that was loaded when edits were offered: what was typed is not dropped.
+        # The page was loaded when edits were offered: reject them rather than drop them.
         raise EditsNotOffered(NOT_OFFERED)
     return _payload(answer, _read(sheet.answer, posted), sheet, posted)
 
@@ -94,14 +94,14 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
     if note.strip() and answer["approved"] and sheet.notes_rejections_only:
         text = gettext("Notes are sent with a rejection only. Remove the note to approve.")
         raise AnswerWrong([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
-    said = {"reason": note} if note.strip() else {}
-    asked = more if isinstance(more, Mapping) else {}
+    note_member = {"reason": note} if note.strip() else {}
+    members = more if isinstance(more, Mapping) else {}
     for name in sheet.asked_elsewhere:
-        if name in asked and sheet.answer is not None:
-            # As the key of a pair, or in a part that is JSON: the button that was pressed decides.
+        if name in members and sheet.answer is not None:
+            # A free-form part may not set members that the buttons and the note set.
             label, text = sheet.answer.root.label, must_leave_out(name)
             raise AnswerWrong([Problem(f"f-{sheet.answer.name}", f"/{name}", label, text)])
-    return {**answer, **asked, **said}
+    return {**answer, **members, **note_member}
 
 
 def _read(form: Form | None, posted: Posted) -> Any:
@@ -114,7 +114,7 @@ def _read(form: Form | None, posted: Posted) -> Any:
 
 
 def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
-    """Refuse a yes to what nobody looked at: long values that are folded, texts that deceive."""
+    """Raise unless long values were opened and suspicious characters confirmed."""
     problems = [
         Problem(
             field_id,

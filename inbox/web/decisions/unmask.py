@@ -1,4 +1,4 @@
-"""What is masked on a page, shown to who asks for it: in its place, or on a page of its own."""
+"""The views that reveal masked values."""
 
 from uuid import UUID
 
