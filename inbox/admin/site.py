@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 class Site(AdminSite):
     """
-    For superusers; to everybody else who is signed in it is not there.
+    The admin for superusers; other signed-in users get 404.
 
     It has no sign-in of its own: /login/ has the locks and second factors. Django's pages for
     passwords, the admin log and deletion are left out.

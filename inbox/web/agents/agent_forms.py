@@ -1,4 +1,4 @@
-"""Adding a remote agent and changing where it is, by forms that never hold a kept secret."""
+"""The forms to add and change remote agents; they never contain stored header values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,25 +20,25 @@ from inbox.web.agents.agents import list_of
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 
-#: Empty rows for headers: the first is open, the others one click away.
+#: Empty header rows: the first is displayed, the others on demand.
 _SPARE_ROWS = 4
 
 
 @dataclass(frozen=True)
 class HeaderRow:
-    """A header in the form; what was typed as its value is not sent back."""
+    """A header in the form; its typed value is not rendered again."""
 
     number: int
     name: str = ""
     is_kept: bool = False
     is_removed: bool = False
-    value: str | None = field(default=None, repr=False)  #: as it was sent, None if that is nothing
+    value: str | None = field(default=None, repr=False)  #: the posted value, None if it is empty
     problem: str = ""
 
 
 @dataclass(frozen=True)
 class Typed:
-    """What the form holds."""
+    """The posted form."""
 
     name: str = ""
     team: str = ""
@@ -49,18 +49,18 @@ class Typed:
 
     def headers(self) -> dict[str, str | None]:
         """
-        The headers that are wanted; None keeps a value.
+        Return the headers to store; None keeps the stored value.
 
         Raises:
             InvalidInput: two rows have the same name.
         """
-        wanted = [row for row in self.rows if not row.is_removed and (row.name or row.value)]
-        names = [row.name for row in wanted]
+        rows = [row for row in self.rows if not row.is_removed and (row.name or row.value)]
+        names = [row.name for row in rows]
         for name in names:
             if names.count(name) > 1:
                 text = TranslatableMessage("The header {name} is given twice.", name=name)
                 raise errors.InvalidInput(text, problems={"headers": {name: [text]}})
-        return {row.name: row.value for row in wanted}
+        return {row.name: row.value for row in rows}
 
 
 @require_safe
@@ -72,9 +72,9 @@ def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
-    typed = _read(request.POST, kept=())
+    typed = _read(request.POST, stored_names=())
     try:
-        # Ask for the team first: whoever has none to add an agent to need not be told more.
+        # Check the team first: without one, the other problems do not matter.
         team_id = agents.team_for_agent(actor, "", typed.team)
         _save(typed, actor, team_id, typed.name, must_be_new=True)
     except (errors.InvalidInput, errors.AddressTaken) as refusal:
@@ -85,13 +85,13 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_safe
 @page
 def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    found, place = _to_change(actor, slug)
+    agent, place = _to_change(actor, slug)
     names = place.header_names or ()
     rows = [HeaderRow(number, name, is_kept=True) for number, name in enumerate(names)]
     typed = Typed(
         name=slug,
         url=place.url,
-        description=found.description,
+        description=agent.description,
         seen_at=place.changed_at.isoformat() if place.changed_at else "",
         rows=_with_spare_rows(rows),
     )
@@ -101,10 +101,10 @@ def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    found, place = _to_change(actor, slug)
-    typed = _read(request.POST, kept=place.header_names or (), name=slug)
+    agent, place = _to_change(actor, slug)
+    typed = _read(request.POST, stored_names=place.header_names or (), name=slug)
     try:
-        _save(typed, actor, found.team_id, slug, seen_at=_moment(typed.seen_at))
+        _save(typed, actor, agent.team_id, slug, seen_at=_moment(typed.seen_at))
     except (errors.InvalidInput, errors.AgentChanged) as refusal:
         return _show_change(request, actor, typed, refusal)
     return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
@@ -123,21 +123,21 @@ def _save(typed: Typed, actor: Actor, team_id: Any, slug: str, **how: Any) -> No
 
 
 def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.AgentLocation]:
-    """An agent whose place the actor may change; one that runs here has none."""
-    found = agents.agent_for(actor, slug)
-    place = agents.location_of(actor, found)
+    """Return a remote agent with its location, if the actor may change it."""
+    agent = agents.agent_for(actor, slug)
+    place = agents.location_of(actor, agent)
     if not place.is_remote:
         raise errors.NotFound()
     if not place.may_change:
         raise errors.Forbidden(MISSING_PERMISSION[Permission.ADMIN])
-    return found, place
+    return agent, place
 
 
-# -- what was sent --------------------------------------------------------------------------------
+# -- parsing --------------------------------------------------------------------------------------
 
 
-def _read(post: QueryDict, *, kept: Sequence[str], name: str = "") -> Typed:
-    rows = [_row(post, number, kept) for number in range(MAX_HEADERS + _SPARE_ROWS)]
+def _read(post: QueryDict, *, stored_names: Sequence[str], name: str = "") -> Typed:
+    rows = [_row(post, number, stored_names) for number in range(MAX_HEADERS + _SPARE_ROWS)]
     return Typed(
         name=name or post.get("name", "").strip(),
         team=post.get("team", ""),
@@ -148,19 +148,19 @@ def _read(post: QueryDict, *, kept: Sequence[str], name: str = "") -> Typed:
     )
 
 
-def _row(post: QueryDict, number: int, kept: Sequence[str]) -> HeaderRow:
+def _row(post: QueryDict, number: int, stored_names: Sequence[str]) -> HeaderRow:
     name = post.get(f"header-{number}", "").strip()
     return HeaderRow(
         number=number,
         name=name,
-        is_kept=name in kept,
+        is_kept=name in stored_names,
         is_removed=f"remove-{number}" in post,
         value=post.get(f"value-{number}", "").strip() or None,
     )
 
 
 def _with_spare_rows(rows: Sequence[HeaderRow]) -> list[HeaderRow]:
-    """Rows in their order, with numbers of their own, and some to write into."""
+    """Renumber the rows and append empty ones."""
     spare = [HeaderRow(0)] * _SPARE_ROWS
     return [_numbered(row, number) for number, row in enumerate([*rows, *spare])]
 
@@ -170,7 +170,7 @@ def _numbered(row: HeaderRow, number: int, problem: str = "") -> HeaderRow:
 
 
 def _moment(text: str) -> datetime | None:
-    """When the page that was changed was true; a time that is none was never."""
+    """Parse the time of the version that was edited; an invalid time matches none."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -220,16 +220,16 @@ def _show(
 
 
 def _problems(refusal: errors.RequestRejected | None, typed: Typed) -> dict[str, str]:
-    """What is wrong with which field; a header's field is named after it."""
+    """Return the problems by field; headers have keys such as `header Name`."""
     if refusal is None:
         return {}
     if isinstance(refusal, errors.AddressTaken):
         return {"name": say(refusal.message)}
     if not isinstance(refusal, errors.InvalidInput):
         return {"notice": say(refusal.message)}
-    found: Mapping[str, Any] = refusal.detail["problems"]
-    flat = {name: texts[0] for name, texts in found.items() if name != "headers"}
-    flat |= {f"header {name}": texts[0] for name, texts in found.get("headers", {}).items()}
+    problems: Mapping[str, Any] = refusal.detail["problems"]
+    flat = {name: texts[0] for name, texts in problems.items() if name != "headers"}
+    flat |= {f"header {name}": texts[0] for name, texts in problems.get("headers", {}).items()}
     if "header " in flat and not any(not row.name and row.value for row in typed.rows):
         flat["headers"] = flat.pop("header ")
     return {name: say(text) for name, text in flat.items()}
@@ -240,7 +240,7 @@ def _key(row: HeaderRow) -> str:
 
 
 def _summary(problems: Mapping[str, str], rows: Sequence[HeaderRow]) -> list[tuple[str, str]]:
-    """Each problem with the id of the field to mend it in."""
+    """Return each problem with the id of its field."""
     wrong = [(f"f-value-{row.number}", row.problem) for row in rows if row.problem]
     plain = [(f"f-{name}", text) for name, text in problems.items() if " " not in name]
     return [*plain, *wrong]

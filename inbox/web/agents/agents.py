@@ -1,4 +1,4 @@
-"""The agents of one's teams: what each does, where it runs, and whether it can be reached."""
+"""The pages of agents: list, details and connection test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,20 +34,18 @@ _DIALECTS = {
 
 @dataclass(frozen=True)
 class Tested:
-    """What the last test found; texts of the agent have nothing hidden in them."""
+    """The last connection test; the agent's texts are escaped."""
 
     is_fine: bool
     at: datetime | None
     sentence: str
     detail: str
-    facts: list[tuple[str, str]]  #: what it is called, what it is
+    facts: list[tuple[str, str]]  #: (label, text)
     capabilities: list[str]
 
 
 @dataclass(frozen=True)
 class AgentRow:
-    """An agent in the list."""
-
     slug: str
     url: str
     description: str
@@ -71,7 +69,7 @@ def agent(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 @require_POST
 @page
 def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """Test the connection; what was found is kept, so the page of the agent shows it."""
+    """Test the connection and store the report, which the agent's page displays."""
     try:
         run_connection_test(slug, actor)
     except errors.NotRemote as refusal:
@@ -84,15 +82,15 @@ def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
 def show_agent(
     request: HttpRequest, actor: Actor, slug: str, *, notice: str = "", status: int = 200
 ) -> HttpResponse:
-    """The page of an agent; `notice` says why something was not done."""
-    found = agents.agent_for(actor, slug)
-    place = agents.location_of(actor, found)
+    """Render the page of an agent; `notice` is the error of an action."""
+    agent = agents.agent_for(actor, slug)
+    place = agents.location_of(actor, agent)
     context = {
-        "agent": found,
-        "description": escape_invisible(found.description),
+        "agent": agent,
+        "description": escape_invisible(agent.description),
         "place": place,
         "tested": _tested(place),
-        "may_run": Permission.RUN in permissions_in(actor, found.team_id),
+        "may_run": Permission.RUN in permissions_in(actor, agent.team_id),
         "notice": notice,
         **list_of(actor, slug),
     }
@@ -100,7 +98,7 @@ def show_agent(
 
 
 def list_of(actor: Actor, current: str = "") -> dict[str, Any]:
-    """What the list beside the page of an agent needs."""
+    """Return the context of the list beside an agent's page."""
     rows = [
         AgentRow(
             slug=row.slug,
@@ -128,26 +126,26 @@ def _tested(place: AgentLocation) -> Tested | None:
             else gettext("The agent cannot be reached.")
         )
         return Tested(is_fine, place.tested_at, sentence, "", [], [])
-    told = report["told"] or {}
+    reported = report["told"] or {}
     return Tested(
         is_fine=is_fine,
         at=place.tested_at,
         sentence=escape_invisible(say(connection_test_message(report))),
         detail=escape_invisible(report["detail"]),
-        facts=_facts(report, told) if is_fine else [],
-        capabilities=list(told.get("flags", ())),
+        facts=_facts(report, reported) if is_fine else [],
+        capabilities=list(reported.get("flags", ())),
     )
 
 
-def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str, str]]:
-    who = " ".join(filter(None, (told.get("name"), told.get("version"))))
-    kind = f"({told['type']})" if told.get("type") else ""
-    said = list(dict.fromkeys(report["events"]))[:_EVENTS]
+def _facts(report: Mapping[str, Any], reported: Mapping[str, Any]) -> list[tuple[str, str]]:
+    who = " ".join(filter(None, (reported.get("name"), reported.get("version"))))
+    kind = f"({reported['type']})" if reported.get("type") else ""
+    events = list(dict.fromkeys(report["events"]))[:_EVENTS]
     facts = [
         (gettext("Protocol version"), report["protocol_version"] or gettext("Not reported.")),
         (gettext("Dialect"), _dialect(report["dialect"])),
         (gettext("Reported name"), escape_invisible(f"{who} {kind}".strip())),
-        (gettext("Response"), ", ".join(said)),
+        (gettext("Response"), ", ".join(events)),
         (gettext("Test input"), _reaction(report)),
         (gettext("Duration"), gettext("{count} ms").format(count=report["milliseconds"])),
     ]
@@ -155,7 +153,7 @@ def _facts(report: Mapping[str, Any], told: Mapping[str, Any]) -> list[tuple[str
 
 
 def _reaction(report: Mapping[str, Any]) -> str:
-    """What it made of an input that it can do nothing with."""
+    """Describe the agent's response to an invalid input."""
     if report["refused"]:
         return gettext("Passed: the agent rejected an unknown answer.")
     if report["error"]:

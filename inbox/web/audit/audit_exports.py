@@ -1,4 +1,4 @@
-"""Taking the trail of a team or of a thread along, as a file."""
+"""The download of a team's or thread's audit trail as a file."""
 
 from collections.abc import Mapping
 
@@ -20,18 +20,20 @@ from inbox.web.base.translate import say
 @require_POST
 @page
 def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
-    wanted, ignored = EntryFilter.from_query(request.POST.dict())
+    filters, ignored = EntryFilter.from_query(request.POST.dict())
     if ignored:
         problem = gettext("The export has unknown filters.")
-        return _refuse(request, actor, wanted, problem)
+        return _refuse(request, actor, filters, problem)
     try:
-        made = transparency_log.export_trail(actor=actor, wanted=wanted, form=_format(request.POST))
+        trail_export = transparency_log.export_trail(
+            actor=actor, wanted=filters, form=_format(request.POST)
+        )
     except (InvalidInput, NotSigned) as refusal:
-        return _refuse(request, actor, wanted, say(refusal.message))
+        return _refuse(request, actor, filters, say(refusal.message))
     return StreamingHttpResponse(
-        iterate_in_db_threads(request, made.chunks),
-        content_type=made.content_type,
-        headers={"Content-Disposition": f'attachment; filename="{made.name}"'},
+        iterate_in_db_threads(request, trail_export.chunks),
+        content_type=trail_export.content_type,
+        headers={"Content-Disposition": f'attachment; filename="{trail_export.name}"'},
     )
 
 
@@ -42,8 +44,8 @@ def _format(posted: Mapping[str, str]) -> Format:
         raise InvalidInput(gettext("Choose a format.")) from error
 
 
-def _refuse(request: HttpRequest, actor: Actor, wanted: EntryFilter, problem: str) -> HttpResponse:
-    """Say why there is no file, on the way back to where it was asked for."""
-    back = reverse("audit_history", args=[wanted.thread]) if wanted.thread else reverse("audit")
+def _refuse(request: HttpRequest, actor: Actor, filters: EntryFilter, problem: str) -> HttpResponse:
+    """Render the error with a link back to the page of the export form."""
+    back = reverse("audit_history", args=[filters.thread]) if filters.thread else reverse("audit")
     context = {"problem": problem, "back_url": back}
     return show(request, actor, "audit/export_refused.html", context, section="audit", status=422)

@@ -1,4 +1,4 @@
-"""The audit trail: a row for each tool call, and the search for them."""
+"""The audit page: tool calls with filters and search."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,41 +38,45 @@ _SYSTEM = [("system:expiry", gettext_noop("Expiry"))]
 @require_safe
 @page
 def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    wanted, ignored = CallFilter.from_query(request.GET.dict())
-    named = tool_calls.tool_calls_with_id(actor, wanted.text, wanted.call_id) if wanted.text else []
+    filters, ignored = CallFilter.from_query(request.GET.dict())
+    named = (
+        tool_calls.tool_calls_with_id(actor, filters.text, filters.call_id) if filters.text else []
+    )
     if len(named) == 1:
-        # Whoever has the id of a call wants that call.
+        # A search for a call's id opens that call.
         return HttpResponseRedirect(reverse("audit_call", args=named))
-    found = tool_calls.tool_calls_for(actor, wanted, limit=_PAGE, after=_cursor(request))
-    names, chosen = _names(actor), wanted.to_query()
+    matches = tool_calls.tool_calls_for(actor, filters, limit=_PAGE, after=_cursor(request))
+    names, chosen = _names(actor), filters.to_query()
     context = {
-        "rows": [call_row(call, list(call.interrupts.all())) for call in found.rows],
-        "wanted": wanted,
-        "selects": _selects(wanted, names),
-        "chips": _chips(wanted, names),
+        "rows": [call_row(call, list(call.interrupts.all())) for call in matches.rows],
+        "wanted": filters,
+        "selects": _selects(filters, names),
+        "chips": _chips(filters, names),
         "ignored": [gettext(_LABELS[name]) for name in ignored],
         "badge": badge_for(actor),
-        "export": _exportable(actor, wanted),
+        "export": _exportable(actor, filters),
         "is_first": "after" not in request.GET,
-        "first_url": _address(wanted),
-        "next_url": f"?{chosen}{'&' if chosen else ''}{urlencode({'after': found.after})}"
-        if found.after
+        "first_url": _address(filters),
+        "next_url": f"?{chosen}{'&' if chosen else ''}{urlencode({'after': matches.after})}"
+        if matches.after
         else "",
-        "is_cut": found.is_cut,
+        "is_cut": matches.is_cut,
     }
     return show(request, actor, "audit/tool_calls.html", context, section="audit")
 
 
-def _exportable(actor: Actor, wanted: CallFilter) -> Mapping[str, Any] | None:
-    """The teams whose trail the actor may export, and what the search narrows it to."""
-    mine = [one.team for one in teams_with_access(actor) if one.administers]
-    teams = [Option(one.slug, escape_invisible(one.name), one.slug == wanted.team) for one in mine]
-    kept = [(name, value) for name, value in wanted.asked.items() if name != "team"]
-    return {"teams": teams, "fields": kept} if teams else None
+def _exportable(actor: Actor, filters: CallFilter) -> Mapping[str, Any] | None:
+    """Return the teams whose trail the actor may export, and the active filters."""
+    mine = [access.team for access in teams_with_access(actor) if access.administers]
+    teams = [
+        Option(team.slug, escape_invisible(team.name), team.slug == filters.team) for team in mine
+    ]
+    fields = [(name, value) for name, value in filters.asked.items() if name != "team"]
+    return {"teams": teams, "fields": fields} if teams else None
 
 
 def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
-    """What can be chosen: values with their names."""
+    """Return the choices of each drop-down as (value, label)."""
     agents, teams = tool_calls.agents_and_teams(actor)
     deciders = tool_calls.deciders_for(actor) + [(ident, gettext(name)) for ident, name in _SYSTEM]
     return {
@@ -86,35 +90,35 @@ def _names(actor: Actor) -> Mapping[str, list[tuple[str, str]]]:
     }
 
 
-def _selects(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Select]:
-    """The drop-downs of the form; whom nobody lists is listed where they are asked for."""
+def _selects(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Select]:
+    """Return the drop-downs of the form; each includes the chosen value."""
     selects = []
-    for name, known in names.items():
-        value = wanted.asked.get(name, "")
-        options = [("", gettext("Any")), *known]
+    for name, choices in names.items():
+        value = filters.asked.get(name, "")
+        options = [("", gettext("Any")), *choices]
         if value and value not in dict(options):
             options.append((value, escape_invisible(value)))
-        if name != "team" or len(known) > 1:
-            shown = [Option(one, label, one == value) for one, label in options]
-            selects.append(Select(name, gettext(_LABELS[name]), shown))
+        if name != "team" or len(choices) > 1:
+            items = [Option(key, label, key == value) for key, label in options]
+            selects.append(Select(name, gettext(_LABELS[name]), items))
     return selects
 
 
-def _chips(wanted: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Chip]:
+def _chips(filters: CallFilter, names: Mapping[str, list[tuple[str, str]]]) -> list[Chip]:
     chips = []
-    for name, value in wanted.asked.items():
+    for name, value in filters.asked.items():
         label = dict(names.get(name, [])).get(value, escape_invisible(value))
-        chips.append(Chip(gettext(_LABELS[name]), label, _address(wanted.without(name))))
+        chips.append(Chip(gettext(_LABELS[name]), label, _address(filters.without(name))))
     return chips
 
 
-def _address(wanted: CallFilter) -> str:
-    query = wanted.to_query()
+def _address(filters: CallFilter) -> str:
+    query = filters.to_query()
     return f"{reverse('audit')}?{query}" if query else reverse("audit")
 
 
 def _cursor(request: HttpRequest) -> UUID | None:
-    """Where the page begins; what is no id is no place, and the first page is shown."""
+    """Return the id that the page starts after; None for the first page or an invalid id."""
     try:
         return UUID(request.GET["after"]) if "after" in request.GET else None
     except ValueError:

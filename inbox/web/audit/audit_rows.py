@@ -1,4 +1,4 @@
-"""Tool calls and entries of the trail as its pages show them."""
+"""The rows of tool calls and audit entries."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,19 +35,19 @@ STATES = {
     ToolCallState.NOT_RUN: gettext_noop("Not run"),
     ToolCallState.LAPSED: gettext_noop("Approval expired"),
 }
-#: How a person or a machine had signed in, as the trail names it; others stand as they are.
+#: Labels of authentication methods; others are displayed as recorded.
 _METHODS = {
     "password": gettext_noop("password"),
     "key": gettext_noop("key"),
     "passkey": gettext_noop("passkey"),
 }
-#: Of a result so much stands in a list.
+#: The characters of a result in a list.
 _RESULT_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
 class CallRow:
-    """A tool call in the list, and at the head of its page."""
+    """A tool call in the list and at the top of its page."""
 
     id: Any
     url: str
@@ -56,24 +56,24 @@ class CallRow:
     agent: str
     thread_id: Any
     proposed_at: datetime
-    verdict: str  #: in words, "" while nothing is decided
+    verdict: str  #: a label, "" without a decision
     tone: str
     icon: str
     by: str
     by_id: str
     decided_at: datetime | None
-    changed: Sequence[str]  #: the names of the arguments that somebody changed
-    is_asked: bool  #: whether a question about it is open
+    changed: Sequence[str]  #: the names of the edited arguments
+    is_asked: bool  #: an interrupt for it is open
     state: str
     started_at: datetime | None
     settled_at: datetime | None
     result: str
-    took: Sequence[tuple[str, str]]  #: what took how long
+    took: Sequence[tuple[str, str]]  #: (label, duration)
 
 
 @dataclass(frozen=True)
 class EntryRow:
-    """An entry of the trail, with everything that it says."""
+    """An audit entry with all of its data."""
 
     seq: int
     line: Line
@@ -91,14 +91,14 @@ class EntryRow:
 
 
 def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
-    given = [one for asked in interrupts for one in asked.standing]
-    theirs = [one for one in given if one.ident[:64] == call.decided_by] or given
+    decisions = [row for interrupt in interrupts for row in interrupt.standing]
+    theirs = [row for row in decisions if row.ident[:64] == call.decided_by] or decisions
     decision = theirs[-1] if theirs and call.verdict else None
     words, tone, icon = (
         VERDICTS[ToolCallOutcome(call.verdict)] if call.verdict else ("", "line", "")
     )
-    told = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
-    result = escape_invisible(" ".join(told.split()))
+    excerpt = cut_at_secret((call.result or "")[: 4 * _RESULT_CHARACTERS])
+    result = escape_invisible(" ".join(excerpt.split()))
     decided_at = decision.created_at if decision else None
     return CallRow(
         id=call.pk,
@@ -115,7 +115,7 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
         by_id=call.decided_by,
         decided_at=decided_at,
         changed=_changed(call),
-        is_asked=any(asked.closed_at is None for asked in interrupts),
+        is_asked=any(interrupt.closed_at is None for interrupt in interrupts),
         state=gettext(STATES[ToolCallState(call.state)]),
         started_at=call.started_at,
         settled_at=call.settled_at,
@@ -125,16 +125,22 @@ def call_row(call: Any, interrupts: Sequence[Any], url: str = "") -> CallRow:
 
 
 def entry_rows(
-    entries: Iterable[Any], *, agent: str, me: int | None, asked: Mapping[UUID, Sequence[str]]
+    entries: Iterable[Any],
+    *,
+    agent: str,
+    me: int | None,
+    interrupt_bodies: Mapping[UUID, Sequence[str]],
 ) -> list[EntryRow]:
-    """Entries of one chain; `asked` are the questions that they are about (`asked_in`)."""
+    """Build the rows of one chain; `interrupt_bodies` are by interrupt id."""
     rows = list(entries)
     lines = lines_of(rows, agent=agent, me=me)
-    return [_entry_row(entry, line, asked) for entry, line in zip(rows, lines, strict=True)]
+    return [
+        _entry_row(entry, line, interrupt_bodies) for entry, line in zip(rows, lines, strict=True)
+    ]
 
 
 def written(entry: Any) -> Written:
-    """An entry as the rule of agreement reads it."""
+    """Return an entry as input for `trail_consistency`."""
     payload = getattr(entry, "payload", None)
     return Written(
         seq=entry.seq,
@@ -147,7 +153,7 @@ def written(entry: Any) -> Written:
 
 
 def span(took: timedelta) -> str:
-    """A time in the two largest units that it has."""
+    """Return a duration in its two largest units."""
     seconds = max(0.0, took.total_seconds())
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"
@@ -162,12 +168,12 @@ def span(took: timedelta) -> str:
 
 
 def _times(call: Any, decided_at: datetime | None) -> list[tuple[str, str]]:
-    asked = [
+    periods = [
         (gettext("until decided"), call.proposed_at, decided_at),
         (gettext("until started"), decided_at or call.proposed_at, call.started_at),
         (gettext("until done"), call.started_at, call.settled_at),
     ]
-    return [(name, span(end - begun)) for name, begun, end in asked if begun and end]
+    return [(name, span(end - begun)) for name, begun, end in periods if begun and end]
 
 
 def _changed(call: Any) -> list[str]:
@@ -177,7 +183,7 @@ def _changed(call: Any) -> list[str]:
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return []
     names = [*before, *(name for name in after if name not in before)]
-    # Not `==`: true would be 1.
+    # Compare as JSON text: in Python, True == 1.
     return [escape_invisible(name) for name in names if _text(before, name) != _text(after, name)]
 
 
@@ -185,30 +191,32 @@ def _text(value: dict[str, Any], name: str) -> str:
     return json.dumps(value[name], sort_keys=True) if name in value else ""
 
 
-def _entry_row(entry: Any, line: Line, asked: Mapping[UUID, Sequence[str]]) -> EntryRow:
-    one, said = written(entry), read_body(entry.body)
-    method = str(said.get("actor", {}).get("method", ""))
+def _entry_row(entry: Any, line: Line, interrupt_bodies: Mapping[UUID, Sequence[str]]) -> EntryRow:
+    record, body = written(entry), read_body(entry.body)
+    method = str(body.get("actor", {}).get("method", ""))
     return EntryRow(
         seq=entry.seq,
         line=line,
         action=entry.action,
         kind=entry.actor_kind,
         method=gettext(_METHODS[method]) if method in _METHODS else escape_invisible(method),
-        request=escape_invisible(str(said.get("request", ""))),
+        request=escape_invisible(str(body.get("request", ""))),
         hash=entry.hash,
-        state=" → ".join(str(part) for part in said.get("state", ()) if part),
-        payload=_payload(one.text, bodies_of_entry(entry, asked)) if one.text is not None else "",
-        is_erased=one.text is None,
-        is_sound=is_as_written(one),
+        state=" → ".join(str(part) for part in body.get("state", ()) if part),
+        payload=_payload(record.text, bodies_of_entry(entry, interrupt_bodies))
+        if record.text is not None
+        else "",
+        is_erased=record.text is None,
+        is_sound=is_as_written(record),
         call_id=entry.tool_call_id,
         interrupt_id=entry.interrupt_id,
     )
 
 
-def _payload(text: str, asked: Sequence[str]) -> str:
-    """What an entry tells, masked; another text that somebody has put in its place as it is."""
+def _payload(text: str, interrupt_bodies: Sequence[str]) -> str:
+    """Return the payload masked; a text that is not a payload only by secret names."""
     try:
-        told = json.loads(text)
-        return json_text({**told, "detail": masked_detail(told["detail"], *asked)})
+        payload = json.loads(text)
+        return json_text({**payload, "detail": masked_detail(payload["detail"], *interrupt_bodies)})
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return NAMES.text(text)

@@ -1,4 +1,4 @@
-"""One tool call with all that is known of it, and the whole history of a thread."""
+"""The audit pages of one tool call and of a thread's history."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -36,45 +36,45 @@ _ENTRIES = 100
 
 @dataclass(frozen=True)
 class Arguments:
-    """One of the three sets: what was proposed, approved and executed."""
+    """One of the sets of arguments: proposed, approved or executed."""
 
     title: str
     text: str  #: JSON, "" where there is none
-    note: str  #: why there is none, or what else has to be said
+    note: str  #: the reason that there is none, or a remark
     digest: str
     changes: Sequence[ShownChange]  #: against the set before
-    reveal: Reveal | None = None  #: how it is revealed, None where nothing is masked
+    reveal: Reveal | None = None  #: None if nothing is masked
 
 
 @require_safe
 @page
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
-    known = tool_calls.tool_call_detail(actor, call_id)
-    row = known.call
-    veiled = masked_values_of_call(row, known.interrupts, known.compared)
+    details = tool_calls.tool_call_detail(actor, call_id)
+    row = details.call
+    veiled = masked_values_of_call(row, details.interrupts, details.compared)
     url = reverse("reveal_call", args=[row.pk])
-    reveals = reveals_of(veiled, url, is_allowed=known.may_reveal)
-    kept = [written(entry) for entry in known.compared]
-    shown = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
+    reveals = reveals_of(veiled, url, is_allowed=details.may_reveal)
+    records = [written(entry) for entry in details.compared]
+    displayed = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
     context = {
-        "call": call_row(row, known.interrupts),
-        "sets": _sets(row, known, veiled["proposed"].secrets, reveals),
+        "call": call_row(row, details.interrupts),
+        "sets": _sets(row, details, veiled["proposed"].secrets, reveals),
         "result": NAMES.text(row.result) if row.result is not None else "",
         "reveal_result": reveals.get("result"),
         "entries": entry_rows(
-            known.entries,
+            details.entries,
             agent=row.agent.slug,
             me=actor.user_id,
-            asked=interrupt_bodies_by_id(known.entries),
+            interrupt_bodies=interrupt_bodies_by_id(details.entries),
         ),
-        "mismatches": [say(one) for one in mismatches(shown, kept)],
-        "is_partly_erased": any(one.text is None for one in kept),
+        "mismatches": [say(one) for one in mismatches(displayed, records)],
+        "is_partly_erased": any(one.text is None for one in records),
         "questions": [
             {"id": one.pk, "title": escape_invisible(one.title), "is_open": one.closed_at is None}
-            for one in known.interrupts
+            for one in details.interrupts
         ],
-        "is_long": len(known.entries) == tool_calls.MAX_LISTED,
-        "compared": 0 if known.is_all else len(known.compared),
+        "is_long": len(details.entries) == tool_calls.MAX_LISTED,
+        "compared": 0 if details.is_all else len(details.compared),
     }
     return show(request, actor, "audit/tool_call.html", context, section="audit")
 
@@ -82,31 +82,31 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
 @require_safe
 @page
 def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
-    """Every entry of the thread's chain, the first one first."""
+    """Render all entries of the thread's chain, the oldest first."""
     thread = threads.thread_for(actor, thread_id)
     after = request.GET.get("after", "")
     place = int(after) if after.isascii() and after.isdecimal() and len(after) < 16 else 0
-    found = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)
+    entries = thread_children.audit_entries_page(thread, limit=_ENTRIES + 1, after=place)
     context = {
         "history": thread,
         "title": escape_invisible(thread.title) or gettext("Untitled thread"),
         "external_id": escape_invisible(thread.external_id),
         "entries": entry_rows(
-            found[:_ENTRIES],
+            entries[:_ENTRIES],
             agent=thread.agent.slug,
             me=actor.user_id,
-            asked=interrupt_bodies_by_id(found[:_ENTRIES]),
+            interrupt_bodies=interrupt_bodies_by_id(entries[:_ENTRIES]),
         ),
         "badge": badge_for(actor),
         "may_export": may_export(actor, thread.team_id),
         "is_first": place == 0,
-        "next_after": found[_ENTRIES - 1].seq if len(found) > _ENTRIES else None,
+        "next_after": entries[_ENTRIES - 1].seq if len(entries) > _ENTRIES else None,
     }
     return show(request, actor, "audit/thread_history.html", context, section="audit")
 
 
 def _sets(
-    row: Any, known: tool_calls.ToolCallDetail, secrets: Secrets, reveals: Mapping[str, Reveal]
+    row: Any, details: tool_calls.ToolCallDetail, secrets: Secrets, reveals: Mapping[str, Reveal]
 ) -> list[Arguments]:
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")
@@ -127,30 +127,35 @@ def _sets(
             shown_changes(proposed, approved, secrets) if is_approved else (),
             reveals.get("approved"),
         ),
-        _executed(approved, last_start(known.compared), secrets, reveals.get("executed")),
+        _executed(approved, last_start(details.compared), secrets, reveals.get("executed")),
     ]
 
 
 def _executed(
     approved: Any, start: Mapping[str, Any] | None, secrets: Secrets, reveal: Reveal | None
 ) -> Arguments:
-    """What the tool was given, by the entry of the last start: the row of the call has no own."""
+    """Return the executed arguments from the last start's audit entry; the call has none."""
     title = gettext("Executed")
     if start is None:
         return Arguments(title, "", gettext("The audit trail has no entry for the start."), "", ())
-    known, args = start["digest"], start["args"]
+    recorded_digest, args = start["digest"], start["args"]
     if not isinstance(args, str):
         note = (
             gettext("Only the digest is stored.")
-            if known
+            if recorded_digest
             else gettext("Erased from the audit trail.")
         )
-        return Arguments(title, "", note, known, ())
+        return Arguments(title, "", note, recorded_digest, ())
     try:
         value = json.loads(args)
     except ValueError:
         return Arguments(
-            title, secrets.text(args), gettext("The value is not valid JSON."), known, (), reveal
+            title,
+            secrets.text(args),
+            gettext("The value is not valid JSON."),
+            recorded_digest,
+            (),
+            reveal,
         )
     changes = shown_changes(approved, value, secrets)
-    return Arguments(title, secrets.text(args), "", known, changes, reveal)
+    return Arguments(title, secrets.text(args), "", recorded_digest, changes, reveal)

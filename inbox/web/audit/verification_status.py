@@ -1,4 +1,4 @@
-"""What the pages of the trail say of its last verification."""
+"""The badge with the result of the last audit verification."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,67 +20,67 @@ from inbox.web.audit.verifier_messages import say_place, say_problem
 
 @dataclass(frozen=True)
 class Badge:
-    """A verdict in words, and where it comes from."""
+    """The displayed result of a verification."""
 
     tone: str  #: ok, bad or warn
     says: str
     at: datetime | None
-    basis: str  #: the checkpoint that it rests on
+    basis: str  #: the checkpoint verified against
     signed_at: datetime | None
     notes: Sequence[str]
-    places: Sequence[tuple[str, str]]  #: what is wrong where, and the address of that
+    places: Sequence[tuple[str, str]]  #: (problem, URL of its entry or "")
 
 
 def badge_for(actor: Actor) -> Badge:
-    found = last_verification(actor)
-    if found is None or found.is_stale:
-        return _unverified(found)
+    run = last_verification(actor)
+    if run is None or run.is_stale:
+        return _unverified(run)
     return Badge(
-        tone={"intact": "ok", "tampered": "bad"}.get(found.verdict, "warn"),
-        says=_verdict(found),
-        at=found.at,
-        basis=_basis(found),
-        signed_at=found.sealed_at,
-        notes=_notes(found),
-        places=list(dict.fromkeys(map(_shown, found.places))),
+        tone={"intact": "ok", "tampered": "bad"}.get(run.verdict, "warn"),
+        says=_verdict(run),
+        at=run.at,
+        basis=_basis(run),
+        signed_at=run.sealed_at,
+        notes=_notes(run),
+        places=list(dict.fromkeys(map(_problem, run.places))),
     )
 
 
-def _unverified(found: VerificationRun | None) -> Badge:
+def _unverified(run: VerificationRun | None) -> Badge:
     says = (
         gettext("The audit trail has not been verified yet.")
-        if found is None
+        if run is None
         else gettext("The audit trail has not been verified for an hour or more.")
     )
     note = gettext("A process with the signing key does this every few minutes where Signoff runs.")
-    return Badge("warn", says, found.at if found else None, "", None, [note], [])
+    return Badge("warn", says, run.at if run else None, "", None, [note], [])
 
 
-def _verdict(found: VerificationRun) -> str:
-    if found.verdict == "intact":
+def _verdict(run: VerificationRun) -> str:
+    if run.verdict == "intact":
         return gettext("The audit trail is intact.")
-    if found.verdict == "tampered":
+    if run.verdict == "tampered":
         return gettext("The audit trail has been tampered with.")
     return gettext("The integrity of the audit trail is unknown.")
 
 
-def _basis(found: VerificationRun) -> str:
-    if not found.size:
+def _basis(run: VerificationRun) -> str:
+    if not run.size:
         return gettext("There is no checkpoint to verify against.")
     return gettext(
         "{reached} entries verified against the checkpoint of {size} with root "
         "{root}…, signed by {key}:"
     ).format(
-        reached=found.reached,
-        size=found.size,
-        root=found.root[:12],
-        key=escape_invisible(found.key_name),
+        reached=run.reached,
+        size=run.size,
+        root=run.root[:12],
+        key=escape_invisible(run.key_name),
     )
 
 
-def _notes(found: VerificationRun) -> list[str]:
+def _notes(run: VerificationRun) -> list[str]:
     notes = []
-    if found.verdict == "tampered":
+    if run.verdict == "tampered":
         notes.append(
             gettext(
                 "Do not change anything. Copy the database and the checkpoint file, "
@@ -88,12 +88,12 @@ def _notes(found: VerificationRun) -> list[str]:
                 "explains its messages."
             )
         )
-    if found.size and not found.is_outside:
+    if run.size and not run.is_outside:
         notes.append(gettext("No external checkpoint yet."))
     return notes
 
 
-def _shown(place: VerificationProblem) -> tuple[str, str]:
+def _problem(place: VerificationProblem) -> tuple[str, str]:
     if not place.where:
         return gettext("In data of other teams."), ""
     if place.seq is None:

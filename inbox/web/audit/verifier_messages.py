@@ -1,4 +1,4 @@
-"""What the verifier has found, in the reader's language: it says so in English, without codes."""
+"""Translation of the verifier's messages, which are English texts without codes."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_noop
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.base.translate import say
 
-#: What the verifier calls the places that belong to no chain.
+#: The verifier's locations that belong to no chain.
 PLACES = (
     gettext_noop("log"),
     gettext_noop("log {first} to {last}"),
@@ -21,7 +21,7 @@ PLACES = (
     gettext_noop("after entry {number}"),
     gettext_noop("export"),
 )
-#: What it says is wrong there.
+#: The verifier's problems.
 PROBLEMS = (
     gettext_noop("its body is not the canonical text that was hashed"),
     gettext_noop("its columns differ from its body"),
@@ -53,25 +53,25 @@ PROBLEMS = (
     gettext_noop("the last checkpoint was signed with another key, or names one"),
     gettext_noop("the last checkpoint does not match its contents"),
 )
-#: The rest of what stands in braces are numbers.
+#: The placeholders that are texts; the others are numbers.
 _TEXTS = ("text", "problem")
 
 
 def say_place(where: str) -> str:
-    """A place that belongs to no chain; one of another kind as it is."""
+    """Translate a location that belongs to no chain; return others unchanged."""
     return say(_read(where, PLACES))
 
 
 def say_problem(problem: str) -> str:
-    """What is wrong there; what an error of Python says of it stays as it is."""
+    """Translate a problem; texts of Python exceptions stay unchanged."""
     return say(_read(problem, PROBLEMS))
 
 
 def _read(text: str, patterns: Iterable[str]) -> str:
-    """The text as the sentence that it was made from; as it is if that is none of these."""
+    """Return the message that the text was formatted from, or the text if none matches."""
     for pattern in patterns:
-        if found := re.fullmatch(_expression(pattern), text, re.DOTALL):
-            values = found.groupdict()
+        if match := re.fullmatch(_expression(pattern), text, re.DOTALL):
+            values = match.groupdict()
             if "problem" in values:
                 values["problem"] = say_problem(values["problem"])
             return TranslatableMessage(pattern, **values)
@@ -79,7 +79,7 @@ def _read(text: str, patterns: Iterable[str]) -> str:
 
 
 def _expression(pattern: str) -> str:
-    parts = re.split(r"\{(\w+)\}", pattern)  # text and names by turns
+    parts = re.split(r"\{(\w+)\}", pattern)  # texts and names alternate
     names = (f"(?P<{name}>{'.*' if name in _TEXTS else '-?[0-9]+'})" for name in parts[1::2])
     texts = map(re.escape, parts[::2])
     return "".join(part for pair in zip(texts, [*names, ""], strict=True) for part in pair)

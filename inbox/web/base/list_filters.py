@@ -65,7 +65,7 @@ class Select:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListRequest:
     """The filter and the page that a list's URL requests."""
 
     filter: InterruptFilter
@@ -138,10 +138,10 @@ class Asked:
         ]
 
 
-def asked_of(request: HttpRequest, *, state: ListState) -> Asked:
+def parse_list_request(request: HttpRequest, *, state: ListState) -> ListRequest:
     """Parse a list's URL; invalid parameters are ignored and named."""
     filters, ignored = InterruptFilter.from_query(request.GET.dict(), state=state)
-    return Asked(
+    return ListRequest(
         filters, [gettext(_LABELS[name]) for name in ignored], request.GET.get("after", "")
     )
 
@@ -157,7 +157,7 @@ def list_before(request: HttpRequest) -> InterruptFilter:
     return InterruptFilter.from_text(sent.get("list", ""))
 
 
-def is_spelled_out(request: HttpRequest, list_request: Asked) -> bool:
+def is_spelled_out(request: HttpRequest, list_request: ListRequest) -> bool:
     """Return True if the query has empty or default fields that the canonical URL omits."""
     needless = [name for name in ("state", "sort") if f"{name}=" not in list_request.url]
     sent = request.GET.dict()

@@ -21,7 +21,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import ListState
 from inbox.rules.people.access import Actor
-from inbox.web.base.list_filters import asked_of
+from inbox.web.base.list_filters import parse_list_request
 from inbox.web.base.pages import is_fragment, page
 from inbox.web.base.translate import say
 from inbox.web.decisions.collaboration import Notice
@@ -128,7 +128,7 @@ def _answer(
         return _refuse(request, actor, interrupt_id, refusal, text)
     if is_fragment(request):
         return show_interrupt(request, actor, card_of(actor, interrupt_id))
-    suffix = asked_of(request, state=ListState.OPEN).suffix
+    suffix = parse_list_request(request, state=ListState.OPEN).suffix
     return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]) + suffix, status=303)
 
 

@@ -18,9 +18,9 @@ from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.base.list_filters import (
-    Asked,
-    asked_of,
+    ListRequest,
     is_spelled_out,
+    parse_list_request,
     selects_of,
 )
 from inbox.web.base.pages import (
@@ -71,7 +71,7 @@ def show_interrupt(
     status: int = 200,
 ) -> HttpResponse:
     """Render an interrupt beside the list that it was opened from."""
-    list_request = asked_of(request, state=state)
+    list_request = parse_list_request(request, state=state)
     is_open = card.row.status == InterruptStatus.OPEN
     context = {
         "card": card,
@@ -95,7 +95,7 @@ def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> C
 
 
 def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: str) -> HttpResponse:
-    list_request = asked_of(request, state=state)
+    list_request = parse_list_request(request, state=state)
     if is_spelled_out(request, list_request) and not is_fragment(request):
         return HttpResponseRedirect(list_request.page_after(list_request.after))
     context = _list(request, actor, list_request)
@@ -107,7 +107,7 @@ def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: s
 
 
 def _list(
-    request: HttpRequest, actor: Actor, list_request: Asked, current: UUID | None = None
+    request: HttpRequest, actor: Actor, list_request: ListRequest, current: UUID | None = None
 ) -> dict[str, Any]:
     """Return the context of a list: one page of rows, and recent decisions below."""
     now = timezone.now()
@@ -153,7 +153,7 @@ def _tools(actor: Actor, filters: InterruptFilter) -> dict[str, Any]:
 
 def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     """Return the URL of the list's next open interrupt, with a toast about this one."""
-    list_request = asked_of(request, state=ListState.OPEN)
+    list_request = parse_list_request(request, state=ListState.OPEN)
     filters = list_request.filter if list_request.filter.is_open else InterruptFilter()
     row, now = interrupt_for(actor, interrupt_id), timezone.now()
     rows = list_for(actor, filters, now=now, limit=1, after=row).rows
@@ -164,7 +164,7 @@ def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     return address_with_toast(f"{address}{list_request.suffix}", interrupt_id)
 
 
-def _cursor(list_request: Asked, actor: Actor) -> Any:
+def _cursor(list_request: ListRequest, actor: Actor) -> Any:
     """Return the row that the page starts after; None for the first page or an invalid id."""
     try:
         return interrupt_for(actor, UUID(list_request.after))

@@ -28,7 +28,7 @@ from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.decisions.shown_changes import ShownChange, shown_changes
 from inbox.web.runs.activity import Line, lines_of
-from inbox.web.runs.conversation import Said
+from inbox.web.runs.conversation import ConversationMessage
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Card:
         return facts_of(self.detail.asked, self.sheet.proposal)
 
     @property
-    def conversation(self) -> Sequence[Said]:
+    def conversation(self) -> Sequence[ConversationMessage]:
         """The last messages by users and the agent."""
         return self.sheet.conversation.tail
 

@@ -6,7 +6,7 @@ from typing import Any
 from inbox.queries.decisions.saved_views import views_for
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.people.access import Actor
-from inbox.web.base.list_filters import Asked, list_url
+from inbox.web.base.list_filters import ListRequest, list_url
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ViewLink:
     is_current: bool
 
 
-def links_of(actor: Actor, list_request: Asked | None) -> list[ViewLink]:
+def links_of(actor: Actor, list_request: ListRequest | None) -> list[ViewLink]:
     """Return the actor's views; the first that matches the displayed list is current."""
     displayed_filter = list_request.filter if list_request else None
     links: list[ViewLink] = []

@@ -1,4 +1,4 @@
-"""The page behind the link of an invitation: a new account, or one click."""
+"""The pages behind an invitation link: create an account, or join with the current one."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ class NewAccount(forms.Form):
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
-        if "@" in name:  # somebody else's address would be a name to sign in with
+        if "@" in name:  # it could be somebody else's e-mail address, which works at sign-in
             raise forms.ValidationError(gettext("A user name cannot contain @."))
         return name
 
@@ -54,9 +54,9 @@ class NewAccount(forms.Form):
 @require_safe
 @never_cache
 def invited(request: HttpRequest, token: str) -> HttpResponse:
-    """Show who invites to what; only a click changes anything, for programs open links as well."""
+    """Show the invitation; joining needs a POST, because mail scanners open links."""
     user: Any = request.user
-    # Who signs in at an identity provider has joined by that, and comes back here.
+    # Signing in at an identity provider has accepted the invitation already.
     if user.is_authenticated and (team := joined_team(actor_of_user(user), token)):
         return HttpResponseRedirect(reverse("team", args=[team.slug]))
     return _show(request, token)
@@ -78,17 +78,17 @@ def join(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_POST
 @never_cache
 def make_account(request: HttpRequest) -> HttpResponse:
-    """Make an account and sign in to it. The token is in the body, for logs have addresses."""
+    """Create an account and sign in. The token is in the body, because logs contain URLs."""
     token, form = request.POST.get("token", ""), NewAccount(request.POST)
     if request.user.is_authenticated or not form.is_valid():
         return _show(request, token, form=form, status=422)
-    given = form.cleaned_data
+    values = form.cleaned_data
     try:
         user = join_with_new_account(
             token=token,
-            username=given["username"],
-            full_name=given["name"],
-            password=given["password"],
+            username=values["username"],
+            full_name=values["name"],
+            password=values["password"],
         )
     except errors.NotFound as error:
         raise Http404() from error
@@ -136,5 +136,5 @@ def _show(
 
 
 def _ended(request: HttpRequest, refusal: errors.InvitationEnded) -> HttpResponse:
-    """Say how it ended, and nothing of whom it was for."""
+    """Render the reason without disclosing the invited address."""
     return render(request, "people/join_ended.html", {"why": say(refusal.message)}, status=410)

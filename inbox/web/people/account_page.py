@@ -1,4 +1,4 @@
-"""The page of one's own account: name, addresses, factors and sessions."""
+"""The page of the user's own account: name, e-mail addresses, factors and sessions."""
 
 from typing import Any
 
@@ -48,12 +48,12 @@ def end_other_sessions(request: HttpRequest, actor: Actor) -> HttpResponse:
 
 
 class Addresses(Refusing, EmailView):
-    """One's e-mail addresses: add, confirm, remove, and which one is the first."""
+    """The user's e-mail addresses: add, confirm, remove and choose the primary one."""
 
 
 def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) -> HttpResponse:
-    found = account_of(actor)
-    context = {"account": found, "typed": found.name, **more}
+    details = account_of(actor)
+    context = {"account": details, "typed": details.name, **more}
     return show(request, actor, "account/account.html", context, section="account", status=status)
 
 

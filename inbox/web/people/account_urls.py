@@ -1,8 +1,8 @@
 """
-Addresses of signing in and of one's own account.
+URLs of sign-in and of the user's own account.
 
-django-allauth's views under addresses of ours: only those that are needed, by the names that it
-asks for. Nobody signs up by themselves.
+They have the names that django-allauth reverses, but only the views that are needed. There is no
+public sign-up.
 """
 
 from typing import Any
@@ -30,12 +30,12 @@ def _read(view: Any) -> Any:
 
 
 def _form(view: Any) -> Any:
-    """A form that is read and sent; other methods are refused before anybody is asked who it is."""
+    """Reject other methods before a view redirects to sign-in."""
     return require_http_methods(["GET", "HEAD", "POST"])(view)
 
 
 class Base36(StringConverter):
-    """A number as the links of mails have it: no hyphen, which ends it there."""
+    """A base-36 number in the links of mails; a hyphen ends it."""
 
     regex = "[0-9A-Za-z]+"
 
@@ -59,7 +59,7 @@ urlpatterns = [
         _form(passwords.Choose.as_view()),
         name="account_reset_password_from_key",
     ),
-    # Where django-allauth goes back to is one page here.
+    # django-allauth redirects to several pages that are one page here.
     *(
         path("account/", account_page.account, name=name)
         for name in ("account", "mfa_index", "mfa_list_webauthn")

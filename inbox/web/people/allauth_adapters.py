@@ -1,4 +1,4 @@
-"""Where django-allauth asks what is to happen: our words, our addresses and our audit trail."""
+"""Adapters of django-allauth: texts, URLs, rate limits and audit entries."""
 
 import base64
 import secrets
@@ -42,7 +42,7 @@ from inbox.web.people.mails import mail_of, send_soon
 log = structlog.get_logger(__name__)
 
 _MISMATCH: Final = _("Enter a correct username and password.")
-#: What pages say after something was done, by django-allauth's name of it; it says no more.
+#: Messages by django-allauth's template name; others are not displayed.
 _SAID: Final = {
     "account/messages/password_changed.txt": gettext_noop(
         "Your password was changed. Your other sessions were ended."
@@ -88,7 +88,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Do not count: django-axes does, by name and address, so that nobody locks out others."""
+        """Skip allauth's rate limit by name, which would let attackers lock out users."""
 
     def authenticate(self, request: Any, **credentials: Any) -> Any:
         request.sign_in_waits = sign_in_limits.seconds_to_wait(request, credentials)
@@ -98,7 +98,7 @@ class AccountAdapter(DefaultAccountAdapter):
             )
             return None
         user = authenticate(request, **credentials)
-        # It would say of an account that is inactive that the password was right.
+        # Otherwise allauth would disclose that an inactive account's password was right.
         AuthenticationBackend.unstash_authenticated_user()
         return user
 
@@ -154,7 +154,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 def _public(url: str) -> str:
-    """The address where people open the site, whatever host a request came with."""
+    """Return the URL on the public host, whatever Host header the request has."""
     parts = urlsplit(url)
     return f"{settings.PUBLIC_URL}{parts.path}" if settings.PUBLIC_URL else url
 
@@ -170,7 +170,7 @@ class FactorAdapter(DefaultMFAAdapter):
         return accounts.encrypt_seed(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        # A seed that cannot be read gives no code that anybody could know.
+        # Use a random seed if decryption fails, so that no code matches.
         nobody_knows = base64.b32encode(secrets.token_bytes(20)).decode()
         return accounts.decrypt_seed(encrypted_text) or nobody_knows
 
@@ -183,7 +183,7 @@ class FactorAdapter(DefaultMFAAdapter):
         return {"id": host or "localhost", "name": "Signoff"}
 
 
-# django-allauth tells of factors once all is committed; what is written down goes with it.
+# Not allauth's signals, which come after the commit: the audit entry must commit with the change.
 @receiver(post_save, sender=Authenticator)
 def _factor_saved(instance: Authenticator, created: bool, **_more: Any) -> None:
     if created:
@@ -227,7 +227,7 @@ def _other_address_first(to_email_address: EmailAddress, **_more: Any) -> None:
 def _record_address(address: EmailAddress, change: accounts.AddressChange) -> None:
     request: Any = context.request
     is_their_own = request.user == address.user
-    # The link in a mail is opened wherever that is read.
+    # The link in a mail may be opened in another user's session.
     actor = actor_of_user(address.user, request.session if is_their_own else None)
     accounts.record_address(
         user_id=address.user_id, email=address.email, change=change, actor=actor
@@ -236,7 +236,7 @@ def _record_address(address: EmailAddress, change: accounts.AddressChange) -> No
 
 @receiver(user_locked_out)
 def _locked_out(username: str, ip_address: str, **_more: Any) -> None:
-    """Once for each lock, however often somebody knocks at it."""
+    """Record each lockout once, however many attempts follow."""
     knock = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
     if cache.add(knock, True, timeout=_LOCK_SECONDS):
         accounts.record_lockout(typed=username, address=ip_address)

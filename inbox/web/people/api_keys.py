@@ -1,4 +1,4 @@
-"""The keys of a team for its administrators: made, looked at, rotated and revoked."""
+"""The pages of a team's API keys for its admins."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 from inbox.web.people.teams import PERMISSIONS, frame_of
 
-#: What a form offers as the life of a key; "" is for ever, which is said as such.
+#: The lifetimes of a key, in days; "" never expires.
 LIVES = {
     "7": gettext_noop("7 days"),
     "30": gettext_noop("30 days"),
@@ -60,8 +60,8 @@ _STATES = {
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A key on the page."""
+class KeyRow:
+    """A key as displayed."""
 
     row: Any
     name: str
@@ -76,7 +76,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Typed:
-    """What the form holds."""
+    """The posted form."""
 
     name: str = ""
     scopes: Sequence[str] = (Permission.READ.value, Permission.RUN.value)
@@ -89,7 +89,7 @@ class Typed:
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     mine = team_access(actor, team)
     now = timezone.now()
-    keys = [_shown(row, now) for row in keys_for(actor, mine.team.pk)]
+    keys = [_key_row(row, now) for row in keys_for(actor, mine.team.pk)]
     context = {"keys": keys, **frame_of(actor, mine, "keys")}
     return show(request, actor, "people/team_keys.html", context, section="teams")
 
@@ -109,7 +109,7 @@ def new_page(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    """Make a key and show its token: in this answer and in no other."""
+    """Create a key and display its token, in this response only."""
     mine = team_access(actor, team)
     post = request.POST
     typed = Typed(
@@ -122,7 +122,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         row, token = make_key(
             team_id=mine.team.pk,
             name=typed.name,
-            scopes={one for one in Permission if one.value in typed.scopes},
+            scopes={scope for scope in Permission if scope.value in typed.scopes},
             agent=typed.agent,
             days=_days(typed.days),
             actor=actor,
@@ -135,7 +135,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @require_POST
 @page
 def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
-    """Give it a new token and show that: in this answer and in no other."""
+    """Rotate the key and display its new token, in this response only."""
     days, hours = request.POST.get("days", KEEP), request.POST.get("overlap", "")
     try:
         _, token = rotate_key(
@@ -165,10 +165,10 @@ def _show_key(
     notice: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """The page of a key; `token` is shown this once, `notice` says what was not done."""
+    """Render a key; `token` is displayed once, `notice` is the error of an action."""
     row = key_for(actor, key_id)
     context = {
-        "key": _shown(row, timezone.now()),
+        "key": _key_row(row, timezone.now()),
         "token": token,
         "notice": notice,
         "overlaps": _choices(OVERLAPS, str(DEFAULT_OVERLAP_HOURS)),
@@ -192,8 +192,8 @@ def _show_form(
         "typed": typed,
         "problems": {name: say(texts[0]) for name, texts in problems.items()},
         "scopes": [
-            (one.value, gettext(name), gettext(allows), one.value in typed.scopes)
-            for one, (name, allows) in PERMISSIONS.items()
+            (scope.value, gettext(name), gettext(allows), scope.value in typed.scopes)
+            for scope, (name, allows) in PERMISSIONS.items()
         ],
         "agents": [row.slug for row in agents_for(actor) if row.team_id == mine.team.pk],
         "lives": _choices(LIVES, typed.days),
@@ -205,7 +205,7 @@ def _show_form(
     )
 
 
-def _shown(row: Any, now: datetime) -> Shown:
+def _key_row(row: Any, now: datetime) -> KeyRow:
     state = key_state(
         revoked_at=row.revoked_at,
         expires_at=row.expires_at,
@@ -214,11 +214,13 @@ def _shown(row: Any, now: datetime) -> Shown:
     )
     words, tone, icon = _STATES[state]
     has_former = row.former_until is not None and now < row.former_until
-    return Shown(
+    return KeyRow(
         row=row,
         name=escape_invisible(row.name),
         made_by=escape_invisible(row.made_by),
-        scopes=[gettext(PERMISSIONS[one][0]) for one in Permission if one in row.permissions()],
+        scopes=[
+            gettext(PERMISSIONS[scope][0]) for scope in Permission if scope in row.permissions()
+        ],
         state=gettext(words),
         tone=tone,
         icon=icon,
@@ -232,7 +234,7 @@ def _choices(offered: dict[str, str], chosen: str | None) -> list[tuple[str, str
 
 
 def _days(text: str) -> int | None:
-    """The days of an offered life; what is not offered is no life at all."""
+    """Parse a lifetime; return None for no expiry and 0, which is rejected, if invalid."""
     if text not in LIVES:
         return 0
     return int(text) if text else None

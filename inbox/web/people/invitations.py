@@ -1,4 +1,4 @@
-"""The invitations of a team for its administrators: sent, sent again, and withdrawn."""
+"""The pages of a team's invitations for its admins."""
 
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from inbox.web.people.teams import ROLES, frame_of
 _EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
 _MAILS = {
     MailState.NONE: (gettext_noop("Link displayed"), "line", "link"),
-    # The process that sends it tells at once; whatever stays like this was lost with it.
+    # Sending takes seconds: a mail that stays in this state was lost in a crash.
     MailState.SENDING: (gettext_noop("May not have been sent"), "warn", "circle-dashed"),
     MailState.SENT: (gettext_noop("Sent"), "ok", "mail"),
     MailState.FAILED: (gettext_noop("Sending failed"), "bad", "circle-alert"),
@@ -42,17 +42,17 @@ def invitation_list(request: HttpRequest, actor: Actor, team: str) -> HttpRespon
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     email, role = request.POST.get("email", ""), request.POST.get("role", "")
     try:
-        wanted = Role(role)
+        new_role = Role(role)
     except ValueError as error:
         raise errors.NotFound() from error
     team_id = team_for(actor, team).pk
     try:
         _, link = invite(
-            team_id=team_id, email=email, role=wanted, actor=actor, site=site_of(request)
+            team_id=team_id, email=email, role=new_role, actor=actor, site=site_of(request)
         )
     except errors.InvalidInput as refusal:
         text = say(refusal.message)
-        return _show(request, actor, team, typed=email, role=wanted, problem=text, status=422)
+        return _show(request, actor, team, typed=email, role=new_role, problem=text, status=422)
     return _done(request, actor, team, link)
 
 
@@ -81,12 +81,12 @@ def withdraw(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpRes
 
 
 def site_of(request: HttpRequest) -> str:
-    """Where the caller has opened the site."""
+    """Return the site's root URL as the caller opened it."""
     return request.build_absolute_uri("/")
 
 
 def _done(request: HttpRequest, actor: Actor, team: str, link: str) -> HttpResponse:
-    """The list; with a link that no mail has, which is shown in this answer and in no other."""
+    """Show the list, with the link if it was not mailed, in this response only."""
     if link:
         return _show(request, actor, team, link=link)
     return HttpResponseRedirect(reverse("invitations", args=[team]), status=303)
@@ -101,12 +101,12 @@ def _show(
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
-    """The list and the form; `notice` and `problem` say what was not done."""
+    """Render the list and the form; `notice` and `problem` are errors of actions."""
     mine = team_access(actor, team)
     now = timezone.now()
     context = {
         "invitations": [_shown(row, now) for row in invitations_for(actor, mine.team.pk)],
-        "roles": [(one.value, gettext(name), one is role) for one, name in ROLES.items()],
+        "roles": [(choice.value, gettext(name), choice is role) for choice, name in ROLES.items()],
         **frame_of(actor, mine, "invitations"),
         **more,
     }

@@ -1,4 +1,4 @@
-"""What mails about accounts say, and how they leave."""
+"""The texts and sending of account mails."""
 
 import threading
 from typing import Any, Final
@@ -9,7 +9,7 @@ from django.utils.translation import gettext, gettext_noop
 
 log = structlog.get_logger(__name__)
 
-#: By django-allauth's name of the mail: its subject, and what it says.
+#: Subject and body by django-allauth's template name.
 _MAILS: Final = {
     "account/email/password_reset_key": (
         gettext_noop("Reset your Signoff password"),
@@ -34,7 +34,7 @@ _MAILS: Final = {
         ),
     ),
 }
-#: News of what was done to an account.
+#: Notifications about changes to an account.
 _NEWS: Final = {
     "account/email/password_changed": gettext_noop("Your password was changed."),
     "account/email/password_reset": gettext_noop(
@@ -58,7 +58,7 @@ _NEWS_END: Final = gettext_noop(
 
 
 def mail_of(name: str, to: str, values: dict[str, Any]) -> EmailMessage:
-    """The mail of this name, in the language of the request."""
+    """Return the mail in the language of the request."""
     if name in _MAILS:
         subject, body = map(gettext, _MAILS[name])
     else:
@@ -69,10 +69,9 @@ def mail_of(name: str, to: str, values: dict[str, Any]) -> EmailMessage:
 
 def send_soon(message: EmailMessage) -> None:
     """
-    Send a mail beside the request, and log it if that fails.
+    Send a mail in a background thread, and log a failure.
 
-    A mail server that is slow holds up no page, and how long a page takes does not tell whether
-    there was somebody to write to.
+    A slow mail server delays no page, and response times do not disclose if an account exists.
     """
     threading.Thread(target=_send, args=(message,), name="mail", daemon=True).start()
 
@@ -80,5 +79,5 @@ def send_soon(message: EmailMessage) -> None:
 def _send(message: EmailMessage) -> None:
     try:
         message.send()
-    except OSError as error:  # smtplib's errors are such
+    except OSError as error:  # smtplib's errors are subclasses
         log.warning("mail not sent", error=type(error).__name__)

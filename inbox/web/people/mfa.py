@@ -1,4 +1,4 @@
-"""What people sign in with beside a password: an authenticator app, passkeys, recovery codes."""
+"""The pages of second factors: authenticator app, passkeys and recovery codes."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ from inbox.web.people.sign_in import Refusing
 
 
 def written_down(view: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a view whose change is in the audit trail, or did not happen."""
+    """Run a POST in a transaction, so that the change and its audit entry commit together."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -34,7 +34,7 @@ class AddApp(Refusing, totp.ActivateTOTPView):
 
 class AddPasskey(Refusing, passkeys.AddWebAuthnView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Ask for a key that signs in by itself, and knows who holds it."""
+        """Request a discoverable credential with user verification."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         user: Any = self.request.user
         context["js_data"] = {"creation_options": auth.begin_registration(user, True)}

@@ -1,4 +1,4 @@
-"""Signing in at an identity provider: who is let in, and as whom."""
+"""Sign-in at an OpenID Connect provider, and its link to local accounts."""
 
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ _UNKNOWN: Final = gettext_noop(
     "No account is linked to this sign-in. Ask your team's admin for an invitation."
 )
 _FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
-#: What a provider that answers with nonsense, or not at all, ends in.
+#: Exceptions that an invalid or missing response of a provider can raise.
 _NONSENSE: Final = (
     *(RequestException, OAuth2Error, jwt.PyJWTError),
     *(AttributeError, LookupError, TypeError, ValueError),
@@ -39,10 +39,10 @@ _NONSENSE: Final = (
 class Provider(OpenIDConnectOAuth2Adapter):
     def complete_login(self, request: HttpRequest, app: Any, token: Any, **kwargs: Any) -> Any:
         """
-        Read who it is from the signed token, and an address that it lacks from the provider.
+        Verify the ID token, and fetch the e-mail address if the token has none.
 
-        django-allauth leaves the signature to TLS, and takes what the provider says beside the
-        token for the same person's.
+        django-allauth does not verify the signature, and does not compare the subject of the
+        user info with that of the token.
         """
         config = self.openid_config
         claims = jwtkit.verify_and_decode(
@@ -65,7 +65,7 @@ class ElsewhereAdapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(_back(request, _FAILED))
 
     def send_notification_mail(self, *_args: Any, **_more: Any) -> None:
-        """Nobody: signing in is news to nobody who has just done it."""
+        """Send no mail about a sign-in that the user has just made."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         if sociallogin.is_existing:
@@ -78,15 +78,15 @@ class ElsewhereAdapter(DefaultSocialAccountAdapter):
 
 
 def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
-    """Whoever has this address; somebody new if a team or the operator lets them in; or None."""
+    """Return the user with the verified address, a new one if they may join, or None."""
     email = str(claims.get("email", "")).lower()
-    # Some providers write "true"; "false" is a text that is not empty.
+    # Some providers send the string "true"; the string "false" is truthy.
     if not email or claims.get("email_verified") not in (True, "true"):
         return None
     user = user_by_verified_email(email)
     if user is not None:
         return user
-    provider = next(one for one in settings.OIDC_PROVIDERS if one["id"] == provider_id)
+    provider = next(entry for entry in settings.OIDC_PROVIDERS if entry["id"] == provider_id)
     domain = email.rpartition("@")[2]
     team = provider.get("team", "") if domain in provider.get("domains", [domain]) else ""
     try:
@@ -101,28 +101,28 @@ def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
         log.warning("provider names no team", provider=provider_id, team=team)
         return None
     except IntegrityError:
-        # Somebody was faster, probably the same person in another tab.
+        # A concurrent request created the account, probably from another tab.
         return user_by_verified_email(email)
 
 
 def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Go to the provider; a page of another site cannot send anybody there."""
+    """Redirect to the provider; cross-site requests are rejected (login CSRF)."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         return HttpResponseRedirect(reverse("account_login"))
-    wanted = QueryDict(mutable=True)
+    query = QueryDict(mutable=True)
     if "next" in request.GET:
-        wanted["next"] = request.GET["next"]
-    request.GET = wanted  # type: ignore[assignment]  # nobody changes it from here on
+        query["next"] = request.GET["next"]
+    request.GET = query  # type: ignore[assignment]  # not modified after this
     return _ask(OAuth2LoginView, request, provider_id)
 
 
 def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Take what the provider says of who came back from there."""
+    """Handle the provider's callback."""
     return _ask(OAuth2CallbackView, request, provider_id)
 
 
 def _ask(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse:
-    if provider_id not in {one["id"] for one in settings.OIDC_PROVIDERS}:
+    if provider_id not in {entry["id"] for entry in settings.OIDC_PROVIDERS}:
         raise Http404()
     try:
         response: HttpResponse = view.adapter_view(Provider(request, provider_id))(request)

@@ -1,4 +1,4 @@
-"""Changing a password, and choosing another one by a mail."""
+"""The pages to change a password and to reset it by mail."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ class Change(Refusing, PasswordChangeView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user: Any = request.user
         if user.is_authenticated and not user.has_usable_password():
-            # Who comes by another way has none: it would be a way around that one.
+            # Users of an identity provider have no password: setting one would bypass it.
             return HttpResponseRedirect(reverse("account"))
-        found: HttpResponseBase = super().dispatch(request, *args, **kwargs)
-        return found
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        return response
 
 
 class ForgottenForm(ResetPasswordForm):
     def clean_email(self) -> str:
-        """Write only to who has a password, at an address that is known to be theirs."""
+        """Send mail only to users with a password, and only to verified addresses."""
         email = str(super().clean_email())
         theirs = set(
             EmailAddress.objects.filter(email=email.lower(), verified=True).values_list(
@@ -37,8 +37,8 @@ class ForgottenForm(ResetPasswordForm):
 
 
 class Forgotten(Refusing, PasswordResetView):
-    """Send a mail, if there is somebody to send it to; the page does not tell."""
+    """Send a reset link; the page does not disclose if an account exists."""
 
 
 class Choose(Refusing, PasswordResetFromKeyView):
-    """Choose another password, behind the link of a mail."""
+    """The page behind the reset link."""

@@ -1,4 +1,4 @@
-"""When and from where each session was last used."""
+"""Records of the time and place that each session was last used."""
 
 import time
 from collections import OrderedDict
@@ -8,21 +8,20 @@ from typing import Any, Final
 from allauth.usersessions.models import UserSession
 from django.http import HttpRequest, HttpResponse
 
-#: A session is written down so often at most, by each process.
+#: Each process records a session at most once in this time.
 _SECONDS: Final = 60.0
 _MOST: Final = 10_000
 
 
-#: Sent by pages that read themselves again: nobody has to sit in front of them.
+#: Sent with automatic reloads, which are no sign of user activity.
 REFRESH_HEADER: Final = "X-Signoff-Refresh"
 
 
 class SeenMiddleware:
     """
-    Keeps the list of somebody's sessions, and ends what is idle.
+    Record session activity, at most once a minute.
 
-    A row a minute, and not one for each request. What an open page does by itself is no use of a
-    session.
+    Automatic reloads by open pages do not count, so that idle sessions expire.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -33,7 +32,7 @@ class SeenMiddleware:
         user: Any = request.user
         if request.method in ("GET", "HEAD") and REFRESH_HEADER in request.headers:
             return self._get_response(request)
-        # Looking at who is signed in reads the session: what needs neither is not to pay for it.
+        # request.user loads the session: check the cookie first.
         if "sessionid" in request.COOKIES and user.is_authenticated:
             key, now = request.session.session_key or "", time.monotonic()
             if now - self._seen.get(key, -_SECONDS) >= _SECONDS:

@@ -1,4 +1,4 @@
-"""Signing in: a password, a second factor or a passkey, and proving again who it is."""
+"""The pages of sign-in and of re-authentication: password, second factor and passkey."""
 
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ _LOCKED: Final = gettext_noop("Too many sign-in attempts with this name. Try aga
 
 
 class Refusing:
-    """A view that answers 422 where a form is not filled in as it has to be."""
+    """A mixin that responds 422 to invalid forms."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
@@ -30,7 +30,7 @@ class Refusing:
 
 class SignInForm(LoginForm):
     def add_prefix(self, field_name: str) -> str:
-        """Call the name what password managers and programs know it as."""
+        """Name the field `username`, which password managers recognize."""
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
@@ -38,9 +38,9 @@ _WAITS: Final = gettext_noop("Too many sign-in attempts. Try again in {seconds} 
 
 
 def _tell_of_limit(request: Any, form: forms.Form, field: str | None = None) -> int:
-    """Replace what the form says by the limit that was met; return how long to wait, else 0."""
+    """Replace the form's errors if a limit was hit; return the seconds to wait, else 0."""
     if getattr(request, "axes_locked_out", False):
-        # django-axes would replace this page by a line of plain text.
+        # Otherwise django-axes replaces this page with plain text.
         request.axes_locked_out = False
         text, seconds = gettext(_LOCKED), _LOCK_SECONDS
     elif seconds := getattr(request, "sign_in_waits", 0):
@@ -80,7 +80,7 @@ class PasskeyIn(passkeys.LoginWebAuthnView):
 
 
 class ConfirmPassword(Refusing, ReauthenticateView):
-    """Prove who it is by the password, before an account is changed."""
+    """Re-authentication with the password, before account changes."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         _tell_of_limit(self.request, form, "password")
@@ -88,11 +88,11 @@ class ConfirmPassword(Refusing, ReauthenticateView):
 
 
 class ConfirmCode(Refusing, factors.ReauthenticateView):
-    """... by a code of the authenticator app, or a recovery code."""
+    """Re-authentication with a code of the authenticator app or a recovery code."""
 
 
 class ConfirmPasskey(passkeys.ReauthenticateWebAuthnView):
-    """... by a passkey."""
+    """Re-authentication with a passkey."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         for text in form.errors.get("credential", []):

@@ -1,4 +1,4 @@
-"""Limits of signing in with a password: per name and address, per address, and per name."""
+"""Rate limits of password sign-in by IP address and by user name."""
 
 from typing import Any, Final
 
@@ -16,31 +16,31 @@ from inbox.queries.people.accounts import user_by_login
 
 log = structlog.get_logger(__name__)
 
-#: django-axes locks a name at one address after 10 failures. These are beside it, in this window:
-#: the failures after which an address gets no further attempt, whatever the name,
+#: django-axes locks a name at one IP address after 10 failures. In addition, an address is blocked
+#: for all names after this many failures,
 _FROM_ADDRESS: Final = parse("100/15 minutes")
-#: and those of a name from all addresses, after which attempts from new addresses are slowed down.
+#: and a name is slowed down at new addresses after this many failures.
 _OF_NAME: Final = parse("20/15 minutes")
 _SLOWLY: Final = parse("1/10 seconds")
 
 
 def name_of(request: HttpRequest, credentials: dict[str, Any] | None = None) -> str:
     """
-    The name or address that was typed, in one spelling: `BOB` signs in as `bob` does.
+    Return the typed name or e-mail address, case-folded: `BOB` signs in as `bob` does.
 
-    It is not looked up: that an address is locked with a name would tell that they belong together.
+    It is not resolved to a user: a shared lock would disclose that the two belong together.
     """
     typed = request.POST.get("username") or (credentials or {}).get("username") or ""
-    # Upper case first: databases take a dotless i for an I.
+    # Upper case first: databases match a dotless i with I.
     return str(typed).strip().upper().lower()[:254]
 
 
 def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
     """
-    Return how long this attempt has to wait; 0 if its password may be checked now.
+    Return the seconds this attempt must wait; 0 if its password may be checked now.
 
-    Nobody is locked out by others: a name that is attacked from many addresses is slowed down, and
-    only at addresses where its person has not signed in before.
+    Attacks cannot lock a user out: a name attacked from many addresses is only slowed down, and
+    only at addresses from which its user has not signed in before.
     """
     counter, address = rate_limits.rate_limiter(settings.REDIS_URL), client_ip_of(request)
     from_address = counter.peek("sign-ins from", _FROM_ADDRESS, ipv6_network_of(address))

@@ -1,4 +1,4 @@
-"""Teams: who is in them, in which role, what they are called, and who can do what."""
+"""The pages of teams: members, roles, settings and permissions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ ROLES = {
     Role.REVIEWER: gettext_noop("Reviewer"),
     Role.ADMIN: gettext_noop("Admin"),
 }
-#: What each permission is called, and what it allows, in words.
+#: The name and description of each permission.
 PERMISSIONS = {
     Permission.READ: (
         gettext_noop("Read"),
@@ -63,7 +63,7 @@ PERMISSIONS = {
 
 @dataclass(frozen=True)
 class Person:
-    """A member on the page."""
+    """A member as displayed."""
 
     user_id: int
     name: str
@@ -79,10 +79,10 @@ class Person:
 @require_safe
 @page
 def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    """The first of one's teams, beside the list of all: most people have one."""
-    found = teams_with_access(actor)
-    if found:
-        return show_members(request, actor, found[0].team.slug)
+    """Show the first of the user's teams beside the list; most users have only one."""
+    teams = teams_with_access(actor)
+    if teams:
+        return show_members(request, actor, teams[0].team.slug)
     return show(request, actor, "people/teams.html", {"teams": []}, section="teams")
 
 
@@ -95,7 +95,7 @@ def team(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 @require_safe
 @page
 def who(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    """Who can do what, out of the one table of permissions."""
+    """List the people and keys that have each permission."""
     mine = team_access(actor, team)
     people = [row for row in members_of(actor, mine.team.pk) if row.user.is_active]
     keys = working_keys_of(actor, mine.team.pk)
@@ -163,14 +163,14 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 
 
 def _settings(request: HttpRequest) -> dict[str, Any]:
-    """The settings that the form has; a switch that is off sends nothing but that it is there."""
+    """Parse the settings; `switch` names the form's check boxes, as unchecked ones send nothing."""
     hours = ("request_expiry_hours", "execute_within_hours")
-    given = {name: request.POST.get(name, "") for name in hours}
-    there = [name for name in request.POST.getlist("switch") if name in SWITCHES]
+    texts = {name: request.POST.get(name, "") for name in hours}
+    switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
     headings = request.POST.get("headings")
     return {
-        **{name: _whole(text) if text else None for name, text in given.items()},
-        **{name: name in request.POST for name in there},
+        **{name: _whole(text) if text else None for name, text in texts.items()},
+        **{name: name in request.POST for name in switches},
         **({} if headings is None else {"headings": _headings(headings)}),
     }
 
@@ -202,7 +202,7 @@ def show_members(
     status: int = 200,
     typed: str | None = None,
 ) -> HttpResponse:
-    """The page of a team; `notice` says why something was not done, `typed` are its headings."""
+    """Render a team; `notice` is the error of an action, `typed` the rejected headings."""
     mine = team_access(actor, slug)
     written = "\n".join(f"{name} = {text}" for name, text in mine.team.headings.items())
     context = {
@@ -218,7 +218,7 @@ def show_members(
 
 
 def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:
-    """What each page of a team has around it; `part` is which of them it is."""
+    """Return the context common to a team's pages; `part` names the current one."""
     return {
         "team": mine.team,
         "team_name": escape_invisible(mine.team.name),
@@ -243,24 +243,24 @@ def person_of(row: Any, actor: Actor) -> Person:
     )
 
 
-def _rows(standings: Sequence[TeamAccess]) -> list[dict[str, Any]]:
+def _rows(teams: Sequence[TeamAccess]) -> list[dict[str, Any]]:
     return [
         {
-            "slug": one.team.slug,
-            "name": escape_invisible(one.team.name),
-            "role": gettext(ROLES[one.role]) if one.role else "",
+            "slug": access.team.slug,
+            "name": escape_invisible(access.team.name),
+            "role": gettext(ROLES[access.role]) if access.role else "",
         }
-        for one in standings
+        for access in teams
     ]
 
 
 def _back(actor: Actor, team: str) -> HttpResponse:
-    """To the page again; whoever has left has no such page any more."""
-    still = any(one.team.slug == team for one in teams_with_access(actor))
+    """Redirect to the team, or to the list if the actor is no longer a member."""
+    still = any(access.team.slug == team for access in teams_with_access(actor))
     where = reverse("team", args=[team]) if still else reverse("teams")
     return HttpResponseRedirect(where, status=303)
 
 
 def _whole(text: str) -> int:
-    """A number out of a form; what is none is out of every range."""
+    """Parse a number; return -1, which every range rejects, for invalid text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1

@@ -1,4 +1,4 @@
-"""What a browser says a passkey has answered: written by anybody, and read by libraries."""
+"""Passkey forms that turn malformed credentials into form errors."""
 
 import struct
 from typing import Any, Final
@@ -10,7 +10,7 @@ from django import forms
 
 _MOST_CHARACTERS: Final = 20_000
 _LONGEST_NAME: Final = 80
-#: What reading nonsense ends with, beside the errors that django-allauth knows.
+#: Exceptions of malformed credentials that django-allauth does not handle.
 _NONSENSE: Final = (
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
     *(InvalidSignature, UnsupportedAlgorithm, struct.error),
@@ -55,10 +55,10 @@ class AddForm(passkeys.AddWebAuthnForm):
 
     def clean(self) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = super().clean()
+            cleaned: dict[str, Any] = super().clean()
         except _NONSENSE as error:
             raise get_adapter().validation_error("incorrect_code") from error
-        return found
+        return cleaned
 
 
 class EditForm(passkeys.EditWebAuthnForm):

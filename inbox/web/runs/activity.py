@@ -1,4 +1,4 @@
-"""The audit trail of a run in sentences."""
+"""Audit entries as sentences."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inbox.rules.people.access import ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.text.safe_text import escape_invisible
 
-#: What somebody did, as others read it and as they read it themselves.
+#: The sentence for other users, and for the actor.
 _SAYS = {
     "run.started": (gettext_noop("{who} started the run"), gettext_noop("You started the run")),
     "run.interrupted": (gettext_noop("{who} paused for decisions"), ""),
@@ -73,7 +73,7 @@ _SAYS |= {
         gettext_noop("You revealed masked values"),
     ),
 }
-#: What was refused, by what was tried; an answer, if the entry does not say.
+#: Sentences of rejected actions by the entry's `tried`; without it, an answer.
 _REFUSED = {
     "withdraw": (
         gettext_noop("{who} tried to withdraw an answer (refused)"),
@@ -107,30 +107,30 @@ _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
 
 @dataclass(frozen=True)
 class Line:
-    sentence: str  #: what was done by whom, as markup
-    note: str  #: the reason that was given
+    sentence: str  #: HTML
+    note: str  #: the reviewer's reason
     at: datetime
     initials: str  #: "" for agents and machines, which have an icon
     hue: int
 
 
 def lines_of(entries: Iterable[Any], *, agent: str, me: int | None) -> list[Line]:
-    """The entries in words; what an agent did carries the agent's name."""
+    """Return the entries as sentences; an agent's actions have the agent's name."""
     return [_line(entry, agent, me) for entry in entries]
 
 
 def _line(entry: Any, agent: str, me: int | None) -> Line:
-    told = entry.told
-    payload = told["detail"].get("payload")
+    record = entry.told
+    payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
     is_person = entry.actor_kind == ActorKind.HUMAN
     is_me = is_person and me is not None and entry.actor_id == str(me)
-    name = told["actor"] or gettext("Erased user")
+    name = record["actor"] or gettext("Erased user")
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = answer.get("reason")
     return Line(
-        sentence=_sentence(entry.action, told["detail"], who=who, is_me=is_me),
+        sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me),
         note=escape_invisible(reason) if isinstance(reason, str) else "",
         at=entry.at,
         initials=initials(name) if is_person else "",
@@ -140,7 +140,7 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
 
 def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool) -> str:
     by_others, by_me = _pair(action, detail)
-    # The pattern is ours and may be trusted; the name is not.
+    # The pattern is trusted markup; the name is escaped.
     return format_html(
         gettext(by_me if is_me and by_me else by_others),
         who=format_html("<strong><bdi>{}</bdi></strong>", who),

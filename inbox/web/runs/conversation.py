@@ -1,4 +1,4 @@
-"""What was said on a thread before a question, as far as the page of the question shows it."""
+"""The messages before an interrupt that its page displays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ _SPEAKERS = {
     "activity": (gettext_noop("Agent, working"), "activity"),
     "tool": (gettext_noop("Tool"), "wrench"),
 }
-#: Roles that speak for nobody but the agent and its tools.
+#: Roles that can only be the agent or its tools.
 _OF_AGENT = ("assistant", "reasoning", "activity", "tool")
 
 #: How many messages of the thread the page of an interrupt shows.
@@ -28,8 +28,8 @@ _TAIL = 6
 
 
 @dataclass(frozen=True)
-class Said:
-    """A message of the conversation before the question."""
+class ConversationMessage:
+    """A message before the interrupt."""
 
     who: str
     icon: str
@@ -38,37 +38,39 @@ class Said:
 
 @dataclass(frozen=True)
 class Conversation:
-    """The messages of the thread of an interrupt; they are parsed once."""
+    """The messages of an interrupt's thread, parsed once."""
 
     interrupt: Any
 
     @cached_property
-    def tail(self) -> Sequence[Said]:
-        """The last messages, as far as people wrote or read them."""
+    def tail(self) -> Sequence[ConversationMessage]:
+        """The last messages by users and the agent."""
         sent = json.loads(self.interrupt.thread.client_messages)
         return [
-            Said(*speaker_of(message, sent), text=escape_invisible(_text_of(message)))
+            ConversationMessage(
+                *speaker_of(message, sent), text=escape_invisible(_text_of(message))
+            )
             for message in self._shown
         ]
 
     @cached_property
     def last_words(self) -> str:
-        """The last thing that the agent said before it asked, as far as the thread knows."""
-        said, call = "", self.interrupt.tool_call
+        """The agent's last text before the interrupt, "" if it is unknown."""
+        words, call = "", self.interrupt.tool_call
         for message in self._messages:
             if message["role"] != "assistant":
                 continue
             if isinstance(message.get("content"), str) and message["content"].strip():
-                said = message["content"]
+                words = message["content"]
             if call and any(
-                one["id"] == call.tool_call_id for one in message.get("toolCalls") or ()
+                tool_call["id"] == call.tool_call_id for tool_call in message.get("toolCalls") or ()
             ):
-                return said
-        return said if call is None and self.interrupt.status == InterruptStatus.OPEN else ""
+                return words
+        return words if call is None and self.interrupt.status == InterruptStatus.OPEN else ""
 
     @property
     def texts(self) -> Sequence[str]:
-        """Everything of it that the page shows, as it was written."""
+        """The displayed texts, unescaped."""
         return [self.last_words, *map(_text_of, self._shown)]
 
     @cached_property
@@ -82,14 +84,14 @@ class Conversation:
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
-    """What a person or the agent said in a message, "" for tools and instructions."""
+    """Return the text of a user's or agent's message, "" for other roles."""
     if message["role"] not in ("user", "assistant"):
         return ""
     return content_text(message.get("content"))
 
 
 def speaker_of(message: Mapping[str, Any], client_messages: Mapping[str, str]) -> tuple[str, str]:
-    """Who says a message (as JSON), with an icon; the agent may say it in another's name."""
+    """Return the speaker and icon of a message; a role claimed by the agent is marked so."""
     role = message["role"]
     name, icon = _SPEAKERS.get(role, (None, "settings"))
     speaker = gettext(name) if name else role.capitalize()

@@ -1,4 +1,4 @@
-"""The list of runs, and starting one: with the agent's own form, or with a message."""
+"""The list of runs, and the page to start one with a form or a message."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ from inbox.web.runs.threads import show_thread
 
 _PAGE = 50
 MESSAGE_CHARACTERS = 100_000
-#: What the list can be narrowed to.
+#: The filters of the list.
 _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
     "": (gettext_noop("All"), ()),
     "active": (gettext_noop("Running"), ACTIVE_RUN_STATUSES),
@@ -39,8 +39,6 @@ _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in the list."""
-
     id: str
     url: str
     title: str
@@ -55,7 +53,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Choice:
-    """An agent to start, or a kind of runs to list."""
+    """A link to choose an agent or a filter."""
 
     url: str
     name: str
@@ -68,11 +66,11 @@ class Choice:
 def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     kind = request.GET.get("state", "")
     kind = kind if kind in _KINDS else ""
-    found = threads.runs_for(
+    runs = threads.runs_for(
         actor, limit=_PAGE + 1, after=_cursor(request), statuses=_KINDS[kind][1]
     )
     context = {
-        "rows": [_row(run) for run in found[:_PAGE]],
+        "rows": [_row(run) for run in runs[:_PAGE]],
         "kinds": [
             Choice(
                 f"{reverse('runs')}{f'?state={name}' if name else ''}",
@@ -83,7 +81,7 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
             for name, (word, _) in _KINDS.items()
         ],
         "kind": kind,
-        "next_after": found[_PAGE - 1].pk if len(found) > _PAGE else None,
+        "next_after": runs[_PAGE - 1].pk if len(runs) > _PAGE else None,
         "may_start": bool(agents.agents_for(actor, Permission.RUN)),
     }
     return show(request, actor, "runs/runs.html", context, section="runs")
@@ -98,7 +96,7 @@ def start_page(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_POST
 @page
 def start_run(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    """Start a run on a new thread; the same form sent twice starts it once."""
+    """Start a run on a new thread; submitting a form twice starts one run."""
     agent = agents.agent_for(actor, slug)
     form = _form_of(agent, request)
     message = request.POST.get("message", "").replace("\r\n", "\n")
@@ -134,10 +132,10 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
 def _start(
     agent: Any, actor: Actor, key: str, message: str, value: Any, *, thread_id: str = ""
 ) -> Any:
-    """Start the run that a form asks for: once, however often the same form is sent."""
-    # With what was written: who goes back, writes something else and sends it wants another run.
-    said = [key, message, None if value is ABSENT else value, thread_id]
-    seed = idempotency_digest(actor, canonical_json(said))
+    """Start a run; retries of the same form return the first run."""
+    # Include the contents: going back and submitting another text starts another run.
+    contents = [key, message, None if value is ABSENT else value, thread_id]
+    seed = idempotency_digest(actor, canonical_json(contents))
     accepted = engine.start_run(
         agent=agent,
         request=_request(seed, message, value, thread_id=thread_id),
@@ -148,7 +146,7 @@ def _start(
 
 
 def _key(request: HttpRequest) -> str:
-    """What tells this form from the next one."""
+    """Return the form's idempotency key."""
     return request.POST.get("key", "")[:64] or str(uuid4())
 
 
@@ -195,7 +193,7 @@ def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
 
 
 def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, tuple[Problem, ...]]:
-    """What the run is started with, and what is wrong with it."""
+    """Return the run's input and its problems."""
     if len(message) > MESSAGE_CHARACTERS:
         text = gettext("A message can have at most {count} characters.").format(
             count=MESSAGE_CHARACTERS
@@ -214,14 +212,14 @@ def _read(form: Form | None, request: HttpRequest, message: str) -> tuple[Any, t
 def _request(seed: str, message: str, value: Any, *, thread_id: str = "") -> RunRequest:
     text = message
     if not message.strip():
-        # Of a form in which nobody wrote anything there is nothing to tell.
+        # Without a message, the form's values become the text.
         text = "" if value is ABSENT else _as_text(value)
-    said = [{"id": f"{seed}-message", "role": "user", "content": text}] if text else []
+    messages = [{"id": f"{seed}-message", "role": "user", "content": text}] if text else []
     return RunRequest(
         thread_id=thread_id or f"{seed}-thread",
         run_id=f"{seed}-run",
         input={
-            "messages": said,
+            "messages": messages,
             "state": None,
             "tools": [],
             "context": [],
@@ -231,7 +229,7 @@ def _request(seed: str, message: str, value: Any, *, thread_id: str = "") -> Run
 
 
 def _as_text(value: Any) -> str:
-    """What a form was filled in with, as the message that stands for it in the thread."""
+    """Return a form's values as the text of a message."""
     if isinstance(value, dict):
         return "\n".join(f"{name}: {_as_text(item)}" for name, item in value.items())
     return value if isinstance(value, str) else json_text(value)

@@ -1,4 +1,4 @@
-"""A thread as its page tells it: what was said, what was called, and how the runs went."""
+"""The timeline of a thread: messages, tool calls, interrupts and runs."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ RUN_STATES = {
 
 @dataclass(frozen=True)
 class Ask:
-    """An interrupt of the thread, with the way to it."""
+    """A link to an interrupt of the thread."""
 
     url: str
     title: str
@@ -72,7 +72,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a piece of work is, both numbers as they are shown."""
+    """The progress of an activity as displayed numbers."""
 
     done: str
     total: str
@@ -102,17 +102,17 @@ class RunLine:
     at: datetime
     attempt: int
     error: str
-    retry_url: str = ""  #: only where it can be tried again
-    cancel_url: str = ""  #: only while it runs, or waits and the reader may cancel its requests
+    retry_url: str = ""  #: "" unless the run can be retried
+    cancel_url: str = ""  #: "" unless the run is active, or the user may cancel its open interrupts
     has_open_requests: bool = False  #: cancelling it cancels these
 
 
 @dataclass(frozen=True)
 class Story:
     messages: Sequence[Message]
-    unshown: int  #: earlier messages that the page leaves out
+    unshown: int  #: the number of earlier messages left out
     runs: Sequence[RunLine]
-    asks: Sequence[Ask] = field(default_factory=list)  #: those that are open
+    asks: Sequence[Ask] = field(default_factory=list)  #: the open ones
     active: RunLine | None = None
 
 
@@ -128,16 +128,16 @@ def story_of(
     may_decide: bool,
     everything: bool = False,
 ) -> Story:
-    """Put the rows of a thread together; `messages` are AG-UI messages as JSON values."""
+    """Build the timeline; `messages` are AG-UI messages as JSON values."""
     asks = [(row, _ask(row, actor.user_id)) for row in interrupts]
     waiting = {row.run_id for row, ask in asks if ask.is_open}
-    known = {call.tool_call_id: _call(call, asks) for call in calls}
-    told = [
+    calls_by_id = {call.tool_call_id: _call(call, asks) for call in calls}
+    numbered = [
         (number, message)
         for number, message in enumerate(messages)
-        if not (message["role"] == "tool" and message["toolCallId"] in known)
+        if not (message["role"] == "tool" and message["toolCallId"] in calls_by_id)
     ]
-    shown = told if everything else told[-_MESSAGES_SHOWN:]
+    displayed = numbered if everything else numbered[-_MESSAGES_SHOWN:]
     last = runs[-1] if runs else None
     lines = [
         _run(
@@ -149,8 +149,10 @@ def story_of(
         for run in runs
     ]
     return Story(
-        messages=[_message(number, message, known, client_messages) for number, message in shown],
-        unshown=len(told) - len(shown),
+        messages=[
+            _message(number, message, calls_by_id, client_messages) for number, message in displayed
+        ],
+        unshown=len(numbered) - len(displayed),
         runs=lines[::-1],
         asks=[ask for _, ask in asks if ask.is_open],
         active=next((line for line, run in zip(lines, runs, strict=True) if _is_active(run)), None),
@@ -160,7 +162,7 @@ def story_of(
 def _message(
     number: int,
     message: Mapping[str, Any],
-    known: Mapping[str, Call],
+    calls_by_id: Mapping[str, Call],
     client_messages: Mapping[str, str],
 ) -> Message:
     speaker, icon = speaker_of(message, client_messages)
@@ -172,14 +174,15 @@ def _message(
         role=message["role"],
         text=escape_invisible(label or _text(masked_message(message).get("content"))),
         calls=[
-            known.get(call["id"]) or _unfinished(call) for call in message.get("toolCalls") or ()
+            calls_by_id.get(call["id"]) or _unfinished(call)
+            for call in message.get("toolCalls") or ()
         ],
         progress=progress,
     )
 
 
 def _progress(message: Mapping[str, Any]) -> tuple[str, Progress | None]:
-    """The label and the numbers of a progress, "" where it is none that can be shown so."""
+    """Return an activity's label and progress, "" and None if it has another form."""
     content = message.get("content")
     if message.get("activityType") != "progress" or not isinstance(content, dict):
         return "", None
@@ -200,7 +203,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _text(content: Any) -> str:
-    """A message's content as text; activities are shown as JSON."""
+    """Return a message's content as text, an activity's as JSON."""
     return json_text(content) if isinstance(content, Mapping) else content_text(content)
 
 
@@ -221,7 +224,7 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
 
 
 def _unfinished(call: Mapping[str, Any]) -> Call:
-    """A call whose arguments are still coming in, or that another server made."""
+    """Return a call without a row: still streaming, or made by another server."""
     function = call["function"]
     text = escape_invisible(NAMES.json(function["arguments"]))
     return Call(

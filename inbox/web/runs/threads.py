@@ -1,4 +1,4 @@
-"""The list of threads, and one thread as it grows."""
+"""The pages of threads: list and timeline."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -41,33 +41,33 @@ def show_thread(
     message: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """The page of a thread; `notice` says why something was not done, `message` what was wanted."""
-    found = threads.thread_for(actor, thread_id)
-    conversation = threads.current_conversation(found)
+    """Render a thread; `notice` is the error of an action, `message` the rejected input."""
+    row = threads.thread_for(actor, thread_id)
+    conversation = threads.current_conversation(row)
     state = conversation.state
-    permissions = permissions_in(actor, found.team_id, found.agent_id)
+    permissions = permissions_in(actor, row.team_id, row.agent_id)
     story = story_of(
         messages=conversation.messages,
         client_messages=conversation.client_messages,
-        calls=threads.tool_calls_of(found),
-        runs=threads.runs_of(found),
-        errors=threads.errors_of(found),
-        interrupts=interrupts.interrupts_of(found),
+        calls=threads.tool_calls_of(row),
+        runs=threads.runs_of(row),
+        errors=threads.errors_of(row),
+        interrupts=interrupts.interrupts_of(row),
         actor=actor,
         may_decide=Permission.DECIDE in permissions,
         everything="all" in request.GET,
     )
     context = {
-        "thread": found,
-        "title": escape_invisible(found.title) or gettext("Untitled thread"),
-        "external_id": escape_invisible(found.external_id),
+        "thread": row,
+        "title": escape_invisible(row.title) or gettext("Untitled thread"),
+        "external_id": escape_invisible(row.external_id),
         "story": story,
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
         "may_run": Permission.RUN in permissions,
         "message": message,
         "key": str(uuid4()),
-        **_list(actor, found.pk),
+        **_list(actor, row.pk),
     }
     return show(request, actor, "runs/thread.html", context, section="threads", status=status)
 

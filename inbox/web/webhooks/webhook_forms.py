@@ -1,4 +1,4 @@
-"""Adding a webhook and changing where it goes and what it is told."""
+"""The forms to add and change webhooks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from inbox.web.webhooks.webhooks import EVENTS, list_of, show_webhook
 
 @dataclass(frozen=True)
 class Typed:
-    """What the form holds."""
+    """The posted form."""
 
     team: str = ""
     url: str = ""
@@ -39,7 +39,7 @@ def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
-    """Add a webhook and show its secret: in this answer and in no other."""
+    """Add a webhook and display its secret, in this response only."""
     typed = _read(request)
     try:
         team_id = endpoints.team_for_webhook(actor, typed.team)

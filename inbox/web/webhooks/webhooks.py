@@ -1,4 +1,4 @@
-"""Webhooks for administrators: where they go, what was sent, and mending them."""
+"""The pages of webhooks for team admins: list, details, deliveries and secrets."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ from inbox.rules.webhooks.delivery_rules import (
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import say
 
-#: So many messages of the log stand on a page.
+#: Messages per page of the delivery log.
 PAGE = 25
 EVENTS = {
     EventType.RUN_INTERRUPTED: gettext_noop("a run was interrupted"),
@@ -44,7 +44,7 @@ _WHY_OFF = {
 
 @dataclass(frozen=True)
 class Sent:
-    """A message of the log; what a receiver answered has nothing hidden in it."""
+    """A message of the delivery log; the receiver's responses are escaped."""
 
     id: UUID
     type: str
@@ -53,7 +53,7 @@ class Sent:
     status: str
     tone: str
     icon: str
-    attempts: list[tuple[Any, str, str]]  #: when, what came of it, what was answered
+    attempts: list[tuple[Any, str, str]]  #: (time, result, response body)
     next_try_at: Any
 
 
@@ -100,7 +100,7 @@ def switch(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse
 @require_POST
 @page
 def rotate(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    """Make a new secret and show it: in this answer and in no other."""
+    """Rotate the secret and display the new one, in this response only."""
     _, secret = rotate_secret(endpoint_id=webhook_id, actor=actor)
     return show_webhook(request, actor, webhook_id, secret=secret)
 
@@ -121,9 +121,9 @@ def show_webhook(
     notice: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """The page of a webhook; `secret` is shown this once, `notice` says what was not done."""
+    """Render a webhook; `secret` is displayed once, `notice` is the error of an action."""
     row = endpoints.webhook_for(actor, webhook_id)
-    found = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
+    deliveries_page = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
     context = {
         "hook": row,
         "description": escape_invisible(row.description),
@@ -132,8 +132,8 @@ def show_webhook(
         if row.disabled_reason
         else "",
         "counts": endpoints.undelivered_counts(row),
-        "sent": [_sent(one) for one in found[:PAGE]],
-        "older": found[PAGE - 1].message_id if len(found) > PAGE else None,
+        "sent": [_sent(one) for one in deliveries_page[:PAGE]],
+        "older": deliveries_page[PAGE - 1].message_id if len(deliveries_page) > PAGE else None,
         "secret": secret,
         "notice": notice,
         **list_of(actor, row.pk),
@@ -143,7 +143,7 @@ def show_webhook(
 
 def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
     """
-    What the list beside the page of a webhook needs.
+    Return the context of the list beside a webhook's page.
 
     Raises:
         Forbidden: the actor administers no team.
@@ -154,7 +154,7 @@ def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
 
 
 def _done(request: HttpRequest, actor: Actor, webhook_id: UUID, action: Any) -> HttpResponse:
-    """Do something and show the page again, which says if it cannot be done."""
+    """Call `action` and open the page, with a notice if the webhook is disabled."""
     try:
         action(endpoint_id=webhook_id, actor=actor)
     except WebhookDisabled as refusal:
@@ -186,14 +186,15 @@ def _sent(row: Any) -> Sent:
         status=words,
         tone=tone,
         icon=icon,
-        attempts=[(one.at, _came(one), escape_invisible(one.answer)) for one in attempts],
+        attempts=[
+            (attempt.at, _came(attempt), escape_invisible(attempt.answer)) for attempt in attempts
+        ],
         next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
     )
 
 
 def _came(attempt: Any) -> str:
-    """What came of an attempt."""
     if attempt.problem:
         return say(problem_message(attempt.problem, attempt.status_code))
-    told = gettext("The receiver answered with status {status} in {count} ms.")
-    return told.format(status=attempt.status_code, count=attempt.milliseconds)
+    text = gettext("The receiver answered with status {status} in {count} ms.")
+    return text.format(status=attempt.status_code, count=attempt.milliseconds)
