@@ -62,7 +62,7 @@ def move(asked, days):
 def test_the_figures_say_what_came_of_the_calls(five, bob):
     found = metrics_for(bob, last_days(7))
 
-    assert found.counts.by_verdict == {
+    assert found.counts.by_outcome == {
         "approved": 1,
         "edited": 1,
         "denied": 1,
