@@ -170,7 +170,7 @@ def test_entries_that_are_gone_from_a_thread_or_a_range_are_missed(log, kept, un
 
 
 def test_the_command_says_what_its_verdict_rests_on(log, kept, tmp_path):
-    assert "Checkpoints outside of the database vouch" in command()[1]
+    assert "Checkpoints outside of the database cover" in command()[1]
 
     kept.checkpoints.unlink()
 

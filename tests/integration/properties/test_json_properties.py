@@ -221,13 +221,13 @@ def digest_of(view):
 @quick(150)
 @given(st.data())
 def test_the_view_digest_differs_for_any_change_of_what_is_shown(data):
-    asked = data.draw(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
-    shown = {"asked": asked, "tool": "pay", "args": canonical_json(data.draw(values))}
+    interrupt = data.draw(st.dictionaries(st.sampled_from("abc"), values, max_size=3))
+    shown = {"interrupt": interrupt, "tool": "pay", "args": canonical_json(data.draw(values))}
     field = data.draw(st.sampled_from(sorted(shown)))
     other = {**shown, field: data.draw(st.none() | changed(shown[field]))}
 
     assert digest_of(other) != digest_of(shown)
-    assert digest_of({**shown, "asked": shuffled(asked)}) == digest_of(shown)
+    assert digest_of({**shown, "interrupt": shuffled(interrupt)}) == digest_of(shown)
 
 
 VIEWS = {

@@ -54,7 +54,7 @@ class Moody:
                 yield AnswerPart(text=f"{len(self.heard)}: {part}")
             else:
                 yield AnswerPart(
-                    requests=[ToolCallRequest(name, arguments) for name, arguments in part]
+                    tool_calls=[ToolCallRequest(name, arguments) for name, arguments in part]
                 )
 
 
@@ -92,7 +92,7 @@ def test_a_model_is_not_asked_again_for_what_is_committed(
     assert len(texts_of(again)) == 2
     assert texts_of(again)[0] == "1: I look."
     assert [result.get("error", result) for result in steps.results(again)] == [
-        "There is no tool 'dance'; there are: look_up, refund.",
+        "There is no tool 'dance'; use one of: look_up, refund.",
         (
             "look_up cannot take these arguments: order: Field required; "
             "sum: Extra inputs are not permitted"

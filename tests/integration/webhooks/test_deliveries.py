@@ -91,7 +91,7 @@ def test_recovered_receiver_gets_every_message_in_order(
     receiver.status, receiver.headers = 302, {"Location": aside.url}
     later(minutes=10)
     sweeper.sweep()
-    assert "redirects are not followed" in problems()[-1]
+    assert "Redirects are not followed" in problems()[-1]
 
     receiver.status, receiver.headers = 500, {}
     later(hours=1)
