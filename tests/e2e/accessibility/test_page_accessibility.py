@@ -192,7 +192,7 @@ def an_agent_elsewhere_that_was_tested(site, page):
         ana.goto(f"{site.url}/agents/elsewhere/")
         assert find_faults(ana) == []
         ana.set_viewport_size({"width": 1440, "height": 900})
-        ana.click("text=Test connection")
+        ana.get_by_role("button", name="Test connection").click()
         expect(ana.locator("#tested .banner-bad")).to_be_visible()
         assert find_faults(ana) == []
     page.goto(f"{site.url}/agents/elsewhere/")

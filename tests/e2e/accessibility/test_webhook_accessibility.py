@@ -119,7 +119,7 @@ def a_webhook_that_was_switched_off(site, page, hook):
     page.click("text=Disable")
     expect(page.locator(".banner-warn")).to_be_visible()
     assert find_faults(page) == []
-    page.click("text=Switch on")
+    page.get_by_role("button", name="Enable").click()
 
 
 @screen

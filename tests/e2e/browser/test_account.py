@@ -176,7 +176,7 @@ def test_changing_the_password_signs_out_everywhere_else(site):
         laptop.fill("#id_password1", "correct horse battery")
         laptop.fill("#id_password2", "correct horse battery")
         laptop.get_by_role("button", name="Change the password").click()
-        expect(laptop.get_by_text("All your other sessions are ended.")).to_be_visible()
+        expect(laptop.get_by_text("Your other sessions were ended.")).to_be_visible()
 
         phone.reload()
         phone.fill("#id_username", "admin")
