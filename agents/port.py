@@ -119,7 +119,7 @@ class RunContext(Protocol):
         A run that fails saves nothing: a retry starts with the same memory.
 
         Raises:
-            ValueError: the value is not JSON, or longer than `LONGEST_MEMORY` characters.
+            ValueError: the value is not JSON, or longer than `MAX_MEMORY_CHARACTERS` characters.
         """
         ...
 
