@@ -91,7 +91,7 @@ def check_resume(
     missing = [name for name in _open_ids(interrupts) if name not in by_id]
     if missing:
         raise errors.PartialResume(
-            f"One resume decisions every open interrupt; missing: {', '.join(missing)}."
+            f"One resume answers every open interrupt; missing: {', '.join(missing)}."
         )
     return [by_id[interrupt.interrupt_id] for interrupt in interrupts if interrupt.is_open]
 
