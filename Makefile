@@ -2,14 +2,15 @@
 SHELL := /bin/sh
 ALL_EXTRAS := langgraph pydantic-ai maf genkit s3
 .DEFAULT_GOAL := help
-.PHONY: help run demo-reset test test-all servers lint texts schema bench campaign lock base dev
+.PHONY: help run demo-reset test test-all test-release servers lint texts schema bench campaign lock base dev
 
 VENV := .venv
 BIN := $(VENV)/bin
 SERVERS := $(patsubst requirements/%.in,%,$(wildcard requirements/servers/*.in))
 # Files in the order of tests/conftest.py, each by one of two processes.
 TWO_AT_ONCE := -n 2 --dist loadfile --no-loadscope-reorder
-# What `make test` leaves to `make test-all`, and what that runs again with SIGNOFF_TEST_FULL=1.
+# What `make test` leaves to `make test-all`, and what `make test-release` runs again at every width
+# and in both themes.
 LONG := tests/campaigns tests/e2e/frameworks
 FULL := tests/e2e/accessibility
 # Tests that say nothing about PostgreSQL.
@@ -31,8 +32,11 @@ test: lint ## Run the checks and the tests that a change needs
 	$(BIN)/python -m tests.support.on_postgres $(BIN)/python -m pytest $(TWO_AT_ONCE) \
 		tests/races tests/integration $(addprefix --ignore tests/integration/,$(ONE_DATABASE))
 
-test-all: test ## Run every test, as CI does: also campaigns, other frameworks and long matrices
-	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG) $(FULL)
+test-all: test ## Run what CI runs: also campaigns and agents of other frameworks
+	$(BIN)/python -m pytest $(TWO_AT_ONCE) $(LONG)
+
+test-release: test-all ## Run the full accessibility matrix as well, before a release
+	SIGNOFF_TEST_FULL=1 $(BIN)/python -m pytest $(TWO_AT_ONCE) $(FULL)
 
 servers: dev ## Run against the AG-UI servers of other frameworks, which it installs in a cache
 	$(BIN)/python -m pytest $(TWO_AT_ONCE) tests/e2e/frameworks

@@ -12,8 +12,8 @@ from tests.support.browser.site import Site
 Show = Callable[[Site, Page], None]
 
 WIDTHS = (320, 390, 1024, 1440)
-#: `make test-all` runs axe-core at every width and in both themes; `make test` runs every rule on
-#: the narrowest light page, and the colour rules on the widest dark one.
+#: `make test-release` runs axe-core at every width and in both themes; `make test` runs every rule
+#: on the narrowest light page, and the colour rules on the widest dark one.
 IS_FULL = bool(os.environ.get("SIGNOFF_TEST_FULL"))
 QUICK = ((WIDTHS[0], "light"), (WIDTHS[-1], "dark"))
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
