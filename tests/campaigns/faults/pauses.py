@@ -146,7 +146,7 @@ def _judge_sleepers(report: Report, on: House, watch: _Watch) -> None:
     tried: Counter[str] = Counter()
     refused, written = set(), 0
     for line in on.world.lines("wrote", "refused"):
-        hold = (line["hold"][0], line["hold"][1])
+        hold = (line["lease"][0], line["lease"][1])
         if hold not in watch.taken_over:
             continue
         if line["kind"] == "wrote":
