@@ -7,6 +7,7 @@ compiled on first use, for each database vendor and size of its lists. All other
 directly.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
@@ -67,13 +68,14 @@ class _Compiled(NamedTuple):
     locks: bool = False
 
 
-class _Statement(Generic[Row]):
+class _Statement(ABC, Generic[Row]):
     def __init__(self, queryset: "Callable[[Params], QuerySet[Any, Row]]") -> None:
         self._queryset = queryset
         self._compiled: dict[Any, _Compiled] = {}
 
+    @abstractmethod
     def _compile(self, names: Sequence[str], queryset: "QuerySet[Any, Row]") -> _Compiled:
-        raise NotImplementedError
+        """Return the SQL of a queryset; `names` are the fields that an update sets."""
 
     def _execute(self, cursor: Any, names: Sequence[str], params: Mapping[str, Any]) -> _Compiled:
         lengths = {

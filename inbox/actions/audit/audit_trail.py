@@ -9,11 +9,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
 from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_system_chain, lock_teams
-from inbox.models.statements import insert
+from inbox.models.statements import Select, insert
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
@@ -27,9 +25,13 @@ from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
 from inbox.rules.request_context import current_request_id
 
-#: Plain SQL: every action runs it, and most of its time would go into building the query. Either
-#: database takes a UUID as hex digits.
-_LAST_ENTRY = "SELECT seq, hash FROM inbox_auditentry WHERE chain = %s ORDER BY seq DESC LIMIT 1"
+_LAST_ENTRY = Select(
+    lambda params: (
+        AuditEntry.objects.filter(chain=params.chain)
+        .order_by("-seq")
+        .values_list("seq", "hash")[:1]
+    )
+)
 #: Longer arguments and results are in the trail by their digest only, in characters.
 MAX_TEXT_CHARACTERS = 16_384
 
@@ -183,9 +185,7 @@ def _lock_chains(drafts: Iterable[EntryDraft]) -> None:
 
 def _next_place(draft: EntryDraft) -> ChainPosition:
     """Return the position after the last entry; the chain is locked, so it is free."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_ENTRY, [draft.chain.hex])
-        last = cursor.fetchone()
+    last = _LAST_ENTRY.first(chain=draft.chain)
     return ChainPosition(draft.chain, last[0] + 1, last[1]) if last else ChainPosition(draft.chain)
 
 
