@@ -75,12 +75,12 @@ def human_in_the_loop(report: Mapping[str, Any]) -> HumanInTheLoopCapabilities |
     The agent's own capabilities come first. An agent that publishes none, and refuses an answer to
     an unknown interrupt as AG-UI 1.0 requires, supports interrupts.
     """
-    told = report.get("told")
-    if told is None:
+    description = report.get("told")
+    if description is None:
         if not report.get("refused"):
             return None
         return HumanInTheLoopCapabilities(supported=True, interrupts=True)
-    flags = [flag for flag in told["flags"] if flag.startswith(_HUMAN_IN_THE_LOOP)]
+    flags = [flag for flag in description["flags"] if flag.startswith(_HUMAN_IN_THE_LOOP)]
     if not flags:
         return None
     fields = {flag.removeprefix(_HUMAN_IN_THE_LOOP): True for flag in flags}

@@ -76,7 +76,7 @@ class ConnectionTest(Schema):
     events: Annotated[list[str] | None, BLANK_AS_NULL]
     error: TextOrNull
     refused: bool
-    """Whether it rejected an answer to an unknown interrupt, as AG-UI 1.0 requires."""
+    """True if it rejected an answer to an unknown interrupt, as AG-UI 1.0 requires."""
     began_to_work: bool
     capabilities: AgentSelfDescription | None = source("told")
     milliseconds: int
@@ -94,7 +94,7 @@ class TestResult(Schema):
 
 
 class Remote(Schema):
-    """Where an agent is. Only administrators see `url` and `headers`."""
+    """The location of an agent. Only administrators see `url` and `headers`."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=False)
 

@@ -36,7 +36,7 @@ class ToolCall(Schema):
     tool: Annotated[str, example("write_to_customer")] = source("name")
     state: ToolCallState
     effect: Annotated[TextOrNull, example("once")]
-    """What the agent declares when it begins: `read`, `idempotent` or `once`."""
+    """The agent's declaration when the call starts: `read`, `idempotent` or `once`."""
     proposed_args: Arguments
     approved_args: Arguments
     """Null without an approval; different from the proposed ones if somebody has edited them."""

@@ -73,7 +73,7 @@ class Decision(Schema):
     status: EntryStatus
     payload: Payload
     unseen: bool
-    """Whether a person approved explicitly without having seen the masked values."""
+    """True if a person approved explicitly without having seen the masked values."""
     by: PersonName = source("actor_label")
     at: datetime = source("created_at")
     withdrawn_at: datetime | None

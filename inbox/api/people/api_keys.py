@@ -56,7 +56,7 @@ class KeyInput(Schema):
 
 class RotationInput(Schema):
     overlap_hours: Annotated[int, Range(0, MAX_OVERLAP_HOURS)] = DEFAULT_OVERLAP_HOURS
-    """How long the former token stays valid."""
+    """Hours for which the former token stays valid."""
     expires_in_days: Days | None = UNSET
     """Null: the key does not expire. If left out, its expiry stays."""
 
