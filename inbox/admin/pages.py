@@ -23,7 +23,7 @@ from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -167,7 +167,7 @@ class ActionForm(_ModelForm):
                 # Problems with headers come as a dict by header name.
                 groups = value.values() if isinstance(value, dict) else [value]
                 field = self.names.get(name, name)
-                messages = [say(text) for texts in groups for text in texts]
+                messages = [translate(text) for texts in groups for text in texts]
                 self.add_error(field if field in self.fields else None, messages)
         return cleaned
 

@@ -98,7 +98,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "inbox.web.people.sessions.SeenMiddleware",
+    "inbox.web.people.sessions.SessionActivityMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "inbox.config.urls"
@@ -246,7 +246,7 @@ LOGOUT_REDIRECT_URL = "/login/"
 ACCOUNT_ADAPTER = "inbox.web.people.allauth_adapters.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "inbox.web.people.sign_in.SignInForm",
-    "reset_password": "inbox.web.people.passwords.ForgottenForm",
+    "reset_password": "inbox.web.people.passwords.PasswordResetForm",
 }
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email*", "password1*"]
@@ -261,7 +261,7 @@ ACCOUNT_SESSION_REMEMBER = True
 # django-axes limits passwords; this limits the codes that are tried for one person.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "10/5m/key"}
 ALLAUTH_TRUSTED_PROXY_COUNT = int(os.environ.get("SIGNOFF_PROXIES", "0"))
-SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.ElsewhereAdapter"
+SOCIALACCOUNT_ADAPTER = "inbox.web.people.oidc.OidcAdapter"
 SOCIALACCOUNT_PROVIDERS = allauth_settings(OIDC_PROVIDERS)
 SOCIALACCOUNT_LOGIN_ON_GET = (
     True  # the Content Security Policy allows no form action on another site

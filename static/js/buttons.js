@@ -1,6 +1,6 @@
 // Buttons that need JavaScript: copy, close, open a dialog. They are hidden without it.
 
-import { words } from "./page.js";
+import { messages } from "./page.js";
 
 export function showButtons() {
   for (const button of document.querySelectorAll("[data-copy], [data-close], [data-opens]")) {
@@ -14,7 +14,7 @@ async function copy(button) {
   const source = document.getElementById(button.dataset.copy);
   if (!source) return;
   await navigator.clipboard.writeText(source.textContent);
-  button.lastElementChild.textContent = words.copied;
+  button.lastElementChild.textContent = messages.copied;
 }
 
 document.addEventListener("click", (event) => {

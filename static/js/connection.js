@@ -1,7 +1,7 @@
 // The WebSocket that reports changes, other readers and decisions.
 
 import { lock } from "./decision_form.js";
-import { fill, main, words } from "./page.js";
+import { fill, main, messages } from "./page.js";
 import { report } from "./post.js";
 import { setPresence, showConnection } from "./presence.js";
 import { isRefreshPaused, refresh } from "./refresh.js";
@@ -32,7 +32,7 @@ export function connect() {
   socket.addEventListener("message", ({ data }) => receive(JSON.parse(data)));
   socket.addEventListener("close", ({ code }) => {
     socket = undefined;
-    if (!isRefused) showConnection("lost", words.reconnecting);
+    if (!isRefused) showConnection("lost", messages.reconnecting);
     if (code === NOT_ALLOWED) {
       // Signed out in another tab, or removed from a team: the response says which.
       isRefused = true;
@@ -52,7 +52,7 @@ function receive(message) {
       break;
     case "hello":
       failures = 0;
-      showConnection("on", words.live);
+      showConnection("on", messages.live);
       // Catch up on changes from before the socket was open.
       setTimeout(refresh, isNewPage ? NEW_PAGE_MS : 0);
       isNewPage = false;
@@ -76,7 +76,7 @@ function showDecided({ interrupts, by }) {
   for (const id of ["banner", "bar"]) forgetHtml(id);
   lock(document.querySelector("#decision"));
   const text = document.createElement("p");
-  text.textContent = fill(words.decided, { who: by });
+  text.textContent = fill(messages.decided, { who: by });
   // Without a role: screen readers read the details that follow instead.
   const box = document.createElement("div");
   box.className = "banner banner-late";
@@ -90,9 +90,9 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
     if (event.detail.requestConfig?.verb === "post") report(status);
     if (status === 401) {
       isRefused = true;
-      showConnection("lost", words.signedOut);
+      showConnection("lost", messages.signedOut);
     } else if (status === 404 && isRefused) {
-      showConnection("lost", words.notThere);
+      showConnection("lost", messages.notThere);
     }
   });
 }
@@ -101,7 +101,7 @@ for (const name of ["htmx:responseError", "htmx:sendError"]) {
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!isRefused || !detail.successful) return;
   isRefused = false;
-  if (socket) showConnection("on", words.live);
+  if (socket) showConnection("on", messages.live);
   connect();
 });
 

@@ -1,7 +1,7 @@
 // Keyboard shortcuts.
 
 import { firstField } from "./decision_form.js";
-import { words } from "./page.js";
+import { messages } from "./page.js";
 
 const KEYS_OFF = "signoff.keys-off";
 /** The first key of a pair such as `g p`, until the time for the second is over. */
@@ -132,7 +132,7 @@ function sendNote() {
   }
   focusOn("#decide-buttons");
   const problem = document.querySelector("#problem");
-  problem.textContent = words.chooseButton;
+  problem.textContent = messages.chooseButton;
   problem.hidden = false;
 }
 

@@ -1,6 +1,6 @@
 // Browser notifications about new requests, if the reader has turned them on.
 
-import { words } from "./page.js";
+import { messages } from "./page.js";
 
 const MOST_AT_ONCE = 3;
 
@@ -15,7 +15,7 @@ export function notifyNewRows() {
   if (window.Notification?.permission !== "granted") return;
   for (const row of newRows.slice(0, MOST_AT_ONCE)) {
     const link = row.querySelector(".row-title");
-    const note = new Notification(words.newRequest, { body: link.textContent, tag: row.id });
+    const note = new Notification(messages.newRequest, { body: link.textContent, tag: row.id });
     note.addEventListener("click", () => {
       window.focus();
       location.assign(link.href);

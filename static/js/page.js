@@ -3,7 +3,7 @@
 export const main = document.querySelector("#main");
 
 /** The texts of the scripts in the reader's language. */
-export const words = JSON.parse(main.dataset.words);
+export const messages = JSON.parse(main.dataset.messages);
 
 export const { lang } = document.documentElement;
 

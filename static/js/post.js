@@ -1,19 +1,19 @@
 // Posts to the server: the CSRF token, and errors beside the buttons.
 
-import { words } from "./page.js";
+import { messages } from "./page.js";
 
 const errorTexts = {
-  0: words.noConnection,
-  401: words.mustSignIn,
-  403: words.notAllowed,
-  404: words.notThere,
+  0: messages.noConnection,
+  401: messages.mustSignIn,
+  403: messages.notAllowed,
+  404: messages.notThere,
 };
 
 /** Show an error beside the buttons; 0 stands for a lost connection. */
 export function report(status) {
   const problem = document.querySelector("#problem");
   if (!problem) return;
-  problem.textContent = errorTexts[status] ?? words.broken;
+  problem.textContent = errorTexts[status] ?? messages.broken;
   problem.hidden = false;
 }
 

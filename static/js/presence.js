@@ -1,6 +1,6 @@
 // Other readers of the request, the renewal of claims, and read receipts.
 
-import { fill, lang, words } from "./page.js";
+import { fill, lang, messages } from "./page.js";
 import { postHeaders } from "./post.js";
 import { refresh } from "./refresh.js";
 
@@ -29,7 +29,7 @@ export function showConnection(state, text) {
 export function showPresence() {
   const { here: readers, online } = presence;
   if (document.querySelector("#live").dataset.state === "on") {
-    showConnection("on", online > 1 ? fill(words.online, { count: online }) : words.live);
+    showConnection("on", online > 1 ? fill(messages.online, { count: online }) : messages.live);
   }
   const place = document.querySelector("#presence");
   if (!place) return;
@@ -42,7 +42,7 @@ export function showPresence() {
   });
   const names = new Intl.ListFormat(lang).format(readers.map(({ name }) => name));
   const text = document.createElement("span");
-  const pattern = readers.length > 1 ? words.manyHere : words.oneHere;
+  const pattern = readers.length > 1 ? messages.manyHere : messages.oneHere;
   if (readers.length) text.textContent = fill(pattern, { names });
   place.replaceChildren(...avatars, ...(readers.length ? [text] : []));
 }

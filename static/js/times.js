@@ -1,6 +1,6 @@
 // Times in the reader's time zone; the server renders UTC.
 
-import { fill, lang, words } from "./page.js";
+import { fill, lang, messages } from "./page.js";
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -22,23 +22,23 @@ function formatDuration(milliseconds) {
 const formats = {
   age(at) {
     const passed = Date.now() - at;
-    if (passed < minute) return words.now;
+    if (passed < minute) return messages.now;
     return passed < day ? formatDuration(passed) : shortDate.format(at);
   },
   ago(at) {
     const passed = Date.now() - at;
-    if (passed < minute) return words.justNow;
+    if (passed < minute) return messages.justNow;
     if (passed < hour) return relative.format(-Math.floor(passed / minute), "minute");
     if (passed < day) return relative.format(-Math.floor(passed / hour), "hour");
     return dateAndTime.format(at);
   },
   left(at) {
     const left = at - Date.now();
-    if (left <= 0) return words.now;
+    if (left <= 0) return messages.now;
     if (left >= day) return dateAndTime.format(at);
-    if (left >= 10 * minute) return fill(words.left, { time: formatDuration(left) });
+    if (left >= 10 * minute) return fill(messages.left, { time: formatDuration(left) });
     const seconds = String(Math.floor((left % minute) / 1000)).padStart(2, "0");
-    return fill(words.left, { time: `${Math.floor(left / minute)}:${seconds}` });
+    return fill(messages.left, { time: `${Math.floor(left / minute)}:${seconds}` });
   },
   in(at) {
     const left = at - Date.now();

@@ -1,6 +1,6 @@
 """Browsers without a browser: the people of the world, signed in to the pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,6 +8,14 @@ from django.test import Client
 
 from tests.support.steps import open_interrupts, start
 from tests.support.web.pages import Reader
+from tests.support.web.template_names import unknown_names
+
+
+@pytest.fixture(autouse=True)
+def _templates_read_known_names() -> Iterator[None]:
+    with unknown_names() as unknown:
+        yield
+    assert not unknown
 
 
 def _signed_in(user: Any) -> Reader:

@@ -16,9 +16,9 @@ from inbox.rules import errors
 from inbox.rules.agents.remote_agents import MAX_HEADERS
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.web.agents.agents import list_of
+from inbox.web.agents.agents import agent_list_context
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 #: Empty header rows: the first is displayed, the others on demand.
 _SPARE_ROWS = 4
@@ -26,18 +26,18 @@ _SPARE_ROWS = 4
 
 @dataclass(frozen=True)
 class HeaderRow:
-    """A header in the form; its typed value is not rendered again."""
+    """A header in the form; its posted value is not rendered again."""
 
     number: int
     name: str = ""
-    is_kept: bool = False
+    is_stored: bool = False
     is_removed: bool = False
     value: str | None = field(default=None, repr=False)  #: the posted value, None if it is empty
     problem: str = ""
 
 
 @dataclass(frozen=True)
-class Typed:
+class AgentForm:
     """The posted form."""
 
     name: str = ""
@@ -66,79 +66,79 @@ class Typed:
 @require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_new(request, actor, Typed(rows=_with_spare_rows([])))
+    return _show_new(request, actor, AgentForm(rows=_with_spare_rows([])))
 
 
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
-    typed = _read(request.POST, stored_names=())
+    form = _read(request.POST, stored_names=())
     try:
         # Check the team first: without one, the other problems do not matter.
-        team_id = agents.team_for_agent(actor, "", typed.team)
-        _save(typed, actor, team_id, typed.name, must_be_new=True)
+        team_id = agents.team_for_agent(actor, "", form.team)
+        _save(form, actor, team_id, form.name, must_be_new=True)
     except (errors.InvalidInput, errors.AddressTaken) as refusal:
-        return _show_new(request, actor, typed, refusal)
-    return HttpResponseRedirect(reverse("agent", args=[typed.name]), status=303)
+        return _show_new(request, actor, form, refusal)
+    return HttpResponseRedirect(reverse("agent", args=[form.name]), status=303)
 
 
 @require_safe
 @page
 def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    agent, place = _to_change(actor, slug)
-    names = place.header_names or ()
-    rows = [HeaderRow(number, name, is_kept=True) for number, name in enumerate(names)]
-    typed = Typed(
+    agent, location = _changeable_agent(actor, slug)
+    names = location.header_names or ()
+    rows = [HeaderRow(number, name, is_stored=True) for number, name in enumerate(names)]
+    form = AgentForm(
         name=slug,
-        url=place.url,
+        url=location.url,
         description=agent.description,
-        seen_at=place.changed_at.isoformat() if place.changed_at else "",
+        seen_at=location.changed_at.isoformat() if location.changed_at else "",
         rows=_with_spare_rows(rows),
     )
-    return _show_change(request, actor, typed)
+    return _show_change(request, actor, form)
 
 
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
-    agent, place = _to_change(actor, slug)
-    typed = _read(request.POST, stored_names=place.header_names or (), name=slug)
+    agent, location = _changeable_agent(actor, slug)
+    form = _read(request.POST, stored_names=location.header_names or (), name=slug)
     try:
-        _save(typed, actor, agent.team_id, slug, seen_at=_moment(typed.seen_at))
+        _save(form, actor, agent.team_id, slug, seen_at=_parse_seen_at(form.seen_at))
     except (errors.InvalidInput, errors.AgentChanged) as refusal:
-        return _show_change(request, actor, typed, refusal)
+        return _show_change(request, actor, form, refusal)
     return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
 
 
-def _save(typed: Typed, actor: Actor, team_id: Any, slug: str, **how: Any) -> None:
+def _save(form: AgentForm, actor: Actor, team_id: Any, slug: str, **options: Any) -> None:
     set_remote_agent(
         team_id=team_id,
         slug=slug,
-        url=typed.url,
-        headers=typed.headers(),
-        description=typed.description,
+        url=form.url,
+        headers=form.headers(),
+        description=form.description,
         actor=actor,
-        **how,
+        **options,
     )
 
 
-def _to_change(actor: Actor, slug: str) -> tuple[Any, agents.AgentLocation]:
+def _changeable_agent(actor: Actor, slug: str) -> tuple[Any, agents.AgentLocation]:
     """Return a remote agent with its location, if the actor may change it."""
     agent = agents.agent_for(actor, slug)
-    place = agents.location_of(actor, agent)
-    if not place.is_remote:
+    location = agents.location_of(actor, agent)
+    if not location.is_remote:
         raise errors.NotFound()
-    if not place.may_change:
+    if not location.may_change:
         raise errors.Forbidden(MISSING_PERMISSION[Permission.ADMIN])
-    return agent, place
+    return agent, location
 
 
 # -- parsing --------------------------------------------------------------------------------------
 
 
-def _read(post: QueryDict, *, stored_names: Sequence[str], name: str = "") -> Typed:
+def _read(post: QueryDict, *, stored_names: Sequence[str], name: str = "") -> AgentForm:
     rows = [_row(post, number, stored_names) for number in range(MAX_HEADERS + _SPARE_ROWS)]
-    return Typed(
+    return AgentForm(
         name=name or post.get("name", "").strip(),
         team=post.get("team", ""),
         url=post.get("url", "").strip(),
@@ -153,7 +153,7 @@ def _row(post: QueryDict, number: int, stored_names: Sequence[str]) -> HeaderRow
     return HeaderRow(
         number=number,
         name=name,
-        is_kept=name in stored_names,
+        is_stored=name in stored_names,
         is_removed=f"remove-{number}" in post,
         value=post.get(f"value-{number}", "").strip() or None,
     )
@@ -166,10 +166,10 @@ def _with_spare_rows(rows: Sequence[HeaderRow]) -> list[HeaderRow]:
 
 
 def _numbered(row: HeaderRow, number: int, problem: str = "") -> HeaderRow:
-    return HeaderRow(number, row.name, row.is_kept, row.is_removed, row.value, problem)
+    return HeaderRow(number, row.name, row.is_stored, row.is_removed, row.value, problem)
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_seen_at(text: str) -> datetime | None:
     """Parse the time of the version that was edited; an invalid time matches none."""
     try:
         return datetime.fromisoformat(text)
@@ -181,58 +181,64 @@ def _moment(text: str) -> datetime | None:
 
 
 def _show_new(
-    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.RequestRejected | None = None
+    request: HttpRequest,
+    actor: Actor,
+    form: AgentForm,
+    refusal: errors.RequestRejected | None = None,
 ) -> HttpResponse:
     teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
     if not teams:
         raise errors.Forbidden(MISSING_PERMISSION[Permission.ADMIN])
     context = {"is_new": True, "teams": teams if len(teams) > 1 else []}
-    return _show(request, actor, typed, refusal, context)
+    return _show(request, actor, form, refusal, context)
 
 
 def _show_change(
-    request: HttpRequest, actor: Actor, typed: Typed, refusal: errors.RequestRejected | None = None
+    request: HttpRequest,
+    actor: Actor,
+    form: AgentForm,
+    refusal: errors.RequestRejected | None = None,
 ) -> HttpResponse:
-    return _show(request, actor, typed, refusal, {"is_new": False, "teams": []})
+    return _show(request, actor, form, refusal, {"is_new": False, "teams": []})
 
 
 def _show(
     request: HttpRequest,
     actor: Actor,
-    typed: Typed,
+    form: AgentForm,
     refusal: errors.RequestRejected | None,
     context: dict[str, Any],
 ) -> HttpResponse:
-    problems = _problems(refusal, typed)
-    used = [row for row in typed.rows if row.name or row.value]
-    rows = [_numbered(row, row.number, problems.get(_key(row), "")) for row in typed.rows]
+    problems = _problems(refusal, form)
+    used = [row for row in form.rows if row.name or row.value]
+    rows = [_numbered(row, row.number, problems.get(_key(row), "")) for row in form.rows]
     context |= {
-        "typed": typed,
+        "form": form,
         "problems": problems,
         "summary": _summary(problems, rows),
         "rows": rows[: len(used) + 1],
         "more_rows": rows[len(used) + 1 :],
-        "may_not_keep": not context["is_new"] and any(row.is_kept for row in used),
-        **list_of(actor, "" if context["is_new"] else typed.name),
+        "has_stored_headers": not context["is_new"] and any(row.is_stored for row in used),
+        **agent_list_context(actor, "" if context["is_new"] else form.name),
     }
     status = 200 if refusal is None else 422 if "notice" not in problems else 409
     return show(request, actor, "agents/agent_form.html", context, section="agents", status=status)
 
 
-def _problems(refusal: errors.RequestRejected | None, typed: Typed) -> dict[str, str]:
+def _problems(refusal: errors.RequestRejected | None, form: AgentForm) -> dict[str, str]:
     """Return the problems by field; headers have keys such as `header Name`."""
     if refusal is None:
         return {}
     if isinstance(refusal, errors.AddressTaken):
-        return {"name": say(refusal.message)}
+        return {"name": translate(refusal.message)}
     if not isinstance(refusal, errors.InvalidInput):
-        return {"notice": say(refusal.message)}
+        return {"notice": translate(refusal.message)}
     problems: Mapping[str, Any] = refusal.detail["problems"]
     flat = {name: texts[0] for name, texts in problems.items() if name != "headers"}
     flat |= {f"header {name}": texts[0] for name, texts in problems.get("headers", {}).items()}
-    if "header " in flat and not any(not row.name and row.value for row in typed.rows):
+    if "header " in flat and not any(not row.name and row.value for row in form.rows):
         flat["headers"] = flat.pop("header ")
-    return {name: say(text) for name, text in flat.items()}
+    return {name: translate(text) for name, text in flat.items()}
 
 
 def _key(row: HeaderRow) -> str:

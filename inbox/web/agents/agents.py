@@ -19,7 +19,7 @@ from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 _DIALECTS = {
     "canonical": "AG-UI 1.0",
@@ -33,7 +33,7 @@ _DIALECTS = {
 
 
 @dataclass(frozen=True)
-class Tested:
+class ConnectionTest:
     """The last connection test; the agent's texts are escaped."""
 
     is_fine: bool
@@ -50,14 +50,14 @@ class AgentRow:
     url: str
     description: str
     is_remote: bool
-    tested: Tested | None
+    connection_test: ConnectionTest | None
     is_current: bool
 
 
 @require_safe
 @page
 def agent_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "agents/agents.html", list_of(actor), section="agents")
+    return show(request, actor, "agents/agents.html", agent_list_context(actor), section="agents")
 
 
 @require_safe
@@ -73,9 +73,9 @@ def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     try:
         run_connection_test(slug, actor)
     except errors.NotRemote as refusal:
-        return show_agent(request, actor, slug, notice=say(refusal.message), status=409)
+        return show_agent(request, actor, slug, notice=translate(refusal.message), status=409)
     except errors.TooManyTests as refusal:
-        return show_agent(request, actor, slug, notice=say(refusal.message), status=429)
+        return show_agent(request, actor, slug, notice=translate(refusal.message), status=429)
     return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
 
 
@@ -84,53 +84,53 @@ def show_agent(
 ) -> HttpResponse:
     """Render the page of an agent; `notice` is the error of an action."""
     agent = agents.agent_for(actor, slug)
-    place = agents.location_of(actor, agent)
+    location = agents.location_of(actor, agent)
     context = {
         "agent": agent,
         "description": escape_invisible(agent.description),
-        "place": place,
-        "tested": _tested(place),
+        "location": location,
+        "connection_test": _connection_test(location),
         "may_run": Permission.RUN in permissions_in(actor, agent.team_id),
         "notice": notice,
-        **list_of(actor, slug),
+        **agent_list_context(actor, slug),
     }
     return show(request, actor, "agents/agent.html", context, section="agents", status=status)
 
 
-def list_of(actor: Actor, current: str = "") -> dict[str, Any]:
+def agent_list_context(actor: Actor, current: str = "") -> dict[str, Any]:
     """Return the context of the list beside an agent's page."""
     rows = [
         AgentRow(
             slug=row.slug,
             url=reverse("agent", args=[row.slug]),
             description=escape_invisible(row.description),
-            is_remote=place.is_remote,
-            tested=_tested(place),
+            is_remote=location.is_remote,
+            connection_test=_connection_test(location),
             is_current=row.slug == current,
         )
         for row in agents.agents_for(actor)
-        for place in [agents.location_of(actor, row)]
+        for location in [agents.location_of(actor, row)]
     ]
     return {"agents": rows, "may_add": bool(teams_of(actor, Permission.ADMIN))}
 
 
-def _tested(place: AgentLocation) -> Tested | None:
-    report = place.test
+def _connection_test(location: AgentLocation) -> ConnectionTest | None:
+    report = location.test
     if report is None:
         return None
     is_fine = report["found"] == "agent"
-    if not place.may_change:
+    if not location.may_change:
         sentence = (
             gettext("The agent responded correctly.")
             if is_fine
             else gettext("The agent cannot be reached.")
         )
-        return Tested(is_fine, place.tested_at, sentence, "", [], [])
+        return ConnectionTest(is_fine, location.tested_at, sentence, "", [], [])
     reported = report["told"] or {}
-    return Tested(
+    return ConnectionTest(
         is_fine=is_fine,
-        at=place.tested_at,
-        sentence=escape_invisible(say(connection_test_message(report))),
+        at=location.tested_at,
+        sentence=escape_invisible(translate(connection_test_message(report))),
         detail=escape_invisible(report["detail"]),
         facts=_facts(report, reported) if is_fine else [],
         capabilities=list(reported.get("flags", ())),
@@ -146,13 +146,13 @@ def _facts(report: Mapping[str, Any], reported: Mapping[str, Any]) -> list[tuple
         (gettext("Dialect"), _dialect(report["dialect"])),
         (gettext("Reported name"), escape_invisible(f"{who} {kind}".strip())),
         (gettext("Response"), ", ".join(events)),
-        (gettext("Test input"), _reaction(report)),
+        (gettext("Test input"), _input_result(report)),
         (gettext("Duration"), gettext("{count} ms").format(count=report["milliseconds"])),
     ]
     return [(name, text) for name, text in facts if text]
 
 
-def _reaction(report: Mapping[str, Any]) -> str:
+def _input_result(report: Mapping[str, Any]) -> str:
     """Describe the agent's response to an invalid input."""
     if report["refused"]:
         return gettext("Passed: the agent rejected an unknown answer.")

@@ -14,7 +14,7 @@ from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSigned
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 
 @require_POST
@@ -29,7 +29,7 @@ def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
             actor=actor, wanted=filters, form=_format(request.POST)
         )
     except (InvalidInput, NotSigned) as refusal:
-        return _refuse(request, actor, filters, say(refusal.message))
+        return _refuse(request, actor, filters, translate(refusal.message))
     return StreamingHttpResponse(
         iterate_in_db_threads(request, trail_export.chunks),
         content_type=trail_export.content_type,

@@ -17,7 +17,7 @@ from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import masked_detail
 from inbox.rules.schema.secrets import NAMES, cut_at_secret
 from inbox.rules.text.safe_text import escape_invisible, json_text
-from inbox.web.runs.activity import Line, lines_of
+from inbox.web.runs.activity import ActivityLine, activity_lines
 
 VERDICTS = {
     ToolCallOutcome.APPROVED: (gettext_noop("Approved"), "ok", "circle-check"),
@@ -76,7 +76,7 @@ class EntryRow:
     """An audit entry with all of its data."""
 
     seq: int
-    line: Line
+    line: ActivityLine
     action: str
     kind: str
     method: str
@@ -133,7 +133,7 @@ def entry_rows(
 ) -> list[EntryRow]:
     """Build the rows of one chain; `interrupt_bodies` are by interrupt id."""
     rows = list(entries)
-    lines = lines_of(rows, agent=agent, me=me)
+    lines = activity_lines(rows, agent=agent, me=me)
     return [
         _entry_row(entry, line, interrupt_bodies) for entry, line in zip(rows, lines, strict=True)
     ]
@@ -191,7 +191,9 @@ def _text(value: dict[str, Any], name: str) -> str:
     return json.dumps(value[name], sort_keys=True) if name in value else ""
 
 
-def _entry_row(entry: Any, line: Line, interrupt_bodies: Mapping[UUID, Sequence[str]]) -> EntryRow:
+def _entry_row(
+    entry: Any, line: ActivityLine, interrupt_bodies: Mapping[UUID, Sequence[str]]
+) -> EntryRow:
     record, body = written(entry), read_body(entry.body)
     method = str(body.get("actor", {}).get("method", ""))
     return EntryRow(

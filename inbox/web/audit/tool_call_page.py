@@ -26,10 +26,10 @@ from inbox.rules.schema.secrets import NAMES, Secrets
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.audit.audit_rows import call_row, entry_rows, written
 from inbox.web.audit.verification_status import badge_for
-from inbox.web.base.masks import Reveal, reveals_of
+from inbox.web.base.masks import MaskedSet, masked_sets_of
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
-from inbox.web.decisions.shown_changes import ShownChange, shown_changes
+from inbox.web.base.translate import translate
+from inbox.web.decisions.change_views import ChangeView, change_views
 
 _ENTRIES = 100
 
@@ -42,8 +42,8 @@ class Arguments:
     text: str  #: JSON, "" where there is none
     note: str  #: the reason that there is none, or a remark
     digest: str
-    changes: Sequence[ShownChange]  #: against the set before
-    reveal: Reveal | None = None  #: None if nothing is masked
+    changes: Sequence[ChangeView]  #: against the set before
+    reveal: MaskedSet | None = None  #: None if nothing is masked
 
 
 @require_safe
@@ -53,21 +53,21 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     row = details.call
     veiled = masked_values_of_call(row, details.interrupts, details.compared)
     url = reverse("reveal_call", args=[row.pk])
-    reveals = reveals_of(veiled, url, is_allowed=details.may_reveal)
+    masked_sets = masked_sets_of(veiled, url, is_allowed=details.may_reveal)
     records = [written(entry) for entry in details.compared]
     displayed = Shown(proposed=row.args, approved=row.approved_args, result=row.result)
     context = {
         "call": call_row(row, details.interrupts),
-        "sets": _sets(row, details, veiled["proposed"].secrets, reveals),
+        "sets": _sets(row, details, veiled["proposed"].secrets, masked_sets),
         "result": NAMES.text(row.result) if row.result is not None else "",
-        "reveal_result": reveals.get("result"),
+        "reveal_result": masked_sets.get("result"),
         "entries": entry_rows(
             details.entries,
             agent=row.agent.slug,
             me=actor.user_id,
             interrupt_bodies=interrupt_bodies_by_id(details.entries),
         ),
-        "mismatches": [say(one) for one in mismatches(displayed, records)],
+        "mismatches": [translate(one) for one in mismatches(displayed, records)],
         "is_partly_erased": any(one.text is None for one in records),
         "questions": [
             {"id": one.pk, "title": escape_invisible(one.title), "is_open": one.closed_at is None}
@@ -106,7 +106,10 @@ def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse
 
 
 def _sets(
-    row: Any, details: tool_calls.ToolCallDetail, secrets: Secrets, reveals: Mapping[str, Reveal]
+    row: Any,
+    details: tool_calls.ToolCallDetail,
+    secrets: Secrets,
+    masked_sets: Mapping[str, MaskedSet],
 ) -> list[Arguments]:
     proposed, approved = json.loads(row.args), json.loads(row.approved_args)
     is_approved = row.verdict in ("approved", "edited")
@@ -117,22 +120,22 @@ def _sets(
             "",
             digest(row.args),
             (),
-            reveals.get("proposed"),
+            masked_sets.get("proposed"),
         ),
         Arguments(
             gettext("Approved"),
             secrets.text(row.approved_args) if is_approved else "",
             "" if is_approved else gettext("Not approved."),
             digest(row.approved_args) if is_approved else "",
-            shown_changes(proposed, approved, secrets) if is_approved else (),
-            reveals.get("approved"),
+            change_views(proposed, approved, secrets) if is_approved else (),
+            masked_sets.get("approved"),
         ),
-        _executed(approved, last_start(details.compared), secrets, reveals.get("executed")),
+        _executed(approved, last_start(details.compared), secrets, masked_sets.get("executed")),
     ]
 
 
 def _executed(
-    approved: Any, start: Mapping[str, Any] | None, secrets: Secrets, reveal: Reveal | None
+    approved: Any, start: Mapping[str, Any] | None, secrets: Secrets, reveal: MaskedSet | None
 ) -> Arguments:
     """Return the executed arguments from the last start's audit entry; the call has none."""
     title = gettext("Executed")
@@ -157,5 +160,5 @@ def _executed(
             (),
             reveal,
         )
-    changes = shown_changes(approved, value, secrets)
+    changes = change_views(approved, value, secrets)
     return Arguments(title, secrets.text(args), "", recorded_digest, changes, reveal)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_noop
 
 from inbox.rules.text.messages import TranslatableMessage
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 #: The verifier's locations that belong to no chain.
 PLACES = (
@@ -59,12 +59,12 @@ _TEXTS = ("text", "problem")
 
 def say_place(where: str) -> str:
     """Translate a location that belongs to no chain; return others unchanged."""
-    return say(_read(where, PLACES))
+    return translate(_read(where, PLACES))
 
 
 def say_problem(problem: str) -> str:
     """Translate a problem; texts of Python exceptions stay unchanged."""
-    return say(_read(problem, PROBLEMS))
+    return translate(_read(problem, PROBLEMS))
 
 
 def _read(text: str, patterns: Iterable[str]) -> str:

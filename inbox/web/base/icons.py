@@ -12,7 +12,7 @@ register = template.Library()
 #: Icons with a direction; mirrored in right-to-left languages.
 _TURNING = {"arrow-left", "arrow-right", "log-out", "list-filter", "rotate-ccw", "send", "undo-2"}
 
-#: Attributes that the style sheet sets on every `svg`: a tenth of a page's bytes.
+#: Attributes that the style decision_form sets on every `svg`: a tenth of a page's bytes.
 _NEEDLESS = re.compile(
     r' fill="none"(?= stroke)| stroke="currentColor"| stroke-line(?:cap|join)="round"'
     r"|\s*\n\s*| (?=/>)"

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext
 
 
-def words() -> dict[str, str]:
+def js_messages() -> dict[str, str]:
     """Return the messages by key; the scripts fill in the `{…}` placeholders."""
     return {
         "live": gettext("Live"),

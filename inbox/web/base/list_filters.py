@@ -81,7 +81,7 @@ class ListRequest:
         return self.filter.to_query()
 
     @property
-    def whole_query(self) -> str:
+    def full_query(self) -> str:
         return self.filter.to_full_query()
 
     @property
@@ -101,8 +101,8 @@ class ListRequest:
 
     @property
     def title(self) -> str:
-        named = {"claimed": gettext("Claimed by me"), "expiring": gettext("Expiring soon")}
-        return named.get(self.section, gettext(STATES[self.filter.state]))
+        titles = {"claimed": gettext("Claimed by me"), "expiring": gettext("Expiring soon")}
+        return titles.get(self.section, gettext(STATES[self.filter.state]))
 
     @property
     def order(self) -> str:
@@ -151,31 +151,31 @@ def list_url(filters: InterruptFilter) -> str:
     return _with_query(_path(filters), filters, "")
 
 
-def list_before(request: HttpRequest) -> InterruptFilter:
+def originating_filter(request: HttpRequest) -> InterruptFilter:
     """Return the filter of the list that the page was opened from (parameter `list`)."""
     sent = request.GET if request.method == "GET" else request.POST
     return InterruptFilter.from_text(sent.get("list", ""))
 
 
-def is_spelled_out(request: HttpRequest, list_request: ListRequest) -> bool:
+def has_redundant_parameters(request: HttpRequest, list_request: ListRequest) -> bool:
     """Return True if the query has empty or default fields that the canonical URL omits."""
-    needless = [name for name in ("state", "sort") if f"{name}=" not in list_request.url]
+    redundant = [name for name in ("state", "sort") if f"{name}=" not in list_request.url]
     sent = request.GET.dict()
     return not list_request.ignored and (
-        "" in sent.values() or any(name in sent for name in needless)
+        "" in sent.values() or any(name in sent for name in redundant)
     )
 
 
 def selects_of(choices: FilterChoices, filters: InterruptFilter) -> list[Select]:
     """Return the filter form's drop-downs; each includes the chosen value."""
     names = {"agent": choices.agents, "tool": choices.tools, "reason": choices.reasons}
-    selects = [_select("state", _said(STATES), filters.state)]
+    selects = [_select("state", _translated(STATES), filters.state)]
     for name, values in names.items():
         options = [("", gettext("Any")), *((value, escape_invisible(value)) for value in values)]
         selects.append(_select(name, options, getattr(filters, name)))
     if len(choices.teams) > 1 or filters.team:
         selects.append(_select("team", [("", gettext("Any")), *choices.teams], filters.team))
-    sorts = [item for item in _said(SORTS) if filters.is_open or item[0] is not Sort.DUE]
+    sorts = [item for item in _translated(SORTS) if filters.is_open or item[0] is not Sort.DUE]
     return [*selects, _select("sort", sorts, filters.sort)]
 
 
@@ -190,7 +190,7 @@ def _select(name: str, options: Any, chosen: str) -> Select:
     )
 
 
-def _said(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
+def _translated(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
     return [(value, gettext(text)) for value, text in texts.items()]
 
 

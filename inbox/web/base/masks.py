@@ -21,28 +21,32 @@ TITLES = {
 
 
 @dataclass(frozen=True)
-class Reveal:
+class MaskedSet:
     """A set of values, some of them masked."""
 
-    what: str
+    name: str
     label: str
     url: str
     is_allowed: bool
-    by_agent: Sequence[str] = ()  #: paths that only the agent's own schema marks as secret
+    agent_paths: Sequence[str] = ()  #: paths that only the agent's own schema marks as secret
 
 
-def reveals_of(
+def masked_sets_of(
     masked_values: Mapping[str, MaskedValues], url: str, *, is_allowed: bool
-) -> Mapping[str, Reveal]:
+) -> Mapping[str, MaskedSet]:
     """Return the sets that contain masked values, by name."""
     return {
-        what: Reveal(
-            what, gettext(TITLES[what]), url, is_allowed, [*map(_named, values.places_by_agent)]
+        name: MaskedSet(
+            name,
+            gettext(TITLES[name]),
+            url,
+            is_allowed,
+            [*map(_path_label, values.places_by_agent)],
         )
-        for what, values in masked_values.items()
+        for name, values in masked_values.items()
         if values.places
     }
 
 
-def _named(path: Path) -> str:
+def _path_label(path: Path) -> str:
     return " / ".join(escape_invisible(str(part)) for part in path)

@@ -22,9 +22,9 @@ from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor
 from inbox.rules.people.avatars import avatar_colour, initials
-from inbox.web.base.js_messages import words
-from inbox.web.base.toasts import DONE, toast_of
-from inbox.web.base.translate import say
+from inbox.web.base.js_messages import js_messages
+from inbox.web.base.toasts import DECIDED_PARAMETER, toast_of
+from inbox.web.base.translate import translate
 from inbox.web.decisions.saved_view_links import links_of
 
 P = ParamSpec("P")
@@ -45,8 +45,8 @@ def page(
         user: Any = request.user
         if not user.is_authenticated:
             return _sign_in(request)
-        if _holds_nul(request):
-            raise BadRequest("A text holds the character NUL, which nobody can type.")
+        if _has_nul(request):
+            raise BadRequest("A text contains the character NUL.")
         try:
             response = view(request, actor_of_user(user, request.session), *args, **kwargs)
         except NotFound as error:
@@ -54,7 +54,7 @@ def page(
         except Unauthenticated:  # signed out while the request was served
             return _sign_in(request)
         except Forbidden as error:
-            raise PermissionDenied(say(error.message)) from error
+            raise PermissionDenied(translate(error.message)) from error
         patch_vary_headers(response, ["HX-Request"])
         return response
 
@@ -65,7 +65,7 @@ def _sign_in(request: HttpRequest) -> HttpResponse:
     # A redirect would make htmx swap the sign-in page into the current page.
     if is_fragment(request):
         return HttpResponse(status=401)
-    return redirect_to_login(_way_back(request))
+    return redirect_to_login(_url_after_sign_in(request))
 
 
 def show(
@@ -79,7 +79,7 @@ def show(
 ) -> HttpResponse:
     """Render a page; requests by htmx get the fragments without the frame."""
     counts = counts_for(actor, now=timezone.now())
-    views = [] if is_fragment(request) else links_of(actor, context.get("asked"))
+    views = [] if is_fragment(request) else links_of(actor, context.get("list_request"))
     frame = {
         "base": "base/fragments.html" if is_fragment(request) else "base/app.html",
         "section": section,
@@ -88,13 +88,13 @@ def show(
         "expiring_count": bounded(counts.expiring),
         "views": views,
         "administers": bool(counts.administers),
-        "trouble": troubled_webhooks_in(counts.administers),
+        "disabled_webhooks": troubled_webhooks_in(counts.administers),
         "current_view": next((view for view in views if view.is_current), None),
         "live_url": _live_url(request),
         # The URL of a form's POST cannot be opened with GET.
         "next": _live_url(request) if request.method == "GET" else reverse("pending"),
-        "toast": toast_of(request, actor) if DONE in request.GET else None,
-        "words": json.dumps(words(), separators=(",", ":")),
+        "toast": toast_of(request, actor) if DECIDED_PARAMETER in request.GET else None,
+        "js_messages": json.dumps(js_messages(), separators=(",", ":")),
         "me": actor.label,
         "me_initials": initials(actor.label),
         "me_hue": avatar_colour(actor.user_id or 0),
@@ -102,19 +102,19 @@ def show(
     return render(request, template, {**frame, **context}, status=status)
 
 
-def _way_back(request: HttpRequest) -> str:
+def _url_after_sign_in(request: HttpRequest) -> str:
     """Return the path to open after sign-in; for a POST, the page with the form."""
     if request.method == "GET":
         return request.get_full_path()
-    page_before = request.headers.get("Referer", "")
-    if not url_has_allowed_host_and_scheme(page_before, allowed_hosts={request.get_host()}):
+    referer = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(referer, allowed_hosts={request.get_host()}):
         return "/"
-    parts = urlsplit(page_before)
+    parts = urlsplit(referer)
     # Exactly one leading slash: two would make the path a host.
     return urlunsplit(("", "", f"/{parts.path.lstrip('/')}", parts.query, ""))
 
 
-def _holds_nul(request: HttpRequest) -> bool:
+def _has_nul(request: HttpRequest) -> bool:
     return any("\0" in text for _, texts in request.POST.lists() for text in texts)
 
 
@@ -126,7 +126,7 @@ def bounded(count: int) -> str:
 def _live_url(request: HttpRequest) -> str:
     """Return the URL that live updates reload: this page without its toast."""
     query = request.GET.copy()
-    query.pop(DONE, None)
+    query.pop(DECIDED_PARAMETER, None)
     return f"{request.path}?{query.urlencode()}" if query else request.path
 
 

@@ -5,7 +5,7 @@ from django.utils.translation import gettext
 from inbox.rules.text.messages import TranslatableMessage
 
 
-def say(text: str) -> str:
+def translate(text: str) -> str:
     """Translate a message; return other texts, such as an agent's, unchanged."""
     if not isinstance(text, TranslatableMessage):
         return text

@@ -22,17 +22,17 @@ from inbox.rules.errors import Forbidden, NotFound
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.list_filters import list_before, list_url
+from inbox.web.base.list_filters import list_url, originating_filter
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 from inbox.web.decisions.bulk_review import Group, groups_of
-from inbox.web.decisions.decision_labels import verdict_of
+from inbox.web.decisions.decision_labels import decision_label_of
 
 _NOTE_CHARACTERS = 2_000
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BulkOutcome:
     """The result for one interrupt of a bulk decision."""
 
     row: Any
@@ -49,10 +49,10 @@ class Outcome:
 def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     bulk_review = similar_review_for(actor, interrupt_id)
     # Similar interrupts can be selected at once: one table has all their differences.
-    everything = request.GET.get("tick") == "all"
-    ticked = [row.pk for row in bulk_review.rows] if everything else []
-    context = {"is_similar": True, "everything": everything, "more": bulk_review.more}
-    return _show(request, actor, bulk_review.rows, ticked=ticked, **context)
+    is_all_selected = request.GET.get("tick") == "all"
+    selected = [row.pk for row in bulk_review.rows] if is_all_selected else []
+    context = {"is_similar": True, "is_all_selected": is_all_selected, "more": bulk_review.more}
+    return _show(request, actor, bulk_review.rows, selected=selected, **context)
 
 
 @require_safe
@@ -64,29 +64,29 @@ def review(request: HttpRequest, actor: Actor) -> HttpResponse:
 
 @require_POST
 @page
-def decide_ticked(request: HttpRequest, actor: Actor) -> HttpResponse:
+def decide_selected(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Decide the selected interrupts; each succeeds or fails on its own."""
-    digests = _boxes(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
+    digests = _digests_by_id(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
     listed_ids = _ids(request.POST.getlist("shown"))
     rows = _rows_to_decide(actor, [*digests, *listed_ids])
     note = request.POST.get("reason", "").replace("\r\n", "\n").strip()
     answer = {"approve": True, "reject": False}.get(request.POST.get("action", ""))
-    ticked = [row for row in rows if row.pk in digests]
-    problem = _problem(answer, note, ticked)
+    selected = [row for row in rows if row.pk in digests]
+    problem = _problem(answer, note, selected)
     if problem:
         return _show(
-            request, actor, rows, ticked=list(digests), status=422, problem=problem, note=note
+            request, actor, rows, selected=list(digests), status=422, problem=problem, note=note
         )
     results = decide_many(
-        items=[(row.pk, digests[row.pk]) for row in ticked],
+        items=[(row.pk, digests[row.pk]) for row in selected],
         status=EntryStatus.RESOLVED,
         payload={"approved": answer, **({"reason": note} if note else {})},
         actor=actor,
         entrance=Entrance.BULK_PAGE,
     )
-    refused = _refusals(results)
-    left = [row.pk for row in rows if row.pk not in digests or row.pk in refused]
-    return _show_outcomes(request, actor, [row.pk for row in ticked], refused, left)
+    refusals = _refusals(results)
+    remaining_ids = [row.pk for row in rows if row.pk not in digests or row.pk in refusals]
+    return _show_outcomes(request, actor, [row.pk for row in selected], refusals, remaining_ids)
 
 
 @require_POST
@@ -114,10 +114,10 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
     return rows
 
 
-def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
+def _problem(answer: bool | None, note: str, selected: Sequence[Any]) -> str:
     if answer is None:
         return gettext("Choose one of the buttons. Nothing was decided.")
-    if not ticked:
+    if not selected:
         return gettext("Nothing is selected, so nothing was decided.")
     if len(note) > _NOTE_CHARACTERS:
         return gettext("A note can have at most {count} characters. Nothing was decided.").format(
@@ -128,7 +128,7 @@ def _problem(answer: bool | None, note: str, ticked: Sequence[Any]) -> str:
 
 def _refusals(results: Sequence[BulkResult]) -> dict[UUID, str]:
     return {
-        result.interrupt_id: say(result.refusal.message)
+        result.interrupt_id: translate(result.refusal.message)
         for result in results
         if result.refusal is not None
     }
@@ -139,64 +139,69 @@ def _show(
     actor: Actor,
     rows: Sequence[Any],
     *,
-    ticked: Sequence[UUID] = (),
+    selected: Sequence[UUID] = (),
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    groups = groups_of(rows, me=actor.user_id, now=timezone.now(), ticked=ticked)
-    context = {**context, **_way_back(request), "groups": groups, "can_tick": _can_tick(groups)}
+    groups = groups_of(rows, me=actor.user_id, now=timezone.now(), selected=selected)
+    context = {
+        **context,
+        **_list_context(request),
+        "groups": groups,
+        "can_select": _can_select(groups),
+    }
     return show(request, actor, "decisions/review.html", context, section="", status=status)
 
 
-def _can_tick(groups: Sequence[Group]) -> bool:
-    return any(not item.blocked for group in groups for item in group.items)
+def _can_select(groups: Sequence[Group]) -> bool:
+    return any(not item.obstacle for group in groups for item in group.items)
 
 
 def _show_outcomes(
     request: HttpRequest,
     actor: Actor,
     ids: Sequence[UUID],
-    refused: dict[UUID, str],
-    left: Sequence[UUID],
+    refusals: dict[UUID, str],
+    remaining_ids: Sequence[UUID],
     *,
     is_undo: bool = False,
 ) -> HttpResponse:
-    """Render the current state of each; `left` are the ids to review again."""
+    """Render the current state of each; `remaining_ids` are the ids to review again."""
     outcomes = [
-        _outcome(row, actor, refused.get(row.pk, "")) for row in bulk_review_for(actor, ids).rows
+        _outcome(row, actor, refusals.get(row.pk, "")) for row in bulk_review_for(actor, ids).rows
     ]
     context = {
-        **_way_back(request),
+        **_list_context(request),
         "outcomes": outcomes,
-        "done": sum(outcome.is_done for outcome in outcomes),
+        "done_count": sum(outcome.is_done for outcome in outcomes),
         "undoable": [outcome for outcome in outcomes if outcome.can_undo],
         "is_undo": is_undo,
-        "left": [
+        "remaining_ids": [
             row.pk
-            for row in bulk_review_for(actor, left).rows
+            for row in bulk_review_for(actor, remaining_ids).rows
             if row.status == InterruptStatus.OPEN
         ],
     }
     return show(request, actor, "decisions/reviewed.html", context, section="")
 
 
-def _way_back(request: HttpRequest) -> dict[str, str]:
-    before = list_before(request)
+def _list_context(request: HttpRequest) -> dict[str, str]:
+    before = originating_filter(request)
     return {"list_url": list_url(before), "list_query": before.to_query()}
 
 
-def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
+def _outcome(row: Any, actor: Actor, refusal: str) -> BulkOutcome:
     decision = next(iter(row.standing), None)
-    verdict = verdict_of(row, decision, actor.user_id)
+    decision_label = decision_label_of(row, decision, actor.user_id)
     undoable = withdrawable_by(actor, row, decision)
     is_done = not refusal
     if refusal:
         word, icon, tone = refusal, "triangle-alert", "warn"
-    elif verdict:
-        word, icon, tone = verdict.short, verdict.icon, verdict.tone
+    elif decision_label:
+        word, icon, tone = decision_label.short, decision_label.icon, decision_label.tone
     else:
         word, icon, tone = gettext("Open again"), "circle-dashed", "quiet"
-    return Outcome(
+    return BulkOutcome(
         row=row,
         title=escape_invisible(row.title),
         word=escape_invisible(word),
@@ -218,7 +223,7 @@ def _id(text: str) -> UUID | None:
         return None
 
 
-def _boxes(texts: Sequence[str]) -> dict[UUID, str]:
+def _digests_by_id(texts: Sequence[str]) -> dict[UUID, str]:
     """Parse the values of check boxes into view digests by interrupt id."""
     pairs = [text.partition(":") for text in texts]
     return {

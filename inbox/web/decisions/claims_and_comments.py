@@ -23,12 +23,12 @@ from inbox.rules.decisions.list_filters import ListState
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import parse_list_request
 from inbox.web.base.pages import is_fragment, page
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 from inbox.web.decisions.collaboration import Notice
-from inbox.web.decisions.inbox_lists import card_of, show_interrupt
+from inbox.web.decisions.inbox_lists import page_of, show_interrupt
 from inbox.web.runs.threads import show_thread
 
-_SAID_ON_THE_PAGE = (
+_DISPLAYED_ERRORS = (
     errors.AlreadyDecided,
     errors.AlreadyResumed,
     errors.Claimed,
@@ -42,13 +42,13 @@ _SAID_ON_THE_PAGE = (
 @page
 def claim(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     act = partial(claim_interrupt, take_over=request.POST.get("take_over") == "1")
-    return _answer(request, actor, interrupt_id, act)
+    return _run_action(request, actor, interrupt_id, act)
 
 
 @require_POST
 @page
 def release(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return _answer(request, actor, interrupt_id, release_claim)
+    return _run_action(request, actor, interrupt_id, release_claim)
 
 
 @require_POST
@@ -57,8 +57,8 @@ def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespons
     """Renew the claim; the claimant's page calls this every few minutes."""
     try:
         renew_claim(interrupt_id=interrupt_id, actor=actor)
-    except _SAID_ON_THE_PAGE as refusal:
-        return _refuse(request, actor, interrupt_id, refusal)
+    except _DISPLAYED_ERRORS as refusal:
+        return _show_error(request, actor, interrupt_id, refusal)
     return HttpResponse(status=204)
 
 
@@ -71,14 +71,14 @@ def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
             interrupt_id=interrupt_id, view_digest=request.POST.get("view_digest", ""), actor=actor
         )
     except errors.ViewChanged as refusal:
-        return HttpResponse(say(refusal.message), status=409, content_type="text/plain")
+        return HttpResponse(translate(refusal.message), status=409, content_type="text/plain")
     return HttpResponse(status=204)
 
 
 @require_POST
 @page
 def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return _answer(request, actor, interrupt_id, withdraw_decision)
+    return _run_action(request, actor, interrupt_id, withdraw_decision)
 
 
 @require_POST
@@ -86,23 +86,23 @@ def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResp
 def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     # Browsers send every newline of a text area as CRLF.
     text = request.POST.get("text", "").replace("\r\n", "\n")
-    return _answer(request, actor, interrupt_id, partial(add_comment, text=text), text)
+    return _run_action(request, actor, interrupt_id, partial(add_comment, text=text), text)
 
 
 @require_POST
 @page
 def retry(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
-    return _answer_on_thread(request, actor, run_id, partial(engine.retry_run, run_id, actor))
+    return _run_thread_action(request, actor, run_id, partial(engine.retry_run, run_id, actor))
 
 
 @require_POST
 @page
 def cancel(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
     act = partial(cancel_run, run_id=run_id, actor=actor, entrance=Entrance.CANCEL_PAGE)
-    return _answer_on_thread(request, actor, run_id, act)
+    return _run_thread_action(request, actor, run_id, act)
 
 
-def _answer_on_thread(
+def _run_thread_action(
     request: HttpRequest, actor: Actor, run_id: UUID, act: Callable[[], Any]
 ) -> HttpResponse:
     """Call `act` and open the run's thread, with a notice if it was rejected."""
@@ -110,11 +110,11 @@ def _answer_on_thread(
     try:
         act()
     except (errors.RetryRejected, errors.RunEnded, errors.Claimed) as refusal:
-        return show_thread(request, actor, thread_id, notice=say(refusal.message), status=409)
+        return show_thread(request, actor, thread_id, notice=translate(refusal.message), status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
 
 
-def _answer(
+def _run_action(
     request: HttpRequest,
     actor: Actor,
     interrupt_id: UUID,
@@ -124,27 +124,27 @@ def _answer(
     """Call `act` and show the interrupt, with the error and `text` if it was rejected."""
     try:
         act(interrupt_id=interrupt_id, actor=actor)
-    except _SAID_ON_THE_PAGE as refusal:
-        return _refuse(request, actor, interrupt_id, refusal, text)
+    except _DISPLAYED_ERRORS as refusal:
+        return _show_error(request, actor, interrupt_id, refusal, text)
     if is_fragment(request):
-        return show_interrupt(request, actor, card_of(actor, interrupt_id))
+        return show_interrupt(request, actor, page_of(actor, interrupt_id))
     suffix = parse_list_request(request, state=ListState.OPEN).suffix
     return HttpResponseRedirect(reverse("interrupt", args=[interrupt_id]) + suffix, status=303)
 
 
-def _refuse(
+def _show_error(
     request: HttpRequest,
     actor: Actor,
     interrupt_id: UUID,
     refusal: errors.RequestRejected,
     text: str = "",
 ) -> HttpResponse:
-    notice = Notice(say(refusal.message), text)
-    card = replace(card_of(actor, interrupt_id), notice=notice)
-    return show_interrupt(request, actor, card, status=_status(refusal))
+    notice = Notice(translate(refusal.message), text)
+    view = replace(page_of(actor, interrupt_id), notice=notice)
+    return show_interrupt(request, actor, view, status=_status_of(refusal))
 
 
-def _status(refusal: errors.RequestRejected) -> int:
+def _status_of(refusal: errors.RequestRejected) -> int:
     if isinstance(refusal, errors.InvalidInput):
         return 422
     return 410 if isinstance(refusal, errors.InterruptExpired) else 409

@@ -12,10 +12,10 @@ from inbox.rules.text.safe_text import escape_invisible
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ClaimView:
     """The claim on an interrupt."""
 
-    by: str
+    claimed_by: str
     is_mine: bool
     until: datetime
     initials: str
@@ -23,11 +23,11 @@ class Claimed:
 
 
 @dataclass(frozen=True)
-class Remark:
+class CommentView:
     """A reviewer's comment."""
 
     id: str
-    who: str
+    author: str
     text: str
     at: datetime
     initials: str
@@ -35,9 +35,9 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Together:
-    claim: Claimed | None
-    remarks: Sequence[Remark]
+class Collaboration:
+    claim: ClaimView | None
+    comments: Sequence[CommentView]
     may_withdraw: bool
     withdraw_until: datetime | None  #: None while other interrupts of the run are open
 
@@ -50,12 +50,12 @@ class Notice:
     text: str = ""
 
 
-def together_of(detail: InterruptDetail, me: int | None) -> Together:
+def collaboration_of(detail: InterruptDetail, me: int | None) -> Collaboration:
     """Return the claim and comments as displayed to the user `me`."""
     claim = detail.claim
-    return Together(
-        claim=Claimed(
-            by=escape_invisible(claim.user.display_name),
+    return Collaboration(
+        claim=ClaimView(
+            claimed_by=escape_invisible(claim.user.display_name),
             is_mine=claim.user_id == me,
             until=claim.until,
             initials=initials(claim.user.display_name),
@@ -63,10 +63,10 @@ def together_of(detail: InterruptDetail, me: int | None) -> Together:
         )
         if claim
         else None,
-        remarks=[
-            Remark(
+        comments=[
+            CommentView(
                 id=f"comment-{row.pk}",
-                who=gettext("You")
+                author=gettext("You")
                 if row.user_id == me
                 else escape_invisible(row.user.display_name),
                 text=escape_invisible(row.text),

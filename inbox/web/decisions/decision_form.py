@@ -32,7 +32,7 @@ UNSEEN_ID = "f-unseen"
 
 
 @dataclass(frozen=True)
-class Posted:
+class Submission:
     """The posted decision form."""
 
     data: QueryDict
@@ -56,12 +56,12 @@ class Posted:
         return self.data.get("reason", "").replace("\r\n", "\n")
 
     @property
-    def opened(self) -> frozenset[str]:
+    def opened_ids(self) -> frozenset[str]:
         """The field ids of the collapsed values that the reviewer opened."""
         return frozenset(self.data.getlist("opened"))
 
     @property
-    def has_seen(self) -> bool:
+    def has_confirmed_findings(self) -> bool:
         """True if the reviewer confirmed the suspicious characters."""
         return "seen" in self.data
 
@@ -70,37 +70,37 @@ class Posted:
         """True if the reviewer approves without viewing the masked values."""
         return "unseen" in self.data
 
-    def unread(self) -> "Posted":
+    def without_confirmations(self) -> "Submission":
         """Return the form without its confirmations, because the interrupt has changed."""
         data = self.data.copy()
         for name in ("opened", "seen", "unseen"):
             data.pop(name, None)
-        return Posted(data)
+        return Submission(data)
 
 
 @dataclass(frozen=True)
-class Sheet:
+class DecisionForm:
     """The decision form of one interrupt, filled with the posted values."""
 
     detail: InterruptDetail
-    posted: Posted | None = None
+    submission: Submission | None = None
 
     @property
-    def decides(self) -> bool:
+    def has_approve_buttons(self) -> bool:
         """True for Approve and Reject buttons instead of a form."""
-        return self.detail.is_approval or self._known.get("approved", {}).get("type") == "boolean"
+        return self.detail.is_approval or self._members.get("approved", {}).get("type") == "boolean"
 
     @property
     def may_approve(self) -> bool:
-        return self._lets_approved_be(True)
+        return self._accepts_approved(True)
 
     @property
     def may_reject(self) -> bool:
         """False for agents whose schema accepts approvals only."""
-        return self._lets_approved_be(False)
+        return self._accepts_approved(False)
 
     @property
-    def asks_yes_no(self) -> bool:
+    def is_yes_no(self) -> bool:
         """True if the answer is a plain boolean."""
         return self._schema.get("type") == "boolean" and not self._schema.keys() & _NARROWING
 
@@ -110,26 +110,26 @@ class Sheet:
         return proposal_of(self.detail.asked) if self.detail.interrupt.tool_call is None else None
 
     @property
-    def values_are_no_arguments(self) -> bool:
+    def is_proposal_without_call(self) -> bool:
         """True if the proposed values are not the arguments of a call."""
         return self.proposal is not None and not self.proposal.is_call
 
     @property
-    def notes_rejections_only(self) -> bool:
+    def accepts_note_on_rejection_only(self) -> bool:
         """True if `reason` is a proposed value, so that a note on an approval would edit it."""
         proposal = self.proposal
         return proposal is not None and proposal.is_flat and "reason" in proposal.values
 
     @property
-    def takes_note(self) -> bool:
-        return self.decides and self._takes("reason")
+    def accepts_note(self) -> bool:
+        return self.has_approve_buttons and self._accepts_member("reason")
 
     @property
-    def needs_note(self) -> bool:
-        return self.takes_note and "reason" in self._schema.get("required", ())
+    def requires_note(self) -> bool:
+        return self.accepts_note and "reason" in self._schema.get("required", ())
 
     @cached_property
-    def offered(self) -> Any:
+    def proposed_values(self) -> Any:
         """The arguments or values that an approval would accept; ABSENT if there are none."""
         row = self.detail.interrupt
         if row.tool_call is None:
@@ -144,13 +144,17 @@ class Sheet:
         return secrets_of_arguments(self.detail.interrupt.body)
 
     @cached_property
-    def offered_text(self) -> str:
-        return "" if self.offered is ABSENT else json_text(self.secrets.masked(self.offered))
+    def proposed_text(self) -> str:
+        return (
+            ""
+            if self.proposed_values is ABSENT
+            else json_text(self.secrets.masked(self.proposed_values))
+        )
 
     @cached_property
-    def args(self) -> Form | None:
+    def arguments_form(self) -> Form | None:
         """The form to edit the arguments; None if the agent accepts no edits."""
-        if self.offered is ABSENT:
+        if self.proposed_values is ABSENT:
             return None
         if self.proposal is not None:
             if not self.proposal.is_editable:
@@ -162,18 +166,18 @@ class Sheet:
             return None
         return build_form(
             schema=schema,
-            value=self.offered,
+            value=self.proposed_values,
             name="args",
             data=self._data,
             secrets=self.secrets,
         )
 
     @cached_property
-    def answer(self) -> Form | None:
+    def answer_form(self) -> Form | None:
         """The form of the answer's other members; None if there are none."""
-        if self.asks_yes_no:
+        if self.is_yes_no:
             return None
-        if not self.decides:
+        if not self.has_approve_buttons:
             return build_form(
                 schema=self.detail.schema,
                 name="answer",
@@ -181,17 +185,17 @@ class Sheet:
                 is_text=not self.detail.schema,
             )
         members = member_names(self.detail.schema or {})
-        if members is not None and members <= set(self.asked_elsewhere):
+        if members is not None and members <= set(self.members_outside_form):
             return None
         return build_form(
             schema=self.detail.schema,
             name="answer",
-            excluded=self.asked_elsewhere,
+            excluded=self.members_outside_form,
             data=self._data,
         )
 
     @property
-    def asked_elsewhere(self) -> Sequence[str]:
+    def members_outside_form(self) -> Sequence[str]:
         """The members of an answer that have inputs outside of the answer form."""
         if self.proposal is None:
             return PROMOTED
@@ -203,7 +207,11 @@ class Sheet:
         if self.proposal is not None:
             return self.proposal.edits(args)
         # Unchanged arguments are not sent: the tool gets exactly the agent's text.
-        return {} if canonical_json(args) == canonical_json(self.offered) else {"editedArgs": args}
+        return (
+            {}
+            if canonical_json(args) == canonical_json(self.proposed_values)
+            else {"editedArgs": args}
+        )
 
     @property
     def title(self) -> str:
@@ -218,30 +226,30 @@ class Sheet:
         return "" if schema is None else json_text(masked_schema(schema))
 
     @cached_property
-    def edited(self) -> Any:
+    def edited_values(self) -> Any:
         """The arguments with the reviewer's edits; ABSENT if the form has problems."""
-        if self.args is None or self.posted is None:
-            return self.offered
-        reading = self.args.read(self.posted.data)
+        if self.arguments_form is None or self.submission is None:
+            return self.proposed_values
+        reading = self.arguments_form.read(self.submission.data)
         return ABSENT if reading.problems else reading.value
 
     def field_of(self, pointer: str) -> str:
         """Return the id of the field for a JSON pointer into the answer, "" if there is none."""
         name, _, _ = pointer.removeprefix("/").partition("/")
-        if name == "reason" and self.takes_note:
+        if name == "reason" and self.accepts_note:
             return NOTE_ID
-        form = self.args if name == "editedArgs" else self.answer
+        form = self.arguments_form if name == "editedArgs" else self.answer_form
         return f"f-{form.name}" if form else ""
 
     @cached_property
-    def folded(self) -> list[str]:
+    def collapsed_ids(self) -> list[str]:
         """The ids of the long values that must be opened before approval."""
-        answer_ids = list(self.answer.collapsible_ids) if self.answer else []
-        if self.offered is ABSENT or not self.decides:
+        answer_ids = list(self.answer_form.collapsible_ids) if self.answer_form else []
+        if self.proposed_values is ABSENT or not self.has_approve_buttons:
             return answer_ids
-        if self.args is not None:
-            return [*self.args.collapsible_ids, *answer_ids]
-        return [ARGS_ID, *answer_ids] if is_long(self.offered_text) else answer_ids
+        if self.arguments_form is not None:
+            return [*self.arguments_form.collapsible_ids, *answer_ids]
+        return [ARGS_ID, *answer_ids] if is_long(self.proposed_text) else answer_ids
 
     @cached_property
     def conversation(self) -> Conversation:
@@ -256,18 +264,18 @@ class Sheet:
         """
         row = self.detail.interrupt
         findings = cached_findings(f"{row.pk} {row.status} {row.shown_digest}", lambda: self._shown)
-        return [*map(self._without_secrets, findings), *find_spoofing(self._around)]
+        return [*map(self._without_secrets, findings), *find_spoofing(self._context_texts)]
 
     @property
     def _shown(self) -> dict[str, Any]:
         row = self.detail.interrupt
         texts: dict[str, Any] = {"request": self.detail.asked}
         if row.tool_call is not None:
-            texts |= {"tool": row.tool_call.name, "arguments": self.offered}
+            texts |= {"tool": row.tool_call.name, "arguments": self.proposed_values}
         return texts
 
     @property
-    def _around(self) -> dict[str, Any]:
+    def _context_texts(self) -> dict[str, Any]:
         row = self.detail.interrupt
         ids = {"thread": row.thread.external_id, "run": row.run.external_id}
         return {**ids, "conversation": list(self.conversation.texts)}
@@ -281,14 +289,18 @@ class Sheet:
     @cached_property
     def _secret_places(self) -> frozenset[tuple[str | int, ...]]:
         metadata = NAMES.places(self.detail.asked.get("metadata"))
-        arguments = frozenset() if self.offered is ABSENT else self.secrets.places(self.offered)
+        arguments = (
+            frozenset()
+            if self.proposed_values is ABSENT
+            else self.secrets.places(self.proposed_values)
+        )
         return frozenset(("request", "metadata", *place) for place in metadata) | frozenset(
             ("arguments", *place) for place in arguments
         )
 
     @property
     def _data(self) -> QueryDict | None:
-        return self.posted.data if self.posted else None
+        return self.submission.data if self.submission else None
 
     @cached_property
     def _schema(self) -> Mapping[str, Any]:
@@ -314,16 +326,16 @@ class Sheet:
         }
 
     @property
-    def _known(self) -> dict[str, Mapping[str, Any]]:
+    def _members(self) -> dict[str, Mapping[str, Any]]:
         members = self._schema.get("properties", {})
         return {name: schema for name, schema in members.items() if isinstance(schema, Mapping)}
 
-    def _lets_approved_be(self, value: bool) -> bool:
-        approved = self._known.get("approved", {})
+    def _accepts_approved(self, value: bool) -> bool:
+        approved = self._members.get("approved", {})
         if "const" in approved:
             return approved["const"] is value
         values = approved.get("enum")
         return not isinstance(values, list) or any(item is value for item in values)
 
-    def _takes(self, name: str) -> bool:
-        return name in self._known or self._schema.get("additionalProperties", True) is not False
+    def _accepts_member(self, name: str) -> bool:
+        return name in self._members or self._schema.get("additionalProperties", True) is not False

@@ -11,7 +11,7 @@ from inbox.rules.runs.states import InterruptStatus, Reason
 
 
 @dataclass(frozen=True)
-class Verdict:
+class DecisionLabel:
     """The displayed outcome of a closed interrupt."""
 
     word: str  #: "Approved"
@@ -21,7 +21,7 @@ class Verdict:
     icon: str
     tone: str
     by_me: bool
-    passed: bool  #: approved, with or without changes
+    is_approval: bool  #: approved, with or without changes
     at: datetime
 
 
@@ -90,14 +90,14 @@ _REJECTED = _Kind(
 )
 
 
-def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
+def decision_label_of(row: Any, decision: Any, me: int | None) -> DecisionLabel | None:
     """Return the outcome as displayed to the user `me`; None while the interrupt is open."""
     if row.status == InterruptStatus.OPEN or decision is None:
         return None
     by_me = decision.user_id is not None and decision.user_id == me
     kind, who = _kind(row, decision), decision.actor_label
     word = gettext(kind.word)
-    return Verdict(
+    return DecisionLabel(
         word=word,
         tag=word if by_me else gettext(kind.tag).format(who=who),
         short=gettext(kind.short[by_me]).format(who=who),
@@ -105,7 +105,7 @@ def verdict_of(row: Any, decision: Any, me: int | None) -> Verdict | None:
         icon=kind.icon,
         tone=kind.tone,
         by_me=by_me,
-        passed=kind in (_APPROVED, _APPROVED_WITH_CHANGES),
+        is_approval=kind in (_APPROVED, _APPROVED_WITH_CHANGES),
         at=decision.created_at,
     )
 

@@ -19,7 +19,7 @@ from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import InterruptStatus
 from inbox.web.base.list_filters import (
     ListRequest,
-    is_spelled_out,
+    has_redundant_parameters,
     parse_list_request,
     selects_of,
 )
@@ -29,9 +29,9 @@ from inbox.web.base.pages import (
     page,
     show,
 )
-from inbox.web.base.toasts import address_with_toast
-from inbox.web.decisions.decision_form import Posted
-from inbox.web.decisions.interrupt_page import Card
+from inbox.web.base.toasts import url_with_toast
+from inbox.web.decisions.decision_form import Submission
+from inbox.web.decisions.interrupt_page import InterruptPage
 from inbox.web.decisions.list_rows import rows_of
 
 _PAGE = 50
@@ -53,30 +53,30 @@ def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_safe
 @page
 def interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return show_interrupt(request, actor, card_of(actor, interrupt_id))
+    return show_interrupt(request, actor, page_of(actor, interrupt_id))
 
 
 @require_safe
 @page
 def decided_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return show_interrupt(request, actor, card_of(actor, interrupt_id), state=ListState.DECIDED)
+    return show_interrupt(request, actor, page_of(actor, interrupt_id), state=ListState.DECIDED)
 
 
 def show_interrupt(
     request: HttpRequest,
     actor: Actor,
-    card: Card,
+    view: InterruptPage,
     *,
     state: ListState = ListState.OPEN,
     status: int = 200,
 ) -> HttpResponse:
     """Render an interrupt beside the list that it was opened from."""
     list_request = parse_list_request(request, state=state)
-    is_open = card.row.status == InterruptStatus.OPEN
+    is_open = view.interrupt.status == InterruptStatus.OPEN
     context = {
-        "card": card,
-        "similar": bounded(similar_count(card.row)) if is_open else "0",
-        **_list(request, actor, list_request, card.row.pk),
+        "page": view,
+        "similar": bounded(similar_count(view.interrupt)) if is_open else "0",
+        **_list(request, actor, list_request, view.interrupt.pk),
     }
     return show(
         request,
@@ -88,15 +88,17 @@ def show_interrupt(
     )
 
 
-def card_of(actor: Actor, interrupt_id: UUID, posted: Posted | None = None) -> Card:
+def page_of(
+    actor: Actor, interrupt_id: UUID, submission: Submission | None = None
+) -> InterruptPage:
     """Return the interrupt's page for the actor, with their rejected answer or draft."""
     detail = detail_for(actor, interrupt_id)
-    return Card(detail=detail, me=actor.user_id, now=timezone.now(), posted=posted)
+    return InterruptPage(detail=detail, me=actor.user_id, now=timezone.now(), submission=submission)
 
 
 def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: str) -> HttpResponse:
     list_request = parse_list_request(request, state=state)
-    if is_spelled_out(request, list_request) and not is_fragment(request):
+    if has_redundant_parameters(request, list_request) and not is_fragment(request):
         return HttpResponseRedirect(list_request.page_after(list_request.after))
     context = _list(request, actor, list_request)
     if not context["rows"] and list_request.filter == InterruptFilter():
@@ -129,7 +131,7 @@ def _list(
         page="decided_interrupt" if filters.is_closed else "interrupt",
     )
     return {
-        "asked": list_request,
+        "list_request": list_request,
         "list_title": list_request.title,
         "list_url": list_request.page_after(list_request.after),
         "list_suffix": list_request.suffix,
@@ -151,7 +153,7 @@ def _tools(actor: Actor, filters: InterruptFilter) -> dict[str, Any]:
     }
 
 
-def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
+def next_url(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     """Return the URL of the list's next open interrupt, with a toast about this one."""
     list_request = parse_list_request(request, state=ListState.OPEN)
     filters = list_request.filter if list_request.filter.is_open else InterruptFilter()
@@ -159,9 +161,9 @@ def next_address(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     rows = list_for(actor, filters, now=now, limit=1, after=row).rows
     rows = rows or list_for(actor, filters, now=now, limit=1).rows
     if not rows:
-        return address_with_toast(list_request.url, interrupt_id)
+        return url_with_toast(list_request.url, interrupt_id)
     address = reverse("interrupt", args=[rows[0].pk])
-    return address_with_toast(f"{address}{list_request.suffix}", interrupt_id)
+    return url_with_toast(f"{address}{list_request.suffix}", interrupt_id)
 
 
 def _cursor(list_request: ListRequest, actor: Actor) -> Any:

@@ -13,7 +13,7 @@ from inbox.queries.decisions.collaboration import claim_on
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.decisions.decision_labels import verdict_of
+from inbox.web.decisions.decision_labels import decision_label_of
 
 #: Below this the expiry badge turns from amber to red.
 VERY_SOON = timedelta(minutes=2)
@@ -27,7 +27,7 @@ class Row:
     key: str  #: of the interrupt
     url: str
     title: str
-    said: str  #: the agent's message, "" if it equals the title
+    message: str  #: the agent's message, "" if it equals the title
     tool: str
     agent: str
     at: datetime
@@ -82,7 +82,7 @@ def rows_of(
 
 
 def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> Row:
-    verdict = verdict_of(item, next(iter(item.standing), None), me)
+    decision_label = decision_label_of(item, next(iter(item.standing), None), me)
     tone = urgency(item.expires_at, now)
     is_open = item.status == InterruptStatus.OPEN
     claim = claim_on(item, now) if is_open else None
@@ -98,14 +98,14 @@ def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> 
         key=str(item.pk),
         url="",
         title=escape_invisible(item.title),
-        said=escape_invisible(item.message) if item.message != item.title else "",
+        message=escape_invisible(item.message) if item.message != item.title else "",
         tool=escape_invisible(item.tool or item.reason),
         agent=item.agent.slug,
         at=item.created_at if is_open else item.closed_at,
-        state=verdict.word if verdict else state,
-        icon=verdict.icon if verdict else icon,
-        tone=verdict.tone if verdict else (tone or quiet),
-        tag=verdict.short if verdict else "",
+        state=decision_label.word if decision_label else state,
+        icon=decision_label.icon if decision_label else icon,
+        tone=decision_label.tone if decision_label else (tone or quiet),
+        tag=decision_label.short if decision_label else "",
         expires_at=item.expires_at if is_open and tone else None,
         progress=_progress(decided, total) if is_open and total > 1 else "",
         claimed_by=claim.user.display_name if claim else "",

@@ -78,7 +78,7 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     tools = [_tool_row(name, *counted) for name, counted in statistics.by_tool.items()]
     top = max((counts.all for _, counts in statistics.by_day), default=0)
     context: dict[str, Any] = {
-        "found": statistics,
+        "statistics": statistics,
         "windows": [
             Window(_address(length, team), _named(length), length == count) for length in WINDOWS
         ],
@@ -98,8 +98,8 @@ def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
         "unlisted": len(tools[_TOOLS:]),
         "approved": _percent(statistics.counts.approval_rate),
         "edited": _percent(statistics.counts.edit_rate),
-        "median": _took(statistics.times.median),
-        "p90": _took(statistics.times.p90),
+        "median": _duration(statistics.times.median),
+        "p90": _duration(statistics.times.p90),
         "pending": bounded(statistics.pending)
         if statistics.pending >= COUNT_UP_TO
         else statistics.pending,
@@ -147,8 +147,8 @@ def _tool_row(name: str, counts: OutcomeCounts, times: DecisionTimes) -> ToolRow
         share="" if share is None else str(round(100 * share)),
         edited=_percent(counts.edit_rate),
         expired=counts.expired,
-        median=_took(times.median),
-        p90=_took(times.p90),
+        median=_duration(times.median),
+        p90=_duration(times.p90),
     )
 
 
@@ -169,5 +169,5 @@ def _percent(share: float | None) -> str:
     return _NONE if share is None else f"{round(100 * share)}\N{NO-BREAK SPACE}%"
 
 
-def _took(seconds: float | None) -> str:
+def _duration(seconds: float | None) -> str:
     return _NONE if seconds is None else span(timedelta(seconds=seconds))

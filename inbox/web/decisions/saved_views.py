@@ -10,15 +10,15 @@ from inbox.queries.people.teams import team_by_slug
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Actor
-from inbox.web.base.list_filters import list_before, list_url
+from inbox.web.base.list_filters import list_url, originating_filter
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor) -> HttpResponse:
-    filters = list_before(request)
+    filters = originating_filter(request)
     try:
         save_view(
             name=request.POST.get("name", "").strip(),
@@ -42,7 +42,7 @@ def share(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
 @page
 def delete(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
     delete_view(view_id=view_id, actor=actor)
-    return HttpResponseRedirect(list_url(list_before(request)), status=303)
+    return HttpResponseRedirect(list_url(originating_filter(request)), status=303)
 
 
 def _team_id(request: HttpRequest) -> UUID | None:
@@ -60,7 +60,7 @@ def _refuse(
     request: HttpRequest, actor: Actor, filters: InterruptFilter, refusal: InvalidInput
 ) -> HttpResponse:
     context = {
-        "problem": say(refusal.message),
+        "problem": translate(refusal.message),
         "name": request.POST.get("name", ""),
         "team": request.POST.get("team", ""),
         "query": filters.to_full_query(),

@@ -9,12 +9,12 @@ from inbox.forms import ABSENT, Form, Problem, must_leave_out
 from inbox.rules.decisions.edits import NOT_OFFERED
 from inbox.rules.errors import EditsNotOffered, InvalidPayload
 from inbox.rules.runs.states import EntryStatus
-from inbox.web.decisions.decision_form import NOTE_ID, Posted, Sheet
+from inbox.web.decisions.decision_form import NOTE_ID, DecisionForm, Submission
 
 SEEN_ID = "f-seen"
 
 
-class AnswerWrong(InvalidPayload):
+class InvalidAnswer(InvalidPayload):
     """A form that is not a valid answer; `problems` names the fields to change."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
@@ -22,43 +22,43 @@ class AnswerWrong(InvalidPayload):
         self.problems = problems
 
 
-def read_answer(sheet: Sheet, posted: Posted) -> tuple[EntryStatus, Any]:
+def read_answer(form: DecisionForm, submission: Submission) -> tuple[EntryStatus, Any]:
     """
     Return the status and payload of the posted answer.
 
     Raises:
-        AnswerWrong: a field is invalid, or a value was not viewed before approval.
+        InvalidAnswer: a field is invalid, or a value was not viewed before approval.
     """
-    match (posted.action, sheet.decides):
-        case ("cancel", _) if not (sheet.decides and sheet.may_reject):
+    match (submission.action, form.has_approve_buttons):
+        case ("cancel", _) if not (form.has_approve_buttons and form.may_reject):
             return EntryStatus.CANCELLED, None
         case ("approve", True):
-            return EntryStatus.RESOLVED, _approval(sheet, posted)
+            return EntryStatus.RESOLVED, _approval(form, submission)
         case ("reject", True):
-            more = _read(sheet.answer, posted)
-            return EntryStatus.RESOLVED, _payload({"approved": False}, more, sheet, posted)
-        case ("yes" | "no", False) if sheet.asks_yes_no:
-            _check_looked_at(sheet, posted)
-            return EntryStatus.RESOLVED, posted.action == "yes"
-        case ("answer", False) if not sheet.asks_yes_no:
-            _check_looked_at(sheet, posted)
-            return EntryStatus.RESOLVED, _answer(sheet, posted)
+            more = _read(form.answer_form, submission)
+            return EntryStatus.RESOLVED, _payload({"approved": False}, more, form, submission)
+        case ("yes" | "no", False) if form.is_yes_no:
+            _check_looked_at(form, submission)
+            return EntryStatus.RESOLVED, submission.action == "yes"
+        case ("answer", False) if not form.is_yes_no:
+            _check_looked_at(form, submission)
+            return EntryStatus.RESOLVED, _answer(form, submission)
     raise InvalidPayload(
         gettext("Choose one of the buttons. This request does not accept that answer.")
     )
 
 
-def _answer(sheet: Sheet, posted: Posted) -> Any:
+def _answer(form: DecisionForm, submission: Submission) -> Any:
     """Return the answer's value; an absent value is an error, never a default."""
-    if sheet.answer is None:
+    if form.answer_form is None:
         raise InvalidPayload(gettext("This page is out of date. Reload it."))
-    reading = sheet.answer.read(posted.data)
+    reading = form.answer_form.read(submission.data)
     if reading.problems:
-        raise AnswerWrong(reading.problems)
+        raise InvalidAnswer(reading.problems)
     value = reading.constants if reading.value is ABSENT else reading.value
-    is_blank = not sheet.detail.schema and isinstance(value, str) and not value.strip()
+    is_blank = not form.detail.schema and isinstance(value, str) and not value.strip()
     if value is ABSENT or is_blank or (value == {} and reading.value is ABSENT):
-        raise AnswerWrong([_missing_answer(sheet.answer)])
+        raise InvalidAnswer([_missing_answer(form.answer_form)])
     return value
 
 
@@ -67,21 +67,23 @@ def _missing_answer(form: Form) -> Problem:
     return Problem(f"f-{form.name}", "", form.root.label, text)
 
 
-def _approval(sheet: Sheet, posted: Posted) -> dict[str, Any]:
-    _check_looked_at(sheet, posted)
+def _approval(form: DecisionForm, submission: Submission) -> dict[str, Any]:
+    _check_looked_at(form, submission)
     answer: dict[str, Any] = {"approved": True}
-    if sheet.args is not None:
-        answer |= sheet.edits(_read(sheet.args, posted))
-    elif any(name.startswith(("args/", "args.")) for name in posted.data):
+    if form.arguments_form is not None:
+        answer |= form.edits(_read(form.arguments_form, submission))
+    elif any(name.startswith(("args/", "args.")) for name in submission.data):
         # The page was loaded when edits were offered: reject them rather than drop them.
         raise EditsNotOffered(NOT_OFFERED)
-    return _payload(answer, _read(sheet.answer, posted), sheet, posted)
+    return _payload(answer, _read(form.answer_form, submission), form, submission)
 
 
-def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) -> dict[str, Any]:
-    note = posted.note if sheet.takes_note else ""
-    if sheet.needs_note and not note.strip():
-        raise AnswerWrong(
+def _payload(
+    answer: dict[str, Any], more: Any, form: DecisionForm, submission: Submission
+) -> dict[str, Any]:
+    note = submission.note if form.accepts_note else ""
+    if form.requires_note and not note.strip():
+        raise InvalidAnswer(
             [
                 Problem(
                     NOTE_ID,
@@ -91,29 +93,29 @@ def _payload(answer: dict[str, Any], more: Any, sheet: Sheet, posted: Posted) ->
                 )
             ]
         )
-    if note.strip() and answer["approved"] and sheet.notes_rejections_only:
+    if note.strip() and answer["approved"] and form.accepts_note_on_rejection_only:
         text = gettext("Notes are sent with a rejection only. Remove the note to approve.")
-        raise AnswerWrong([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
+        raise InvalidAnswer([Problem(NOTE_ID, "/reason", gettext("Note"), text)])
     note_member = {"reason": note} if note.strip() else {}
     members = more if isinstance(more, Mapping) else {}
-    for name in sheet.asked_elsewhere:
-        if name in members and sheet.answer is not None:
+    for name in form.members_outside_form:
+        if name in members and form.answer_form is not None:
             # A free-form part may not set members that the buttons and the note set.
-            label, text = sheet.answer.root.label, must_leave_out(name)
-            raise AnswerWrong([Problem(f"f-{sheet.answer.name}", f"/{name}", label, text)])
+            label, text = form.answer_form.root.label, must_leave_out(name)
+            raise InvalidAnswer([Problem(f"f-{form.answer_form.name}", f"/{name}", label, text)])
     return {**answer, **members, **note_member}
 
 
-def _read(form: Form | None, posted: Posted) -> Any:
-    if form is None:
+def _read(schema_form: Form | None, submission: Submission) -> Any:
+    if schema_form is None:
         return ABSENT
-    reading = form.read(posted.data)
+    reading = schema_form.read(submission.data)
     if reading.problems:
-        raise AnswerWrong(reading.problems)
+        raise InvalidAnswer(reading.problems)
     return reading.value
 
 
-def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
+def _check_looked_at(form: DecisionForm, submission: Submission) -> None:
     """Raise unless long values were opened and suspicious characters confirmed."""
     problems = [
         Problem(
@@ -122,10 +124,10 @@ def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
             gettext("A long value"),
             gettext("Read the whole text before you approve."),
         )
-        for field_id in sheet.folded
-        if field_id not in posted.opened
+        for field_id in form.collapsed_ids
+        if field_id not in submission.opened_ids
     ]
-    if sheet.findings and not posted.has_seen:
+    if form.findings and not submission.has_confirmed_findings:
         problems.append(
             Problem(
                 SEEN_ID,
@@ -135,4 +137,4 @@ def _check_looked_at(sheet: Sheet, posted: Posted) -> None:
             )
         )
     if problems:
-        raise AnswerWrong(problems)
+        raise InvalidAnswer(problems)

@@ -24,7 +24,7 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 from inbox.web.people.teams import ROLES
 
 
@@ -36,7 +36,9 @@ class NewAccount(forms.Form):
     )
     name = forms.CharField(max_length=150, error_messages={"required": _("Enter your name.")})
     password = forms.CharField(
-        max_length=4096, strip=False, error_messages={"required": _("Choose a password.")}
+        max_length=4096,
+        strip=False,
+        error_messages={"required": _("Choose a password.")},
     )
 
     def clean_username(self) -> str:
@@ -69,9 +71,9 @@ def join(request: HttpRequest, actor: Actor) -> HttpResponse:
     try:
         team = join_team(token=token, actor=actor)
     except errors.AlreadyMember as refusal:
-        return _show(request, token, notice=say(refusal.message), status=409)
+        return _show(request, token, notice=translate(refusal.message), status=409)
     except errors.InvitationEnded as refusal:
-        return _ended(request, refusal)
+        return _show_ended(request, refusal)
     return HttpResponseRedirect(reverse("team", args=[team.slug]), status=303)
 
 
@@ -93,10 +95,10 @@ def make_account(request: HttpRequest) -> HttpResponse:
     except errors.NotFound as error:
         raise Http404() from error
     except errors.InvitationEnded as refusal:
-        return _ended(request, refusal)
+        return _show_ended(request, refusal)
     except (errors.UsernameTaken, errors.EmailTaken) as refusal:
         form.add_error(
-            "username" if refusal.code == "USERNAME_TAKEN" else None, say(refusal.message)
+            "username" if refusal.code == "USERNAME_TAKEN" else None, translate(refusal.message)
         )
         return _show(request, token, form=form, status=422)
     response: HttpResponse = perform_password_login(
@@ -118,23 +120,25 @@ def _show(
     except errors.NotFound as error:
         raise Http404() from error
     except errors.InvitationEnded as refusal:
-        return _ended(request, refusal)
+        return _show_ended(request, refusal)
     user: Any = request.user
     context = {
         "token": token,
         "team": escape_invisible(row.team.name),
         "role": gettext(ROLES[Role(row.role)]),
-        "by": escape_invisible(row.invited_by),
+        "invited_by": escape_invisible(row.invited_by),
         "email": row.email,
         "me": escape_invisible(user.display_name) if user.is_authenticated else "",
         "form": form or NewAccount(),
         "notice": notice,
-        "here": reverse("invited", args=[token]),
+        "page_url": reverse("invited", args=[token]),
         "providers": settings.OIDC_PROVIDERS,
     }
     return render(request, "people/join.html", context, status=status)
 
 
-def _ended(request: HttpRequest, refusal: errors.InvitationEnded) -> HttpResponse:
+def _show_ended(request: HttpRequest, refusal: errors.InvitationEnded) -> HttpResponse:
     """Render the reason without disclosing the invited address."""
-    return render(request, "people/join_ended.html", {"why": say(refusal.message)}, status=410)
+    return render(
+        request, "people/join_ended.html", {"reason": translate(refusal.message)}, status=410
+    )

@@ -12,8 +12,8 @@ from inbox.queries.people.accounts import account_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
-from inbox.web.people.sign_in import Refusing
+from inbox.web.base.translate import translate
+from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 
 @require_safe
@@ -25,37 +25,37 @@ def account(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_POST
 @page
 def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
-    typed = request.POST.get("name", "")
+    name = request.POST.get("name", "")
     try:
-        accounts.change_own_name(full_name=typed, actor=actor)
+        accounts.change_own_name(full_name=name, actor=actor)
     except InvalidInput as refusal:
-        return _show(request, actor, status=422, typed=typed, problem=say(refusal.message))
-    return _back()
+        return _show(request, actor, status=422, name=name, problem=translate(refusal.message))
+    return _redirect()
 
 
 @require_POST
 @page
 def end_session(request: HttpRequest, actor: Actor, session_id: int) -> HttpResponse:
     accounts.end_session(session_id=session_id, actor=actor)
-    return _back()
+    return _redirect()
 
 
 @require_POST
 @page
 def end_other_sessions(request: HttpRequest, actor: Actor) -> HttpResponse:
     accounts.end_other_sessions(actor=actor)
-    return _back()
+    return _redirect()
 
 
-class Addresses(Refusing, EmailView):
+class EmailAddresses(InvalidFormStatusMixin, EmailView):
     """The user's e-mail addresses: add, confirm, remove and choose the primary one."""
 
 
 def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) -> HttpResponse:
     details = account_of(actor)
-    context = {"account": details, "typed": details.name, **more}
+    context = {"account": details, "name": details.name, **more}
     return show(request, actor, "account/account.html", context, section="account", status=status)
 
 
-def _back() -> HttpResponse:
+def _redirect() -> HttpResponse:
     return HttpResponseRedirect(reverse("account"), status=303)

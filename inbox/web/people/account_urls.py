@@ -22,7 +22,7 @@ from inbox.web.people import (
     passwords,
     sign_in,
 )
-from inbox.web.people.mfa import written_down
+from inbox.web.people.mfa import atomic_post
 
 
 def _read(view: Any) -> Any:
@@ -45,9 +45,9 @@ register_converter(Base36, "base36")
 urlpatterns = [
     path("login/", _form(sign_in.SignIn.as_view()), name="account_login"),
     path("login/code/", _form(sign_in.SecondFactor.as_view()), name="mfa_authenticate"),
-    path("login/passkey/", _form(sign_in.PasskeyIn.as_view()), name="mfa_login_webauthn"),
+    path("login/passkey/", _form(sign_in.PasskeySignIn.as_view()), name="mfa_login_webauthn"),
     path("logout/", LogoutView.as_view(), name="logout"),
-    path("password/", _form(passwords.Forgotten.as_view()), name="account_reset_password"),
+    path("password/", _form(passwords.PasswordReset.as_view()), name="account_reset_password"),
     path("password/sent/", _read(allauth.password_reset_done), name="account_reset_password_done"),
     path(
         "password/changed/",
@@ -56,7 +56,7 @@ urlpatterns = [
     ),
     path(
         "password/<base36:uidb36>-<str:key>/",
-        _form(passwords.Choose.as_view()),
+        _form(passwords.PasswordResetConfirm.as_view()),
         name="account_reset_password_from_key",
     ),
     # django-allauth redirects to several pages that are one page here.
@@ -65,30 +65,34 @@ urlpatterns = [
         for name in ("account", "mfa_index", "mfa_list_webauthn")
     ),
     path("account/name", account_page.rename, name="change_own_name"),
-    path("account/password/", _form(passwords.Change.as_view()), name="account_change_password"),
+    path(
+        "account/password/",
+        _form(passwords.PasswordChange.as_view()),
+        name="account_change_password",
+    ),
     path(
         "account/email/",
-        _form(written_down(account_page.Addresses.as_view())),
+        _form(atomic_post(account_page.EmailAddresses.as_view())),
         name="account_email",
     ),
     path(
         "account/email/<str:key>/",
-        _form(written_down(allauth.confirm_email)),
+        _form(atomic_post(allauth.confirm_email)),
         name="account_confirm_email",
     ),
-    path("account/app/", _form(written_down(mfa.AddApp.as_view())), name="mfa_activate_totp"),
+    path("account/app/", _form(atomic_post(mfa.AddApp.as_view())), name="mfa_activate_totp"),
     path(
-        "account/app/remove/", _form(written_down(totp.deactivate_totp)), name="mfa_deactivate_totp"
+        "account/app/remove/", _form(atomic_post(totp.deactivate_totp)), name="mfa_deactivate_totp"
     ),
     path("account/codes/", _read(codes.view_recovery_codes), name="mfa_view_recovery_codes"),
     path(
         "account/codes/new/",
-        _form(written_down(mfa.NewCodes.as_view())),
+        _form(atomic_post(mfa.NewCodes.as_view())),
         name="mfa_generate_recovery_codes",
     ),
     path(
         "account/passkeys/add/",
-        _form(written_down(mfa.AddPasskey.as_view())),
+        _form(atomic_post(mfa.AddPasskey.as_view())),
         name="mfa_add_webauthn",
     ),
     path(
@@ -98,7 +102,7 @@ urlpatterns = [
     ),
     path(
         "account/passkeys/<int:pk>/remove/",
-        _form(written_down(mfa.RemovePasskey.as_view())),
+        _form(atomic_post(mfa.RemovePasskey.as_view())),
         name="mfa_remove_webauthn",
     ),
     path("account/sessions/<int:session_id>/end", account_page.end_session, name="end_session"),
@@ -119,10 +123,10 @@ if settings.OIDC_PROVIDERS:
     from inbox.web.people import oidc
 
     urlpatterns += [
-        path("login/<slug:provider_id>/", _read(oidc.begin), name="openid_connect_login"),
+        path("login/<slug:provider_id>/", _read(oidc.start_sign_in), name="openid_connect_login"),
         path(
             "login/<slug:provider_id>/back/",
-            _read(oidc.come_back),
+            _read(oidc.callback),
             name="openid_connect_callback",
         ),
     ]

@@ -37,13 +37,13 @@ from inbox.actions.people import accounts
 from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web.people import sign_in_limits
-from inbox.web.people.mails import mail_of, send_soon
+from inbox.web.people.mails import mail_of, send_in_background
 
 log = structlog.get_logger(__name__)
 
 _MISMATCH: Final = _("Enter a correct username and password.")
 #: Messages by django-allauth's template name; others are not displayed.
-_SAID: Final = {
+_MESSAGES: Final = {
     "account/messages/password_changed.txt": gettext_noop(
         "Your password was changed. Your other sessions were ended."
     ),
@@ -124,14 +124,14 @@ class AccountAdapter(DefaultAccountAdapter):
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
-        if message_template in _SAID:
-            message = gettext(_SAID[message_template]).format(**(message_context or {}))
+        if message_template in _MESSAGES:
+            message = gettext(_MESSAGES[message_template]).format(**(message_context or {}))
         if message:
             messages.add_message(request, level, message)
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         message = mail_of(template_prefix, email, context)
-        transaction.on_commit(lambda: send_soon(message))
+        transaction.on_commit(lambda: send_in_background(message))
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_ip_of(request)
@@ -171,8 +171,8 @@ class FactorAdapter(DefaultMFAAdapter):
 
     def decrypt(self, encrypted_text: str) -> str:
         # Use a random seed if decryption fails, so that no code matches.
-        nobody_knows = base64.b32encode(secrets.token_bytes(20)).decode()
-        return accounts.decrypt_seed(encrypted_text) or nobody_knows
+        random_seed = base64.b32encode(secrets.token_bytes(20)).decode()
+        return accounts.decrypt_seed(encrypted_text) or random_seed
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002 - its name
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
@@ -220,7 +220,7 @@ def _address_removed(email_address: EmailAddress, **_more: Any) -> None:
 
 
 @receiver(email_changed)
-def _other_address_first(to_email_address: EmailAddress, **_more: Any) -> None:
+def _primary_address_changed(to_email_address: EmailAddress, **_more: Any) -> None:
     _record_address(to_email_address, "first")
 
 
@@ -237,6 +237,6 @@ def _record_address(address: EmailAddress, change: accounts.AddressChange) -> No
 @receiver(user_locked_out)
 def _locked_out(username: str, ip_address: str, **_more: Any) -> None:
     """Record each lockout once, however many attempts follow."""
-    knock = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
-    if cache.add(knock, True, timeout=_LOCK_SECONDS):
+    cache_key = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
+    if cache.add(cache_key, True, timeout=_LOCK_SECONDS):
         accounts.record_lockout(typed=username, address=ip_address)

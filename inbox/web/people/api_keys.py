@@ -32,18 +32,18 @@ from inbox.rules.people.api_keys import (
 )
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
-from inbox.web.people.teams import PERMISSIONS, frame_of
+from inbox.web.base.translate import translate
+from inbox.web.people.teams import PERMISSIONS, team_frame
 
 #: The lifetimes of a key, in days; "" never expires.
-LIVES = {
+LIFETIMES = {
     "7": gettext_noop("7 days"),
     "30": gettext_noop("30 days"),
     "90": gettext_noop("90 days"),
     "365": gettext_noop("1 year"),
     "": gettext_noop("No expiry, until revoked"),
 }
-OVERLAPS = {
+OVERLAP_HOURS = {
     "0": gettext_noop("Immediately (if the token has leaked)"),
     "1": gettext_noop("1 hour"),
     "24": gettext_noop("24 hours"),
@@ -75,7 +75,7 @@ class KeyRow:
 
 
 @dataclass(frozen=True)
-class Typed:
+class KeyForm:
     """The posted form."""
 
     name: str = ""
@@ -87,10 +87,10 @@ class Typed:
 @require_safe
 @page
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    mine = team_access(actor, team)
+    access = team_access(actor, team)
     now = timezone.now()
-    keys = [_key_row(row, now) for row in keys_for(actor, mine.team.pk)]
-    context = {"keys": keys, **frame_of(actor, mine, "keys")}
+    keys = [_key_row(row, now) for row in keys_for(actor, access.team.pk)]
+    context = {"keys": keys, **team_frame(actor, access, "keys")}
     return show(request, actor, "people/team_keys.html", context, section="teams")
 
 
@@ -103,16 +103,16 @@ def key(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
 @require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
-    return _show_form(request, actor, team, Typed())
+    return _show_form(request, actor, team, KeyForm())
 
 
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """Create a key and display its token, in this response only."""
-    mine = team_access(actor, team)
+    access = team_access(actor, team)
     post = request.POST
-    typed = Typed(
+    form = KeyForm(
         name=" ".join(post.get("name", "").split()),
         scopes=post.getlist("scopes"),
         agent=post.get("agent", ""),
@@ -120,15 +120,15 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     )
     try:
         row, token = make_key(
-            team_id=mine.team.pk,
-            name=typed.name,
-            scopes={scope for scope in Permission if scope.value in typed.scopes},
-            agent=typed.agent,
-            days=_days(typed.days),
+            team_id=access.team.pk,
+            name=form.name,
+            scopes={scope for scope in Permission if scope.value in form.scopes},
+            agent=form.agent,
+            days=_days(form.days),
             actor=actor,
         )
     except errors.InvalidInput as refusal:
-        return _show_form(request, actor, team, typed, refusal)
+        return _show_form(request, actor, team, form, refusal)
     return _show_key(request, actor, row.pk, token=token)
 
 
@@ -141,11 +141,11 @@ def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
         _, token = rotate_key(
             key_id=key_id,
             actor=actor,
-            overlap_hours=int(hours) if hours in OVERLAPS else DEFAULT_OVERLAP_HOURS,
-            days=_days(days) if days in LIVES else UNCHANGED,
+            overlap_hours=int(hours) if hours in OVERLAP_HOURS else DEFAULT_OVERLAP_HOURS,
+            days=_days(days) if days in LIFETIMES else UNCHANGED,
         )
     except errors.KeyEnded as refusal:
-        return _show_key(request, actor, key_id, notice=say(refusal.message), status=409)
+        return _show_key(request, actor, key_id, notice=translate(refusal.message), status=409)
     return _show_key(request, actor, key_id, token=token)
 
 
@@ -171,9 +171,9 @@ def _show_key(
         "key": _key_row(row, timezone.now()),
         "token": token,
         "notice": notice,
-        "overlaps": _choices(OVERLAPS, str(DEFAULT_OVERLAP_HOURS)),
-        "lives": [(KEEP, gettext("Unchanged"), True), *_choices(LIVES, None)],
-        **frame_of(actor, team_access(actor, row.team.slug), "keys"),
+        "overlaps": _choices(OVERLAP_HOURS, str(DEFAULT_OVERLAP_HOURS)),
+        "lifetimes": [(KEEP, gettext("Unchanged"), True), *_choices(LIFETIMES, None)],
+        **team_frame(actor, team_access(actor, row.team.slug), "keys"),
     }
     return show(request, actor, "people/team_key.html", context, section="teams", status=status)
 
@@ -182,22 +182,22 @@ def _show_form(
     request: HttpRequest,
     actor: Actor,
     team: str,
-    typed: Typed,
+    form: KeyForm,
     refusal: errors.InvalidInput | None = None,
 ) -> HttpResponse:
-    mine = team_access(actor, team)
-    require(actor, mine.team.pk, Permission.ADMIN)
+    access = team_access(actor, team)
+    require(actor, access.team.pk, Permission.ADMIN)
     problems = refusal.detail["problems"] if refusal else {}
     context = {
-        "typed": typed,
-        "problems": {name: say(texts[0]) for name, texts in problems.items()},
+        "form": form,
+        "problems": {name: translate(texts[0]) for name, texts in problems.items()},
         "scopes": [
-            (scope.value, gettext(name), gettext(allows), scope.value in typed.scopes)
+            (scope.value, gettext(name), gettext(allows), scope.value in form.scopes)
             for scope, (name, allows) in PERMISSIONS.items()
         ],
-        "agents": [row.slug for row in agents_for(actor) if row.team_id == mine.team.pk],
-        "lives": _choices(LIVES, typed.days),
-        **frame_of(actor, mine, "keys"),
+        "agents": [row.slug for row in agents_for(actor) if row.team_id == access.team.pk],
+        "lifetimes": _choices(LIFETIMES, form.days),
+        **team_frame(actor, access, "keys"),
     }
     status = 422 if refusal else 200
     return show(
@@ -235,6 +235,6 @@ def _choices(offered: dict[str, str], chosen: str | None) -> list[tuple[str, str
 
 def _days(text: str) -> int | None:
     """Parse a lifetime; return None for no expiry and 0, which is rejected, if invalid."""
-    if text not in LIVES:
+    if text not in LIFETIMES:
         return 0
     return int(text) if text else None

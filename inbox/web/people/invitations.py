@@ -18,8 +18,8 @@ from inbox.rules.people.access import Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
-from inbox.web.people.teams import ROLES, frame_of
+from inbox.web.base.translate import translate
+from inbox.web.people.teams import ROLES, team_frame
 
 _EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
 _MAILS = {
@@ -51,8 +51,8 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
             team_id=team_id, email=email, role=new_role, actor=actor, site=site_of(request)
         )
     except errors.InvalidInput as refusal:
-        text = say(refusal.message)
-        return _show(request, actor, team, typed=email, role=new_role, problem=text, status=422)
+        text = translate(refusal.message)
+        return _show(request, actor, team, email=email, role=new_role, problem=text, status=422)
     return _done(request, actor, team, link)
 
 
@@ -63,9 +63,9 @@ def resend(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpRespo
     try:
         _, link = resend_invitation(invitation_id=invitation_id, actor=actor, site=site_of(request))
     except errors.InvitationEnded as refusal:
-        return _show(request, actor, team, notice=say(refusal.message), status=409)
+        return _show(request, actor, team, notice=translate(refusal.message), status=409)
     except errors.RateLimited as refusal:
-        return _show(request, actor, team, notice=say(refusal.message), status=429)
+        return _show(request, actor, team, notice=translate(refusal.message), status=429)
     return _done(request, actor, team, link)
 
 
@@ -76,7 +76,7 @@ def withdraw(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpRes
     try:
         withdraw_invitation(invitation_id=invitation_id, actor=actor)
     except errors.InvitationEnded as refusal:
-        return _show(request, actor, team, notice=say(refusal.message), status=409)
+        return _show(request, actor, team, notice=translate(refusal.message), status=409)
     return _done(request, actor, team, "")
 
 
@@ -102,12 +102,12 @@ def _show(
     **more: Any,
 ) -> HttpResponse:
     """Render the list and the form; `notice` and `problem` are errors of actions."""
-    mine = team_access(actor, team)
+    access = team_access(actor, team)
     now = timezone.now()
     context = {
-        "invitations": [_shown(row, now) for row in invitations_for(actor, mine.team.pk)],
+        "invitations": [_shown(row, now) for row in invitations_for(actor, access.team.pk)],
         "roles": [(choice.value, gettext(name), choice is role) for choice, name in ROLES.items()],
-        **frame_of(actor, mine, "invitations"),
+        **team_frame(actor, access, "invitations"),
         **more,
     }
     return show(
@@ -121,7 +121,7 @@ def _shown(row: Any, now: Any) -> dict[str, Any]:
     return {
         "row": row,
         "role": gettext(ROLES[Role(row.role)]),
-        "by": escape_invisible(row.invited_by),
+        "invited_by": escape_invisible(row.invited_by),
         "state": gettext(words),
         "tone": tone,
         "icon": icon,

@@ -67,7 +67,7 @@ def mail_of(name: str, to: str, values: dict[str, Any]) -> EmailMessage:
     return EmailMessage(subject, body.format(**values), to=[to])
 
 
-def send_soon(message: EmailMessage) -> None:
+def send_in_background(message: EmailMessage) -> None:
     """
     Send a mail in a background thread, and log a failure.
 

@@ -12,10 +12,10 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.urls import reverse_lazy
 
-from inbox.web.people.sign_in import Refusing
+from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 
-def written_down(view: Callable[..., Any]) -> Callable[..., Any]:
+def atomic_post(view: Callable[..., Any]) -> Callable[..., Any]:
     """Run a POST in a transaction, so that the change and its audit entry commit together."""
 
     @wraps(view)
@@ -28,11 +28,11 @@ def written_down(view: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
-class AddApp(Refusing, totp.ActivateTOTPView):
+class AddApp(InvalidFormStatusMixin, totp.ActivateTOTPView):
     pass
 
 
-class AddPasskey(Refusing, passkeys.AddWebAuthnView):
+class AddPasskey(InvalidFormStatusMixin, passkeys.AddWebAuthnView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Request a discoverable credential with user verification."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
@@ -41,7 +41,7 @@ class AddPasskey(Refusing, passkeys.AddWebAuthnView):
         return {**context, **kwargs}
 
 
-class RenamePasskey(Refusing, passkeys.EditWebAuthnView):  # type: ignore[misc]  # a model's form
+class RenamePasskey(InvalidFormStatusMixin, passkeys.EditWebAuthnView):  # type: ignore[misc]  # a model's form
     success_url = reverse_lazy("account")
 
 
@@ -49,5 +49,5 @@ class RemovePasskey(passkeys.RemoveWebAuthnView):
     success_url = reverse_lazy("account")
 
 
-class NewCodes(Refusing, codes.GenerateRecoveryCodesView):
+class NewCodes(InvalidFormStatusMixin, codes.GenerateRecoveryCodesView):
     pass

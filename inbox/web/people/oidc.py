@@ -30,7 +30,7 @@ _UNKNOWN: Final = gettext_noop(
 )
 _FAILED: Final = gettext_noop("Signing in with the provider failed. Try again.")
 #: Exceptions that an invalid or missing response of a provider can raise.
-_NONSENSE: Final = (
+_PROVIDER_ERRORS: Final = (
     *(RequestException, OAuth2Error, jwt.PyJWTError),
     *(AttributeError, LookupError, TypeError, ValueError),
 )
@@ -60,9 +60,9 @@ class Provider(OpenIDConnectOAuth2Adapter):
         return provider.sociallogin_from_response(request, {"id_token": claims})
 
 
-class ElsewhereAdapter(DefaultSocialAccountAdapter):
+class OidcAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(self, request: HttpRequest, *_args: Any, **_more: Any) -> None:
-        raise ImmediateHttpResponse(_back(request, _FAILED))
+        raise ImmediateHttpResponse(_redirect(request, _FAILED))
 
     def send_notification_mail(self, *_args: Any, **_more: Any) -> None:
         """Send no mail about a sign-in that the user has just made."""
@@ -71,13 +71,13 @@ class ElsewhereAdapter(DefaultSocialAccountAdapter):
         if sociallogin.is_existing:
             return
         claims = sociallogin.account.extra_data["id_token"]
-        user = _person_of(sociallogin.account.provider, claims)
+        user = _user_for_claims(sociallogin.account.provider, claims)
         if user is None:
-            raise ImmediateHttpResponse(_back(request, _UNKNOWN))
+            raise ImmediateHttpResponse(_redirect(request, _UNKNOWN))
         sociallogin.connect(request, user)
 
 
-def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
+def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> Any:
     """Return the user with the verified address, a new one if they may join, or None."""
     email = str(claims.get("email", "")).lower()
     # Some providers send the string "true"; the string "false" is truthy.
@@ -105,7 +105,7 @@ def _person_of(provider_id: str, claims: dict[str, Any]) -> Any:
         return user_by_verified_email(email)
 
 
-def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
+def start_sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Redirect to the provider; cross-site requests are rejected (login CSRF)."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         return HttpResponseRedirect(reverse("account_login"))
@@ -113,24 +113,24 @@ def begin(request: HttpRequest, provider_id: str) -> HttpResponse:
     if "next" in request.GET:
         query["next"] = request.GET["next"]
     request.GET = query  # type: ignore[assignment]  # not modified after this
-    return _ask(OAuth2LoginView, request, provider_id)
+    return _run_view(OAuth2LoginView, request, provider_id)
 
 
-def come_back(request: HttpRequest, provider_id: str) -> HttpResponse:
+def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Handle the provider's callback."""
-    return _ask(OAuth2CallbackView, request, provider_id)
+    return _run_view(OAuth2CallbackView, request, provider_id)
 
 
-def _ask(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse:
+def _run_view(view: Any, request: HttpRequest, provider_id: str) -> HttpResponse:
     if provider_id not in {entry["id"] for entry in settings.OIDC_PROVIDERS}:
         raise Http404()
     try:
         response: HttpResponse = view.adapter_view(Provider(request, provider_id))(request)
-    except _NONSENSE:
-        return _back(request, _FAILED)
+    except _PROVIDER_ERRORS:
+        return _redirect(request, _FAILED)
     return response
 
 
-def _back(request: HttpRequest, text: str) -> HttpResponse:
+def _redirect(request: HttpRequest, text: str) -> HttpResponse:
     messages.error(request, gettext(text))
     return HttpResponseRedirect(reverse("account_login"))

@@ -8,10 +8,10 @@ from allauth.account.views import PasswordChangeView, PasswordResetFromKeyView, 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
-from inbox.web.people.sign_in import Refusing
+from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 
-class Change(Refusing, PasswordChangeView):
+class PasswordChange(InvalidFormStatusMixin, PasswordChangeView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user: Any = request.user
         if user.is_authenticated and not user.has_usable_password():
@@ -21,24 +21,24 @@ class Change(Refusing, PasswordChangeView):
         return response
 
 
-class ForgottenForm(ResetPasswordForm):
+class PasswordResetForm(ResetPasswordForm):
     def clean_email(self) -> str:
         """Send mail only to users with a password, and only to verified addresses."""
         email = str(super().clean_email())
-        theirs = set(
+        user_ids = set(
             EmailAddress.objects.filter(email=email.lower(), verified=True).values_list(
                 "user", flat=True
             )
         )
         self.users = [
-            user for user in self.users if user.pk in theirs and user.has_usable_password()
+            user for user in self.users if user.pk in user_ids and user.has_usable_password()
         ]
         return email
 
 
-class Forgotten(Refusing, PasswordResetView):
+class PasswordReset(InvalidFormStatusMixin, PasswordResetView):
     """Send a reset link; the page does not disclose if an account exists."""
 
 
-class Choose(Refusing, PasswordResetFromKeyView):
+class PasswordResetConfirm(InvalidFormStatusMixin, PasswordResetFromKeyView):
     """The page behind the reset link."""

@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse
 
 #: Each process records a session at most once in this time.
 _SECONDS: Final = 60.0
-_MOST: Final = 10_000
+_MAX_SESSIONS: Final = 10_000
 
 
 #: Sent with automatic reloads, which are no sign of user activity.
 REFRESH_HEADER: Final = "X-Signoff-Refresh"
 
 
-class SeenMiddleware:
+class SessionActivityMiddleware:
     """
     Record session activity, at most once a minute.
 
@@ -26,7 +26,7 @@ class SeenMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self._get_response = get_response
-        self._seen: OrderedDict[str, float] = OrderedDict()
+        self._recorded_at: OrderedDict[str, float] = OrderedDict()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         user: Any = request.user
@@ -35,9 +35,9 @@ class SeenMiddleware:
         # request.user loads the session: check the cookie first.
         if "sessionid" in request.COOKIES and user.is_authenticated:
             key, now = request.session.session_key or "", time.monotonic()
-            if now - self._seen.get(key, -_SECONDS) >= _SECONDS:
+            if now - self._recorded_at.get(key, -_SECONDS) >= _SECONDS:
                 UserSession.objects.create_from_request(request)
-                self._seen[key] = now
-                if len(self._seen) > _MOST:
-                    self._seen.popitem(last=False)
+                self._recorded_at[key] = now
+                if len(self._recorded_at) > _MAX_SESSIONS:
+                    self._recorded_at.popitem(last=False)
         return self._get_response(request)

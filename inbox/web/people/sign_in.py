@@ -18,7 +18,7 @@ _LOCK_SECONDS: Final = 15 * 60
 _LOCKED: Final = gettext_noop("Too many sign-in attempts with this name. Try again in 15 minutes.")
 
 
-class Refusing:
+class InvalidFormStatusMixin:
     """A mixin that responds 422 to invalid forms."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
@@ -34,17 +34,17 @@ class SignInForm(LoginForm):
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-_WAITS: Final = gettext_noop("Too many sign-in attempts. Try again in {seconds} seconds.")
+_WAIT: Final = gettext_noop("Too many sign-in attempts. Try again in {seconds} seconds.")
 
 
-def _tell_of_limit(request: Any, form: forms.Form, field: str | None = None) -> int:
+def _add_limit_error(request: Any, form: forms.Form, field: str | None = None) -> int:
     """Replace the form's errors if a limit was hit; return the seconds to wait, else 0."""
     if getattr(request, "axes_locked_out", False):
         # Otherwise django-axes replaces this page with plain text.
         request.axes_locked_out = False
         text, seconds = gettext(_LOCKED), _LOCK_SECONDS
     elif seconds := getattr(request, "sign_in_waits", 0):
-        text = gettext(_WAITS).format(seconds=seconds)
+        text = gettext(_WAIT).format(seconds=seconds)
     else:
         return 0
     form.errors.clear()
@@ -57,7 +57,7 @@ class SignIn(LoginView):
     extra_context = {"providers": settings.OIDC_PROVIDERS}
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
-        seconds = _tell_of_limit(self.request, form)
+        seconds = _add_limit_error(self.request, form)
         response: HttpResponse = super().form_invalid(form)
         response.status_code = 429 if seconds else 422
         if seconds:
@@ -72,22 +72,22 @@ class SecondFactor(factors.AuthenticateView):
         return response
 
 
-class PasskeyIn(passkeys.LoginWebAuthnView):
+class PasskeySignIn(passkeys.LoginWebAuthnView):
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().get(request, *args, **kwargs)
         response.headers["Cache-Control"] = "no-store"
         return response
 
 
-class ConfirmPassword(Refusing, ReauthenticateView):
+class ConfirmPassword(InvalidFormStatusMixin, ReauthenticateView):
     """Re-authentication with the password, before account changes."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
-        _tell_of_limit(self.request, form, "password")
+        _add_limit_error(self.request, form, "password")
         return super().form_invalid(form)
 
 
-class ConfirmCode(Refusing, factors.ReauthenticateView):
+class ConfirmCode(InvalidFormStatusMixin, factors.ReauthenticateView):
     """Re-authentication with a code of the authenticator app or a recovery code."""
 
 

@@ -48,7 +48,7 @@ def seconds_to_wait(request: HttpRequest, credentials: dict[str, Any]) -> int:
         return from_address.next_seconds
     name = name_of(request, credentials)
     of_name = counter.peek("sign-ins of", _OF_NAME, name)
-    if not of_name.is_over or _was_here_before(name, address):
+    if not of_name.is_over or _has_signed_in_from(name, address):
         return 0
     turn = counter.count("slow sign-ins of", _SLOWLY, name)
     return turn.next_seconds if turn.is_over else 0
@@ -68,8 +68,8 @@ def _count_failure(
     log.warning("sign-in failed", address=address, reason="locked" if is_locked else "password")
 
 
-def _was_here_before(name: str, address: str) -> bool:
-    person = user_by_login(name)
-    if person is None:
+def _has_signed_in_from(name: str, address: str) -> bool:
+    user = user_by_login(name)
+    if user is None:
         return False
-    return AccessLog.objects.filter(username=person.username, ip_address=address).exists()
+    return AccessLog.objects.filter(username=user.username, ip_address=address).exists()

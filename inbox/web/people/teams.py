@@ -30,7 +30,7 @@ from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 ROLES = {
     Role.VIEWER: gettext_noop("Viewer"),
@@ -62,7 +62,7 @@ PERMISSIONS = {
 
 
 @dataclass(frozen=True)
-class Person:
+class MemberRow:
     """A member as displayed."""
 
     user_id: int
@@ -94,25 +94,25 @@ def team(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
 
 @require_safe
 @page
-def who(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
+def permission_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """List the people and keys that have each permission."""
-    mine = team_access(actor, team)
-    people = [row for row in members_of(actor, mine.team.pk) if row.user.is_active]
-    keys = working_keys_of(actor, mine.team.pk)
-    allowed = [
+    access = team_access(actor, team)
+    people = [row for row in members_of(actor, access.team.pk) if row.user.is_active]
+    keys = working_keys_of(actor, access.team.pk)
+    permissions = [
         {
             "name": gettext(name),
-            "allows": gettext(allows),
-            "people": [
-                person_of(row, actor)
+            "description": gettext(description),
+            "members": [
+                member_row(row, actor)
                 for row in people
                 if permission in ROLE_PERMISSIONS[Role(row.role)]
             ],
             "keys": [key for key in keys if permission in key.permissions()],
         }
-        for permission, (name, allows) in PERMISSIONS.items()
+        for permission, (name, description) in PERMISSIONS.items()
     ]
-    context = {"allowed": allowed, **frame_of(actor, mine, "who")}
+    context = {"permissions": permissions, **team_frame(actor, access, "permissions")}
     return show(request, actor, "people/team_permissions.html", context, section="teams")
 
 
@@ -127,8 +127,8 @@ def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpRe
     try:
         change_role(team_id=team_id, user_id=user, role=role, actor=actor)
     except errors.LastAdmin as refusal:
-        return show_members(request, actor, team, notice=say(refusal.message), status=409)
-    return _back(actor, team)
+        return show_members(request, actor, team, notice=translate(refusal.message), status=409)
+    return _redirect(actor, team)
 
 
 @require_POST
@@ -137,8 +137,8 @@ def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResp
     try:
         remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
     except errors.LastAdmin as refusal:
-        return show_members(request, actor, team, notice=say(refusal.message), status=409)
-    return _back(actor, team)
+        return show_members(request, actor, team, notice=translate(refusal.message), status=409)
+    return _redirect(actor, team)
 
 
 @require_POST
@@ -150,16 +150,16 @@ def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
         change_team(
             team_id=team_id,
             name=name,
-            grace_seconds=_whole(grace),
+            grace_seconds=_parse_number(grace),
             actor=actor,
             **_settings(request),
         )
     except errors.InvalidInput as refusal:
-        typed = request.POST.get("headings")
+        headings = request.POST.get("headings")
         return show_members(
-            request, actor, team, notice=say(refusal.message), status=422, typed=typed
+            request, actor, team, notice=translate(refusal.message), status=422, headings=headings
         )
-    return _back(actor, team)
+    return _redirect(actor, team)
 
 
 def _settings(request: HttpRequest) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _settings(request: HttpRequest) -> dict[str, Any]:
     switches = [name for name in request.POST.getlist("switch") if name in SWITCHES]
     headings = request.POST.get("headings")
     return {
-        **{name: _whole(text) if text else None for name, text in texts.items()},
+        **{name: _parse_number(text) if text else None for name, text in texts.items()},
         **{name: name in request.POST for name in switches},
         **({} if headings is None else {"headings": _headings(headings)}),
     }
@@ -200,37 +200,37 @@ def show_members(
     *,
     notice: str = "",
     status: int = 200,
-    typed: str | None = None,
+    headings: str | None = None,
 ) -> HttpResponse:
-    """Render a team; `notice` is the error of an action, `typed` the rejected headings."""
-    mine = team_access(actor, slug)
-    written = "\n".join(f"{name} = {text}" for name, text in mine.team.headings.items())
+    """Render a team; `notice` is the error of an action, `headings` are rejected ones."""
+    access = team_access(actor, slug)
+    stored_headings = "\n".join(f"{name} = {text}" for name, text in access.team.headings.items())
     context = {
-        "headings": written if typed is None else typed,
-        "is_refused": typed is not None,
-        "people": [person_of(row, actor) for row in members_of(actor, mine.team.pk)],
+        "headings": stored_headings if headings is None else headings,
+        "is_refused": headings is not None,
+        "members": [member_row(row, actor) for row in members_of(actor, access.team.pk)],
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
         "me_id": actor.user_id,
         "notice": notice,
-        **frame_of(actor, mine, "members"),
+        **team_frame(actor, access, "members"),
     }
     return show(request, actor, "people/team.html", context, section="teams", status=status)
 
 
-def frame_of(actor: Actor, mine: TeamAccess, part: str) -> dict[str, Any]:
+def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     """Return the context common to a team's pages; `part` names the current one."""
     return {
-        "team": mine.team,
-        "team_name": escape_invisible(mine.team.name),
-        "may_change": mine.administers,
+        "team": access.team,
+        "team_name": escape_invisible(access.team.name),
+        "may_change": access.administers,
         "part": part,
         "teams": _rows(teams_with_access(actor)),
     }
 
 
-def person_of(row: Any, actor: Actor) -> Person:
+def member_row(row: Any, actor: Actor) -> MemberRow:
     name = escape_invisible(row.user.display_name)
-    return Person(
+    return MemberRow(
         user_id=row.user_id,
         name=name,
         username=row.user.get_username(),
@@ -254,13 +254,13 @@ def _rows(teams: Sequence[TeamAccess]) -> list[dict[str, Any]]:
     ]
 
 
-def _back(actor: Actor, team: str) -> HttpResponse:
+def _redirect(actor: Actor, team: str) -> HttpResponse:
     """Redirect to the team, or to the list if the actor is no longer a member."""
-    still = any(access.team.slug == team for access in teams_with_access(actor))
-    where = reverse("team", args=[team]) if still else reverse("teams")
-    return HttpResponseRedirect(where, status=303)
+    is_member = any(access.team.slug == team for access in teams_with_access(actor))
+    url = reverse("team", args=[team]) if is_member else reverse("teams")
+    return HttpResponseRedirect(url, status=303)
 
 
-def _whole(text: str) -> int:
+def _parse_number(text: str) -> int:
     """Parse a number; return -1, which every range rejects, for invalid text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1

@@ -8,10 +8,10 @@ from allauth.mfa.webauthn import forms as passkeys
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from django import forms
 
-_MOST_CHARACTERS: Final = 20_000
-_LONGEST_NAME: Final = 80
+_MAX_CREDENTIAL_CHARACTERS: Final = 20_000
+_MAX_NAME_CHARACTERS: Final = 80
 #: Exceptions of malformed credentials that django-allauth does not handle.
-_NONSENSE: Final = (
+_MALFORMED_CREDENTIAL_ERRORS: Final = (
     *(ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
     *(InvalidSignature, UnsupportedAlgorithm, struct.error),
 )
@@ -21,7 +21,7 @@ class CredentialField(forms.JSONField):
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
-        if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
+        if isinstance(value, str) and len(value) > _MAX_CREDENTIAL_CHARACTERS:
             raise get_adapter().validation_error("incorrect_code")
         try:
             return super().to_python(value)
@@ -29,37 +29,37 @@ class CredentialField(forms.JSONField):
             raise get_adapter().validation_error("incorrect_code") from error
 
 
-class _Answer:
+class _CredentialMixin:
     def clean_credential(self) -> Any:
         try:
             return super().clean_credential()  # type: ignore[misc]
-        except _NONSENSE as error:
+        except _MALFORMED_CREDENTIAL_ERRORS as error:
             raise get_adapter().validation_error("incorrect_code") from error
 
 
-class LoginForm(_Answer, passkeys.LoginWebAuthnForm):
+class LoginForm(_CredentialMixin, passkeys.LoginWebAuthnForm):
     credential = CredentialField()
 
 
-class AuthenticateForm(_Answer, passkeys.AuthenticateWebAuthnForm):
+class AuthenticateForm(_CredentialMixin, passkeys.AuthenticateWebAuthnForm):
     credential = CredentialField()
 
 
-class ReauthenticateForm(_Answer, passkeys.ReauthenticateWebAuthnForm):
+class ReauthenticateForm(_CredentialMixin, passkeys.ReauthenticateWebAuthnForm):
     credential = CredentialField()
 
 
 class AddForm(passkeys.AddWebAuthnForm):
-    name = forms.CharField(required=False, max_length=_LONGEST_NAME)
+    name = forms.CharField(required=False, max_length=_MAX_NAME_CHARACTERS)
     credential = CredentialField()
 
     def clean(self) -> dict[str, Any]:
         try:
             cleaned: dict[str, Any] = super().clean()
-        except _NONSENSE as error:
+        except _MALFORMED_CREDENTIAL_ERRORS as error:
             raise get_adapter().validation_error("incorrect_code") from error
         return cleaned
 
 
 class EditForm(passkeys.EditWebAuthnForm):
-    name = forms.CharField(max_length=_LONGEST_NAME)
+    name = forms.CharField(max_length=_MAX_NAME_CHARACTERS)

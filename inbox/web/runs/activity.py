@@ -13,7 +13,7 @@ from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.text.safe_text import escape_invisible
 
 #: The sentence for other users, and for the actor.
-_SAYS = {
+_SENTENCES = {
     "run.started": (gettext_noop("{who} started the run"), gettext_noop("You started the run")),
     "run.interrupted": (gettext_noop("{who} paused for decisions"), ""),
     "run.succeeded": (gettext_noop("{who} finished"), ""),
@@ -52,7 +52,7 @@ _SAYS = {
         gettext_noop("You sent an answer that was rejected"),
     ),
 }
-_SAYS |= {
+_SENTENCES |= {
     "interrupt.opened": (gettext_noop("{who} requested a decision"), ""),
     "interrupt.viewed": (gettext_noop("{who} viewed this"), gettext_noop("You viewed this")),
     "interrupt.refused": (
@@ -74,7 +74,7 @@ _SAYS |= {
     ),
 }
 #: Sentences of rejected actions by the entry's `tried`; without it, an answer.
-_REFUSED = {
+_REJECTED_ACTIONS = {
     "withdraw": (
         gettext_noop("{who} tried to withdraw an answer (refused)"),
         gettext_noop("You tried to withdraw an answer (refused)"),
@@ -106,7 +106,7 @@ _BY_AGENT = {"run.interrupted", "run.succeeded", "run.failed"}
 
 
 @dataclass(frozen=True)
-class Line:
+class ActivityLine:
     sentence: str  #: HTML
     note: str  #: the reviewer's reason
     at: datetime
@@ -114,12 +114,12 @@ class Line:
     hue: int
 
 
-def lines_of(entries: Iterable[Any], *, agent: str, me: int | None) -> list[Line]:
+def activity_lines(entries: Iterable[Any], *, agent: str, me: int | None) -> list[ActivityLine]:
     """Return the entries as sentences; an agent's actions have the agent's name."""
     return [_line(entry, agent, me) for entry in entries]
 
 
-def _line(entry: Any, agent: str, me: int | None) -> Line:
+def _line(entry: Any, agent: str, me: int | None) -> ActivityLine:
     record = entry.told
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
@@ -129,7 +129,7 @@ def _line(entry: Any, agent: str, me: int | None) -> Line:
     is_agent = entry.action in _BY_AGENT or entry.actor_kind == ActorKind.AGENT
     who = agent if is_agent else name
     reason = answer.get("reason")
-    return Line(
+    return ActivityLine(
         sentence=_sentence(entry.action, record["detail"], who=who, is_me=is_me),
         note=escape_invisible(reason) if isinstance(reason, str) else "",
         at=entry.at,
@@ -150,12 +150,12 @@ def _sentence(action: str, detail: dict[str, Any], *, who: str, is_me: bool) -> 
 def _pair(action: str, detail: dict[str, Any]) -> tuple[str, str]:
     payload = detail.get("payload")
     answer = payload if isinstance(payload, dict) else {}
-    if detail.get("tried") in _REFUSED:
-        return _REFUSED[detail["tried"]]
+    if detail.get("tried") in _REJECTED_ACTIONS:
+        return _REJECTED_ACTIONS[detail["tried"]]
     if action == "interrupt.resolved" and isinstance(answer.get("approved"), bool):
         if not answer["approved"]:
             return _REJECTED
         if detail.get("unseen"):
             return _APPROVED_UNSEEN
         return _APPROVED_WITH_CHANGES if "editedArgs" in answer else _APPROVED
-    return _SAYS.get(action, ("{who} " + action.replace(".", " "), ""))
+    return _SENTENCES.get(action, ("{who} " + action.replace(".", " "), ""))

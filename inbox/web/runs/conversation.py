@@ -31,7 +31,7 @@ _TAIL = 6
 class ConversationMessage:
     """A message before the interrupt."""
 
-    who: str
+    speaker: str
     icon: str
     text: str
 
@@ -43,7 +43,7 @@ class Conversation:
     interrupt: Any
 
     @cached_property
-    def tail(self) -> Sequence[ConversationMessage]:
+    def recent_messages(self) -> Sequence[ConversationMessage]:
         """The last messages by users and the agent."""
         sent = json.loads(self.interrupt.thread.client_messages)
         return [
@@ -54,7 +54,7 @@ class Conversation:
         ]
 
     @cached_property
-    def last_words(self) -> str:
+    def last_text(self) -> str:
         """The agent's last text before the interrupt, "" if it is unknown."""
         words, call = "", self.interrupt.tool_call
         for message in self._messages:
@@ -71,7 +71,7 @@ class Conversation:
     @property
     def texts(self) -> Sequence[str]:
         """The displayed texts, unescaped."""
-        return [self.last_words, *map(_text_of, self._shown)]
+        return [self.last_text, *map(_text_of, self._shown)]
 
     @cached_property
     def _messages(self) -> list[dict[str, Any]]:
@@ -96,5 +96,5 @@ def speaker_of(message: Mapping[str, Any], client_messages: Mapping[str, str]) -
     name, icon = _SPEAKERS.get(role, (None, "settings"))
     speaker = gettext(name) if name else role.capitalize()
     if role not in _OF_AGENT and not is_from_client(message, client_messages):
-        return gettext("{who}, according to the agent").format(who=speaker), "bot"
+        return gettext("{who}, according to the agent").format(speaker=speaker), "bot"
     return speaker, icon

@@ -22,7 +22,7 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 from inbox.web.runs.thread_timeline import RUN_STATES
 from inbox.web.runs.threads import show_thread
 
@@ -124,7 +124,7 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
     try:
         _start(thread.agent, actor, _key(request), message, ABSENT, thread_id=thread.external_id)
     except errors.ContractError as refusal:
-        notice = say(refusal.message)
+        notice = translate(refusal.message)
         return show_thread(request, actor, thread_id, notice=notice, message=message, status=409)
     return HttpResponseRedirect(reverse("thread", args=[thread.pk]), status=303)
 
@@ -161,23 +161,23 @@ def _show_start(
     status: int = 200,
 ) -> HttpResponse:
     startable = agents.agents_for(actor, Permission.RUN)
-    chosen = next((agent for agent in startable if agent.slug == slug), None)
-    if slug and chosen is None:
+    selected = next((agent for agent in startable if agent.slug == slug), None)
+    if slug and selected is None:
         raise errors.NotFound()
-    if chosen is None and len(startable) == 1:
-        chosen = startable[0]
+    if selected is None and len(startable) == 1:
+        selected = startable[0]
     context: dict[str, Any] = {
         "choices": [
             Choice(
                 f"{reverse('start')}?agent={agent.slug}",
                 agent.slug,
                 escape_invisible(agent.description),
-                agent == chosen,
+                agent == selected,
             )
             for agent in startable
         ],
-        "agent": chosen,
-        "form": form or (_form_of(chosen, None) if chosen else None),
+        "agent": selected,
+        "form": form or (_form_of(selected, None) if selected else None),
         "message": message,
         "problems": problems,
         "key": request.POST.get("key", "") or str(uuid4()),

@@ -21,10 +21,10 @@ from inbox.rules.runs.states import (
 from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
-from inbox.web.decisions.decision_labels import verdict_of
+from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.runs.conversation import speaker_of
 
-_MESSAGES_SHOWN = 200
+_MAX_MESSAGES = 200
 
 _CALL_STATES = {
     ToolCallState.PROPOSED: (gettext_noop("Proposed"), "circle-dashed", "quiet"),
@@ -45,7 +45,7 @@ RUN_STATES = {
 
 
 @dataclass(frozen=True)
-class Ask:
+class InterruptLink:
     """A link to an interrupt of the thread."""
 
     url: str
@@ -57,7 +57,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallView:
     """A tool call inside a message."""
 
     name: str
@@ -67,7 +67,7 @@ class Call:
     word: str
     icon: str
     tone: str
-    asks: Sequence[Ask] = ()
+    interrupt_links: Sequence[InterruptLink] = ()
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class Progress:
 @dataclass(frozen=True)
 class Message:
     id: str
-    who: str
+    speaker: str
     icon: str
     role: str
     text: str
-    calls: Sequence[Call] = ()
+    calls: Sequence[CallView] = ()
     progress: Progress | None = None
 
 
@@ -108,15 +108,15 @@ class RunLine:
 
 
 @dataclass(frozen=True)
-class Story:
+class ThreadTimeline:
     messages: Sequence[Message]
-    unshown: int  #: the number of earlier messages left out
+    hidden_count: int  #: the number of earlier messages left out
     runs: Sequence[RunLine]
-    asks: Sequence[Ask] = field(default_factory=list)  #: the open ones
+    interrupt_links: Sequence[InterruptLink] = field(default_factory=list)  #: the open ones
     active: RunLine | None = None
 
 
-def story_of(
+def timeline_of(
     *,
     messages: Sequence[Any],
     client_messages: Mapping[str, str],
@@ -126,18 +126,18 @@ def story_of(
     interrupts: Sequence[Any],
     actor: Actor,
     may_decide: bool,
-    everything: bool = False,
-) -> Story:
+    show_all: bool = False,
+) -> ThreadTimeline:
     """Build the timeline; `messages` are AG-UI messages as JSON values."""
-    asks = [(row, _ask(row, actor.user_id)) for row in interrupts]
-    waiting = {row.run_id for row, ask in asks if ask.is_open}
-    calls_by_id = {call.tool_call_id: _call(call, asks) for call in calls}
+    interrupt_links = [(row, _ask(row, actor.user_id)) for row in interrupts]
+    waiting = {row.run_id for row, ask in interrupt_links if ask.is_open}
+    calls_by_id = {call.tool_call_id: _call(call, interrupt_links) for call in calls}
     numbered = [
         (number, message)
         for number, message in enumerate(messages)
         if not (message["role"] == "tool" and message["toolCallId"] in calls_by_id)
     ]
-    displayed = numbered if everything else numbered[-_MESSAGES_SHOWN:]
+    displayed = numbered if show_all else numbered[-_MAX_MESSAGES:]
     last = runs[-1] if runs else None
     lines = [
         _run(
@@ -148,13 +148,13 @@ def story_of(
         )
         for run in runs
     ]
-    return Story(
+    return ThreadTimeline(
         messages=[
             _message(number, message, calls_by_id, client_messages) for number, message in displayed
         ],
-        unshown=len(numbered) - len(displayed),
+        hidden_count=len(numbered) - len(displayed),
         runs=lines[::-1],
-        asks=[ask for _, ask in asks if ask.is_open],
+        interrupt_links=[ask for _, ask in interrupt_links if ask.is_open],
         active=next((line for line, run in zip(lines, runs, strict=True) if _is_active(run)), None),
     )
 
@@ -162,14 +162,14 @@ def story_of(
 def _message(
     number: int,
     message: Mapping[str, Any],
-    calls_by_id: Mapping[str, Call],
+    calls_by_id: Mapping[str, CallView],
     client_messages: Mapping[str, str],
 ) -> Message:
     speaker, icon = speaker_of(message, client_messages)
     label, progress = _progress(message)
     return Message(
         id=f"message-{number}",
-        who=speaker,
+        speaker=speaker,
         icon=icon,
         role=message["role"],
         text=escape_invisible(label or _text(masked_message(message).get("content"))),
@@ -207,11 +207,11 @@ def _text(content: Any) -> str:
     return json_text(content) if isinstance(content, Mapping) else content_text(content)
 
 
-def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
+def _call(call: Any, interrupt_links: Iterable[tuple[Any, InterruptLink]]) -> CallView:
     word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
-    about = [(row, ask) for row, ask in asks if row.tool_call_id == call.pk]
+    about = [(row, ask) for row, ask in interrupt_links if row.tool_call_id == call.pk]
     secrets = secrets_of_arguments(*(row.body for row, _ in about))
-    return Call(
+    return CallView(
         name=escape_invisible(call.name),
         args=json_text(secrets.masked(call.proposed)),
         edited_args="" if call.edited_args is None else secrets.text(call.edited_args),
@@ -219,27 +219,27 @@ def _call(call: Any, asks: Iterable[tuple[Any, Ask]]) -> Call:
         word=gettext(word),
         icon=icon,
         tone=tone,
-        asks=[ask for _, ask in about],
+        interrupt_links=[ask for _, ask in about],
     )
 
 
-def _unfinished(call: Mapping[str, Any]) -> Call:
+def _unfinished(call: Mapping[str, Any]) -> CallView:
     """Return a call without a row: still streaming, or made by another server."""
     function = call["function"]
     text = escape_invisible(NAMES.json(function["arguments"]))
-    return Call(
+    return CallView(
         escape_invisible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet"
     )
 
 
-def _ask(row: Any, me: int | None) -> Ask:
-    verdict = verdict_of(row, next(iter(row.standing), None), me)
-    return Ask(
+def _ask(row: Any, me: int | None) -> InterruptLink:
+    decision_label = decision_label_of(row, next(iter(row.standing), None), me)
+    return InterruptLink(
         url=reverse("interrupt", args=[row.pk]),
         title=escape_invisible(row.title),
-        word=verdict.short if verdict else gettext("Waiting for a decision"),
-        icon=verdict.icon if verdict else "circle-dashed",
-        tone=verdict.tone if verdict else "warn",
+        word=decision_label.short if decision_label else gettext("Waiting for a decision"),
+        icon=decision_label.icon if decision_label else "circle-dashed",
+        tone=decision_label.tone if decision_label else "warn",
         is_open=row.status == InterruptStatus.OPEN,
     )
 

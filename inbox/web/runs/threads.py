@@ -15,7 +15,7 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.base.pages import page, show
-from inbox.web.runs.thread_timeline import story_of
+from inbox.web.runs.thread_timeline import timeline_of
 
 _THREADS = 100
 
@@ -46,7 +46,7 @@ def show_thread(
     conversation = threads.current_conversation(row)
     state = conversation.state
     permissions = permissions_in(actor, row.team_id, row.agent_id)
-    story = story_of(
+    timeline = timeline_of(
         messages=conversation.messages,
         client_messages=conversation.client_messages,
         calls=threads.tool_calls_of(row),
@@ -55,13 +55,13 @@ def show_thread(
         interrupts=interrupts.interrupts_of(row),
         actor=actor,
         may_decide=Permission.DECIDE in permissions,
-        everything="all" in request.GET,
+        show_all="all" in request.GET,
     )
     context = {
         "thread": row,
         "title": escape_invisible(row.title) or gettext("Untitled thread"),
         "external_id": escape_invisible(row.external_id),
-        "story": story,
+        "timeline": timeline,
         "state": "" if state in (None, {}) else json_text(NAMES.masked(state)),
         "notice": notice,
         "may_run": Permission.RUN in permissions,

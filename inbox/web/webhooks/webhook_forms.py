@@ -16,12 +16,12 @@ from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor, Permission
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
-from inbox.web.webhooks.webhooks import EVENTS, list_of, show_webhook
+from inbox.web.base.translate import translate
+from inbox.web.webhooks.webhooks import EVENTS, show_webhook, webhook_list_context
 
 
 @dataclass(frozen=True)
-class Typed:
+class WebhookForm:
     """The posted form."""
 
     team: str = ""
@@ -33,25 +33,25 @@ class Typed:
 @require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show(request, actor, Typed())
+    return _show(request, actor, WebhookForm())
 
 
 @require_POST
 @page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Add a webhook and display its secret, in this response only."""
-    typed = _read(request)
+    form = _read(request)
     try:
-        team_id = endpoints.team_for_webhook(actor, typed.team)
+        team_id = endpoints.team_for_webhook(actor, form.team)
         row, secret = add_webhook(
             team_id=team_id,
-            url=typed.url,
-            event_types=typed.events,
-            description=typed.description,
+            url=form.url,
+            event_types=form.events,
+            description=form.description,
             actor=actor,
         )
     except InvalidInput as refusal:
-        return _show(request, actor, typed, refusal=refusal)
+        return _show(request, actor, form, refusal=refusal)
     return show_webhook(request, actor, row.pk, secret=secret)
 
 
@@ -59,30 +59,30 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
 @page
 def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     row = endpoints.webhook_for(actor, webhook_id)
-    typed = Typed(url=row.url, description=row.description, events=row.event_types)
-    return _show(request, actor, typed, row)
+    form = WebhookForm(url=row.url, description=row.description, events=row.event_types)
+    return _show(request, actor, form, row)
 
 
 @require_POST
 @page
 def save(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     row = endpoints.webhook_for(actor, webhook_id)
-    typed = _read(request)
+    form = _read(request)
     try:
         change_webhook(
             endpoint_id=webhook_id,
-            url=typed.url,
-            event_types=typed.events,
-            description=typed.description,
+            url=form.url,
+            event_types=form.events,
+            description=form.description,
             actor=actor,
         )
     except InvalidInput as refusal:
-        return _show(request, actor, typed, row, refusal)
+        return _show(request, actor, form, row, refusal)
     return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
 
 
-def _read(request: HttpRequest) -> Typed:
-    return Typed(
+def _read(request: HttpRequest) -> WebhookForm:
+    return WebhookForm(
         team=request.POST.get("team", ""),
         url=request.POST.get("url", "").strip(),
         description=" ".join(request.POST.get("description", "").split()),
@@ -93,22 +93,22 @@ def _read(request: HttpRequest) -> Typed:
 def _show(
     request: HttpRequest,
     actor: Actor,
-    typed: Typed,
+    form: WebhookForm,
     row: Any = None,
     refusal: InvalidInput | None = None,
 ) -> HttpResponse:
     teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
     problems = {
-        name: say(texts[0])
+        name: translate(texts[0])
         for name, texts in (refusal.detail["problems"] if refusal else {}).items()
     }
     context = {
-        "hook": row,
+        "webhook": row,
         "teams": teams if row is None and len(teams) > 1 else [],
-        "typed": typed,
+        "form": form,
         "problems": problems,
-        "choices": [(kind, gettext(words), kind in typed.events) for kind, words in EVENTS.items()],
-        **list_of(actor, row.pk if row else None),
+        "choices": [(kind, gettext(words), kind in form.events) for kind, words in EVENTS.items()],
+        **webhook_list_context(actor, row.pk if row else None),
     }
     status = 422 if refusal else 200
     return show(

@@ -23,7 +23,7 @@ from inbox.rules.webhooks.delivery_rules import (
     problem_message,
 )
 from inbox.web.base.pages import page, show
-from inbox.web.base.translate import say
+from inbox.web.base.translate import translate
 
 #: Messages per page of the delivery log.
 PAGE = 25
@@ -35,7 +35,7 @@ EVENTS = {
     EventType.INTERRUPT_EXPIRING: gettext_noop("a request expires soon"),
     EventType.INTERRUPT_EXPIRED: gettext_noop("a request expired"),
 }
-_WHY_OFF = {
+_DISABLED_REASONS = {
     DisabledReason.BY_HAND: gettext_noop("Disabled by a team admin."),
     DisabledReason.GONE: gettext_noop("The receiver asked not to receive more messages (410)."),
     DisabledReason.FAILING: gettext_noop("No delivery has succeeded for more than a day."),
@@ -43,7 +43,7 @@ _WHY_OFF = {
 
 
 @dataclass(frozen=True)
-class Sent:
+class DeliveryRow:
     """A message of the delivery log; the receiver's responses are escaped."""
 
     id: UUID
@@ -60,7 +60,9 @@ class Sent:
 @require_safe
 @page
 def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return show(request, actor, "webhooks/webhooks.html", list_of(actor), section="webhooks")
+    return show(
+        request, actor, "webhooks/webhooks.html", webhook_list_context(actor), section="webhooks"
+    )
 
 
 @require_safe
@@ -72,13 +74,13 @@ def webhook(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpRespons
 @require_POST
 @page
 def test(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    return _done(request, actor, webhook_id, deliveries.send_test)
+    return _run_action(request, actor, webhook_id, deliveries.send_test)
 
 
 @require_POST
 @page
 def replay(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
-    return _done(request, actor, webhook_id, deliveries.resend_failed)
+    return _run_action(request, actor, webhook_id, deliveries.resend_failed)
 
 
 @require_POST
@@ -87,7 +89,7 @@ def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResp
     def send(**_of: Any) -> None:
         deliveries.resend_message(message_id=message_id, actor=actor)
 
-    return _done(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
+    return _run_action(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
 
 
 @require_POST
@@ -123,25 +125,27 @@ def show_webhook(
 ) -> HttpResponse:
     """Render a webhook; `secret` is displayed once, `notice` is the error of an action."""
     row = endpoints.webhook_for(actor, webhook_id)
-    deliveries_page = endpoints.deliveries_of(row, limit=PAGE + 1, after=_before(request))
+    deliveries_page = endpoints.deliveries_of(row, limit=PAGE + 1, after=_cursor(request))
     context = {
-        "hook": row,
+        "webhook": row,
         "description": escape_invisible(row.description),
         "events": [(kind, gettext(EVENTS[EventType(kind)])) for kind in row.event_types],
-        "why_off": gettext(_WHY_OFF[DisabledReason(row.disabled_reason)])
+        "disabled_reason": gettext(_DISABLED_REASONS[DisabledReason(row.disabled_reason)])
         if row.disabled_reason
         else "",
         "counts": endpoints.undelivered_counts(row),
-        "sent": [_sent(one) for one in deliveries_page[:PAGE]],
-        "older": deliveries_page[PAGE - 1].message_id if len(deliveries_page) > PAGE else None,
+        "deliveries": [_delivery_row(delivery) for delivery in deliveries_page[:PAGE]],
+        "next_before": deliveries_page[PAGE - 1].message_id
+        if len(deliveries_page) > PAGE
+        else None,
         "secret": secret,
         "notice": notice,
-        **list_of(actor, row.pk),
+        **webhook_list_context(actor, row.pk),
     }
     return show(request, actor, "webhooks/webhook.html", context, section="webhooks", status=status)
 
 
-def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
+def webhook_list_context(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
     """
     Return the context of the list beside a webhook's page.
 
@@ -150,26 +154,28 @@ def list_of(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
     """
     if not teams_of(actor, Permission.ADMIN):
         raise Forbidden(MISSING_PERMISSION[Permission.ADMIN])
-    return {"hooks": endpoints.webhooks_for(actor), "current": current}
+    return {"webhooks": endpoints.webhooks_for(actor), "current": current}
 
 
-def _done(request: HttpRequest, actor: Actor, webhook_id: UUID, action: Any) -> HttpResponse:
+def _run_action(request: HttpRequest, actor: Actor, webhook_id: UUID, action: Any) -> HttpResponse:
     """Call `action` and open the page, with a notice if the webhook is disabled."""
     try:
         action(endpoint_id=webhook_id, actor=actor)
     except WebhookDisabled as refusal:
-        return show_webhook(request, actor, webhook_id, notice=say(refusal.message), status=409)
+        return show_webhook(
+            request, actor, webhook_id, notice=translate(refusal.message), status=409
+        )
     return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
 
 
-def _before(request: HttpRequest) -> UUID | None:
+def _cursor(request: HttpRequest) -> UUID | None:
     try:
         return UUID(request.GET["before"]) if "before" in request.GET else None
     except ValueError:
         return None
 
 
-def _sent(row: Any) -> Sent:
+def _delivery_row(row: Any) -> DeliveryRow:
     words, tone, icon = {
         DeliveryStatus.PENDING: (gettext("Pending"), "line", "circle-dashed"),
         DeliveryStatus.DELIVERED: (gettext("Delivered"), "ok", "circle-check"),
@@ -178,7 +184,7 @@ def _sent(row: Any) -> Sent:
     attempts = list(row.attempts.all())
     if row.status == DeliveryStatus.PENDING and attempts:
         words, tone, icon = gettext("Retrying"), "warn", "circle-dashed"
-    return Sent(
+    return DeliveryRow(
         id=row.message_id,
         type=row.type,
         body=escape_invisible(row.body),
@@ -187,14 +193,15 @@ def _sent(row: Any) -> Sent:
         tone=tone,
         icon=icon,
         attempts=[
-            (attempt.at, _came(attempt), escape_invisible(attempt.answer)) for attempt in attempts
+            (attempt.at, _attempt_result(attempt), escape_invisible(attempt.answer))
+            for attempt in attempts
         ],
         next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
     )
 
 
-def _came(attempt: Any) -> str:
+def _attempt_result(attempt: Any) -> str:
     if attempt.problem:
-        return say(problem_message(attempt.problem, attempt.status_code))
+        return translate(problem_message(attempt.problem, attempt.status_code))
     text = gettext("The receiver answered with status {status} in {count} ms.")
     return text.format(status=attempt.status_code, count=attempt.milliseconds)

@@ -18,7 +18,7 @@ from inbox import engine
 from inbox.models import Memory, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors
-from inbox.web.decisions.decision_form import Sheet
+from inbox.web.decisions.decision_form import DecisionForm
 from tests.integration.adapters.test_framework_desks import answers, results
 from tests.support import steps
 from tests.support.agents.langgraph_graphs import (
@@ -118,7 +118,7 @@ def test_only_what_the_middleware_allows_is_offered(world, as_graph, bob):
     (interrupt,) = open_interrupts(run)
     assert question["responseSchema"]["properties"].keys() == {"approved", "reason"}
     assert question["message"] == "Tool execution requires approval: refund"
-    assert Sheet(detail_for(bob, interrupt.pk)).args is None
+    assert DecisionForm(detail_for(bob, interrupt.pk)).arguments_form is None
     with pytest.raises(errors.EditsNotOffered):
         steps.approve(interrupt, bob, editedArgs={"order": "A1", "amount": 1})
     steps.approve(interrupt, bob)
@@ -146,7 +146,7 @@ def test_an_answer_in_the_place_of_a_tool_is_its_result(world, as_graph, bob, mo
 def test_a_tool_that_people_stand_in_for_is_a_question(world, as_graph, bob):
     @tool
     def ask_person(question: str) -> str:
-        """Ask somebody."""
+        """InterruptLink somebody."""
         raise AssertionError
 
     agent = reviewed(
@@ -184,11 +184,11 @@ def test_denial_that_a_graph_cannot_take_cancels_the_run_not_the_thread(world, a
 # -- interrupts of nodes --------------------------------------------------------------------------
 
 
-def asking_node(*asks: Any, **options: Any) -> Any:
-    """A node that asks these one after the other, and says what it heard."""
+def asking_node(*interrupt_links: Any, **options: Any) -> Any:
+    """A node that interrupt_links these one after the other, and says what it heard."""
 
     def node(_state: Chat) -> Any:
-        heard = [interrupt(ask, **options) for ask in asks]
+        heard = [interrupt(ask, **options) for ask in interrupt_links]
         return {"messages": [AIMessage(json.dumps(heard))]}
 
     return node

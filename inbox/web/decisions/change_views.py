@@ -29,7 +29,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class ShownChange:
+class ChangeView:
     """One change: its path, kind and text."""
 
     path: str
@@ -47,15 +47,15 @@ class ShownChange:
         return parts
 
 
-def shown_changes(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ShownChange]:
+def change_views(before: Any, after: Any, secrets: Secrets = NAMES) -> list[ChangeView]:
     """Return the changes between two values, with secrets masked."""
     masks = NumberedMasks(secrets)
     changes = changes_between(masks.hidden(before), masks.hidden(after))
-    return [_shown(change) for change in changes]
+    return [_change_view(change) for change in changes]
 
 
-def _shown(change: Change) -> ShownChange:
-    return ShownChange(
+def _change_view(change: Change) -> ChangeView:
+    return ChangeView(
         path=" / ".join(escape_invisible(str(part)) for part in change.path),
         kind=gettext(_KINDS[change.kind]),
         pieces=_masked(change)
