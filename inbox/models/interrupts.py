@@ -86,6 +86,8 @@ class Interrupt(models.Model):
         help_text="whose answer closed it; means nothing while it is open",
     )
 
+    may_decide: bool  #: set by the query of a bulk review: the actor's permission
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["thread", "interrupt_id"], name="one_interrupt_per_id"),

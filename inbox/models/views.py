@@ -21,5 +21,7 @@ class SavedView(models.Model):
     query = models.TextField(help_text="as in an address; read anew, and never trusted")
     created_at = models.DateTimeField()
 
+    may_change: bool  #: set by the query: the actor may share and delete the view
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["user", "name"], name="one_view_per_name")]

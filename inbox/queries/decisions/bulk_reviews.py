@@ -60,7 +60,7 @@ def _review(actor: Actor, interrupt_ids: Sequence[UUID]) -> BulkReview:
     decide_teams = set(teams_of(actor, Permission.DECIDE))
     by_id = {row.pk: row for row in rows}
     for row in by_id.values():
-        row.may_decide = row.team_id in decide_teams  # type: ignore[attr-defined]
+        row.may_decide = row.team_id in decide_teams
     return BulkReview(
         rows=[by_id[pk] for pk in page_ids if pk in by_id],
         more=len(set(interrupt_ids)) > MAX_BULK_INTERRUPTS,

@@ -24,5 +24,5 @@ def views_for(actor: Actor) -> Sequence[SavedView]:
     has_team_views = any(row.user_id != actor.user_id for row in rows)
     admin_teams = teams_of(actor, Permission.ADMIN) if has_team_views else []
     for row in rows:
-        row.may_change = row.user_id == actor.user_id or row.team_id in admin_teams  # type: ignore[attr-defined]
+        row.may_change = row.user_id == actor.user_id or row.team_id in admin_teams
     return rows

@@ -1,9 +1,12 @@
 """The forms to add and change remote agents; they never contain stored header values."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
@@ -19,6 +22,10 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.agents.agents import agent_list_context
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
+
+if TYPE_CHECKING:
+    from inbox.models import Agent
+
 
 #: Empty header rows: the first is displayed, the others on demand.
 _SPARE_ROWS = 4
@@ -110,7 +117,7 @@ def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
 
 
-def _save(form: AgentForm, actor: Actor, team_id: Any, slug: str, **options: Any) -> None:
+def _save(form: AgentForm, actor: Actor, team_id: UUID, slug: str, **options: Any) -> None:
     set_remote_agent(
         team_id=team_id,
         slug=slug,
@@ -122,7 +129,7 @@ def _save(form: AgentForm, actor: Actor, team_id: Any, slug: str, **options: Any
     )
 
 
-def _changeable_agent(actor: Actor, slug: str) -> tuple[Any, agents.AgentLocation]:
+def _changeable_agent(actor: Actor, slug: str) -> tuple[Agent, agents.AgentLocation]:
     """Return a remote agent with its location, if the actor may change it."""
     agent = agents.agent_for(actor, slug)
     location = agents.location_of(actor, agent)

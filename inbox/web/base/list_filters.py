@@ -1,9 +1,9 @@
 """The filter of an interrupt list: its URL, form and labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -108,7 +108,7 @@ class ListRequest:
     def order(self) -> str:
         return gettext(SORTS[self.filter.sort])
 
-    def page_after(self, pk: Any) -> str:
+    def page_after(self, pk: UUID | str) -> str:
         """Return the URL of the page after this row, or of the first page for ""."""
         return _with_query(_path(self.filter), self.filter, str(pk))
 
@@ -175,11 +175,11 @@ def selects_of(choices: FilterChoices, filters: InterruptFilter) -> list[Select]
         selects.append(_select(name, options, getattr(filters, name)))
     if len(choices.teams) > 1 or filters.team:
         selects.append(_select("team", [("", gettext("Any")), *choices.teams], filters.team))
-    sorts = [item for item in _translated(SORTS) if filters.is_open or item[0] is not Sort.DUE]
+    sorts = [item for item in _translated(SORTS) if filters.is_open or item[0] != Sort.DUE]
     return [*selects, _select("sort", sorts, filters.sort)]
 
 
-def _select(name: str, options: Any, chosen: str) -> Select:
+def _select(name: str, options: Iterable[tuple[str, str]], chosen: str) -> Select:
     pairs = [(str(value), label) for value, label in options]
     if chosen not in dict(pairs):
         pairs.append((chosen, escape_invisible(chosen)))
@@ -190,8 +190,8 @@ def _select(name: str, options: Any, chosen: str) -> Select:
     )
 
 
-def _translated(texts: Mapping[Any, str]) -> list[tuple[Any, str]]:
-    return [(value, gettext(text)) for value, text in texts.items()]
+def _translated(texts: Mapping[ListState, str] | Mapping[Sort, str]) -> list[tuple[str, str]]:
+    return [(value.value, gettext(text)) for value, text in texts.items()]
 
 
 def _path(filters: InterruptFilter) -> str:

@@ -42,7 +42,7 @@ def page(
     @wraps(view)
     @never_cache
     def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        user: Any = request.user
+        user = request.user
         if not user.is_authenticated:
             return _sign_in(request)
         if _has_nul(request):

@@ -1,7 +1,7 @@
 """The toast about the decision just made, with a button to undo it."""
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -26,7 +26,7 @@ class Toast:
     tone: str
     url: str
     undo_url: str  #: "" if the decision can no longer be withdrawn
-    until: Any  #: the end of the time to undo, None without a limit
+    until: datetime | None  #: the end of the time to undo, None without a limit
 
 
 def url_with_toast(address: str, interrupt_id: UUID) -> str:

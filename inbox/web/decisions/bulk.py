@@ -1,8 +1,10 @@
 """The pages for bulk review, bulk decisions and their withdrawal."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +19,7 @@ from inbox.queries.decisions.bulk_reviews import (
     similar_review_for,
 )
 from inbox.queries.decisions.collaboration import withdrawable_by
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import Forbidden, NotFound
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
@@ -28,6 +31,10 @@ from inbox.web.base.translate import translate
 from inbox.web.decisions.bulk_review import Group, groups_of
 from inbox.web.decisions.decision_labels import decision_label_of
 
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
+
 _NOTE_CHARACTERS = 2_000
 
 
@@ -35,7 +42,7 @@ _NOTE_CHARACTERS = 2_000
 class BulkOutcome:
     """The result for one interrupt of a bulk decision."""
 
-    row: Any
+    row: Interrupt
     title: str
     word: str  #: "Bob approved", or the error
     icon: str
@@ -98,7 +105,7 @@ def withdraw_decided(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_outcomes(request, actor, ids, _refusals(results), ids, is_undo=True)
 
 
-def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
+def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Interrupt]:
     """
     Return those of these interrupts that the actor may see.
 
@@ -106,7 +113,7 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
         NotFound: there are none.
         Forbidden: the actor may decide none of them.
     """
-    rows: list[Any] = list(bulk_review_for(actor, ids).rows)
+    rows: list[Interrupt] = list(bulk_review_for(actor, ids).rows)
     if not rows:
         raise NotFound()
     if not any(row.may_decide for row in rows):
@@ -114,7 +121,7 @@ def _rows_to_decide(actor: Actor, ids: Sequence[UUID]) -> list[Any]:
     return rows
 
 
-def _problem(answer: bool | None, note: str, selected: Sequence[Any]) -> str:
+def _problem(answer: bool | None, note: str, selected: Sequence[Interrupt]) -> str:
     if answer is None:
         return gettext("Choose one of the buttons. Nothing was decided.")
     if not selected:
@@ -137,7 +144,7 @@ def _refusals(results: Sequence[BulkResult]) -> dict[UUID, str]:
 def _show(
     request: HttpRequest,
     actor: Actor,
-    rows: Sequence[Any],
+    rows: Sequence[Interrupt],
     *,
     selected: Sequence[UUID] = (),
     status: int = 200,
@@ -190,8 +197,8 @@ def _list_context(request: HttpRequest) -> dict[str, str]:
     return {"list_url": list_url(before), "list_query": before.to_query()}
 
 
-def _outcome(row: Any, actor: Actor, refusal: str) -> BulkOutcome:
-    decision = next(iter(row.standing), None)
+def _outcome(row: Interrupt, actor: Actor, refusal: str) -> BulkOutcome:
+    decision = listed_decision(row)
     decision_label = decision_label_of(row, decision, actor.user_id)
     undoable = withdrawable_by(actor, row, decision)
     is_done = not refusal

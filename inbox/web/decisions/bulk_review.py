@@ -1,16 +1,19 @@
 """Groups of similar interrupts: their common values, and a column for each difference."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.bulk import (
     MAX_VALUE_CHARACTERS,
     MAX_VALUES,
@@ -27,6 +30,10 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.decisions.list_rows import urgency
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
 
 _EXCERPT_CHARACTERS = 200
 #: With more columns than this, a group is displayed as lists instead of a table.
@@ -79,18 +86,18 @@ class Group:
 
 
 def groups_of(
-    rows: Iterable[Any], *, me: int | None, now: datetime, selected: Collection[UUID] = ()
+    rows: Iterable[Interrupt], *, me: int | None, now: datetime, selected: Collection[UUID] = ()
 ) -> list[Group]:
     """Group similar interrupts, in the order of each group's first one."""
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[object, list[Interrupt]] = {}
     for row in rows:
         groups.setdefault((row.team_id, row.shape) if row.shape else row.pk, []).append(row)
     return [_group(group, me, now, selected) for group in groups.values()]
 
 
-def bulk_obstacle_for(row: Any, *, me: int | None, now: datetime) -> str:
+def bulk_obstacle_for(row: Interrupt, *, me: int | None, now: datetime) -> str:
     """Return the reason that the interrupt cannot be decided in bulk, "" if it can."""
-    decision_label = decision_label_of(row, next(iter(row.standing), None), me)
+    decision_label = decision_label_of(row, listed_decision(row), me)
     claim = claim_on(row, now)
     reasons = (
         (decision_label is not None, f"{decision_label.short}." if decision_label else ""),
@@ -111,7 +118,9 @@ def bulk_obstacle_for(row: Any, *, me: int | None, now: datetime) -> str:
     return translate(obstacle) if obstacle else ""
 
 
-def _group(rows: list[Any], me: int | None, now: datetime, selected: Collection[UUID]) -> Group:
+def _group(
+    rows: list[Interrupt], me: int | None, now: datetime, selected: Collection[UUID]
+) -> Group:
     # Numbered masks let differing secrets compare as different.
     masks = NumberedMasks(secrets_of_arguments(rows[0].body))
     values = [_values(row, masks) for row in rows]
@@ -133,7 +142,7 @@ def _group(rows: list[Any], me: int | None, now: datetime, selected: Collection[
 
 
 def _item(
-    row: Any, cells: list[Cell], me: int | None, now: datetime, selected: Collection[UUID]
+    row: Interrupt, cells: list[Cell], me: int | None, now: datetime, selected: Collection[UUID]
 ) -> Item:
     obstacle = bulk_obstacle_for(row, me=me, now=now)
     claim = claim_on(row, now)
@@ -158,12 +167,12 @@ def _item(
     )
 
 
-def _agui_interrupt(row: Any) -> dict[str, Any]:
+def _agui_interrupt(row: Interrupt) -> dict[str, Any]:
     interrupt: dict[str, Any] = json.loads(row.body)
     return interrupt
 
 
-def _values(row: Any, masks: NumberedMasks | None = None) -> dict[str, Any]:
+def _values(row: Interrupt, masks: NumberedMasks | None = None) -> dict[str, Any]:
     """Return the values to compare by path, masked if `masks` is given."""
     args = json.loads(row.args) if row.args else {}
     metadata = _agui_interrupt(row).get("metadata")

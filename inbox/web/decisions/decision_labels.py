@@ -1,13 +1,18 @@
 """The text, icon and tone for the outcome of an interrupt."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.rules.runs.states import InterruptStatus, Reason
+
+if TYPE_CHECKING:
+    from inbox.models import Decision, Interrupt
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,14 @@ _REJECTED = _Kind(
 )
 
 
-def decision_label_of(row: Any, decision: Any, me: int | None) -> DecisionLabel | None:
+def decision_label_of(
+    interrupt: Interrupt, decision: Decision | None, me: int | None
+) -> DecisionLabel | None:
     """Return the outcome as displayed to the user `me`; None while the interrupt is open."""
-    if row.status == InterruptStatus.OPEN or decision is None:
+    if interrupt.status == InterruptStatus.OPEN or decision is None:
         return None
     by_me = decision.user_id is not None and decision.user_id == me
-    kind, who = _kind(row, decision), decision.actor_label
+    kind, who = _kind(interrupt, decision), decision.actor_label
     word = gettext(kind.word)
     return DecisionLabel(
         word=word,
@@ -110,28 +117,28 @@ def decision_label_of(row: Any, decision: Any, me: int | None) -> DecisionLabel 
     )
 
 
-def _kind(row: Any, decision: Any) -> _Kind:
-    if row.status == InterruptStatus.EXPIRED:
+def _kind(interrupt: Interrupt, decision: Decision) -> _Kind:
+    if interrupt.status == InterruptStatus.EXPIRED:
         return _EXPIRED
-    if row.status == InterruptStatus.CANCELLED:
+    if interrupt.status == InterruptStatus.CANCELLED:
         return _CANCELLED
     payload = _payload(decision)
     # An answer with `approved` is an approval or rejection whatever the interrupt's reason.
-    if row.reason != Reason.TOOL_CALL and not isinstance(payload.get("approved"), bool):
+    if interrupt.reason != Reason.TOOL_CALL and not isinstance(payload.get("approved"), bool):
         return _ANSWERED
     if payload.get("approved") is not True:
         return _REJECTED
-    return _APPROVED_WITH_CHANGES if _has_changes(row, payload) else _APPROVED
+    return _APPROVED_WITH_CHANGES if _has_changes(interrupt, payload) else _APPROVED
 
 
-def _has_changes(row: Any, payload: dict[str, Any]) -> bool:
+def _has_changes(interrupt: Interrupt, payload: dict[str, Any]) -> bool:
     """Return True if the approval has edits in any of the agents' dialects."""
     if "editedArgs" in payload or payload.get("modifications"):
         return True
-    is_flat = row.reason.startswith("langgraph:")
+    is_flat = interrupt.reason.startswith("langgraph:")
     return is_flat and bool(payload.keys() - {"approved", "reason"})
 
 
-def _payload(decision: Any) -> dict[str, Any]:
+def _payload(decision: Decision) -> dict[str, Any]:
     value = json.loads(decision.payload) if decision.payload else None
     return value if isinstance(value, dict) else {}

@@ -1,7 +1,9 @@
 """The pages of the interrupt lists, and of one interrupt beside its list."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -33,6 +35,10 @@ from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
 from inbox.web.decisions.list_rows import rows_of
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
 
 _PAGE = 50
 _RECENT = 5
@@ -115,7 +121,7 @@ def _list(
     now = timezone.now()
     filters = list_request.filter
     matches = list_for(actor, filters, now=now, limit=_PAGE, after=_cursor(list_request, actor))
-    recent: Sequence[Any] = ()
+    recent: Sequence[Interrupt] = ()
     if filters == InterruptFilter():
         recent = list_for(
             actor, InterruptFilter(state=ListState.DECIDED), now=now, limit=_RECENT
@@ -166,7 +172,7 @@ def next_url(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> str:
     return url_with_toast(f"{address}{list_request.suffix}", interrupt_id)
 
 
-def _cursor(list_request: ListRequest, actor: Actor) -> Any:
+def _cursor(list_request: ListRequest, actor: Actor) -> Interrupt | None:
     """Return the row that the page starts after; None for the first page or an invalid id."""
     try:
         return interrupt_for(actor, UUID(list_request.after))

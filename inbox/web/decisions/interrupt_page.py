@@ -1,17 +1,19 @@
 """The view model of an interrupt's page."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.forms import ABSENT
-from inbox.queries.decisions.interrupts import InterruptDetail
+from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
@@ -29,6 +31,9 @@ from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.runs.activity import ActivityLine, activity_lines
 from inbox.web.runs.conversation import ConversationMessage
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class InterruptPage:
     notice: Notice | None = None  #: the error of another action, such as a claim
 
     @property
-    def interrupt(self) -> Any:
+    def interrupt(self) -> Interrupt:
         return self.detail.interrupt
 
     @property
@@ -271,7 +276,7 @@ class InterruptPage:
         if self.form.proposal is not None:
             return self._changes(self.form.proposed_values, self.form.proposal.edited_by(answer))
         edited = answer.get("editedArgs") if isinstance(answer, dict) else None
-        return [] if edited is None else self._changes(json.loads(self.interrupt.args), edited)
+        return [] if edited is None else self._changes(self.detail.args, edited)
 
     def _changes(self, before: Any, after: Any) -> list[ChangeView]:
         return change_views(before, after, self.form.secrets)
@@ -284,8 +289,8 @@ class InterruptPage:
         form = self.form.answer_form
         return form.read(submission.data).value if form else ABSENT
 
-    def _sibling(self, row: Any) -> Sibling:
-        decision_label = decision_label_of(row, next(iter(row.standing), None), self.me)
+    def _sibling(self, row: Interrupt) -> Sibling:
+        decision_label = decision_label_of(row, listed_decision(row), self.me)
         return Sibling(
             url=reverse("interrupt", args=[row.pk]),
             title=escape_invisible(row.title),

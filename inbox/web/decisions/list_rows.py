@@ -1,19 +1,26 @@
 """The rows of interrupt lists."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.decisions.decision_labels import decision_label_of
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
 
 #: Below this the expiry badge turns from amber to red.
 VERY_SOON = timedelta(minutes=2)
@@ -53,7 +60,7 @@ def urgency(expires_at: datetime | None, now: datetime) -> str:
 
 
 def rows_of(
-    interrupts: Iterable[Any],
+    interrupts: Iterable[Interrupt],
     *,
     progress: Mapping[UUID, tuple[int, int]],
     me: int | None,
@@ -81,8 +88,8 @@ def rows_of(
     return rows
 
 
-def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> Row:
-    decision_label = decision_label_of(item, next(iter(item.standing), None), me)
+def _row(item: Interrupt, decided: int, total: int, me: int | None, now: datetime) -> Row:
+    decision_label = decision_label_of(item, listed_decision(item), me)
     tone = urgency(item.expires_at, now)
     is_open = item.status == InterruptStatus.OPEN
     claim = claim_on(item, now) if is_open else None
@@ -93,6 +100,7 @@ def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> 
     if tone:
         state, icon = gettext("Expiring"), "timer"
     quiet = "me" if by_me else "quiet"
+    has_similar = item.similar is not None  # type: ignore[attr-defined]  # set by the query
     return Row(
         id=f"row-{item.pk}",
         key=str(item.pk),
@@ -101,7 +109,7 @@ def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> 
         message=escape_invisible(item.message) if item.message != item.title else "",
         tool=escape_invisible(item.tool or item.reason),
         agent=item.agent.slug,
-        at=item.created_at if is_open else item.closed_at,
+        at=item.closed_at or item.created_at,
         state=decision_label.word if decision_label else state,
         icon=decision_label.icon if decision_label else icon,
         tone=decision_label.tone if decision_label else (tone or quiet),
@@ -110,7 +118,7 @@ def _row(item: Any, decided: int, total: int, me: int | None, now: datetime) -> 
         progress=_progress(decided, total) if is_open and total > 1 else "",
         claimed_by=claim.user.display_name if claim else "",
         is_mine=by_me,
-        similar_url=reverse("similar", args=[item.pk]) if is_open and item.similar else "",
+        similar_url=reverse("similar", args=[item.pk]) if is_open and has_similar else "",
         can_pick=False,
         is_current=False,
         is_done=not is_open,

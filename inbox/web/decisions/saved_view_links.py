@@ -1,12 +1,17 @@
 """The navigation links of saved views."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from inbox.queries.decisions.saved_views import views_for
 from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import ListRequest, list_url
+
+if TYPE_CHECKING:
+    from inbox.models import SavedView
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ def links_of(actor: Actor, list_request: ListRequest | None) -> list[ViewLink]:
     return links
 
 
-def _link(row: Any, actor: Actor, filters: InterruptFilter, *, is_current: bool) -> ViewLink:
+def _link(row: SavedView, actor: Actor, filters: InterruptFilter, *, is_current: bool) -> ViewLink:
     return ViewLink(
         key=str(row.pk),
         name=row.name,

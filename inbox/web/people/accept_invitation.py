@@ -1,7 +1,5 @@
 """The pages behind an invitation link: create an account, or join with the current one."""
 
-from typing import Any
-
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
 from django import forms
@@ -57,7 +55,7 @@ class NewAccount(forms.Form):
 @never_cache
 def invited(request: HttpRequest, token: str) -> HttpResponse:
     """Show the invitation; joining needs a POST, because mail scanners open links."""
-    user: Any = request.user
+    user = request.user
     # Signing in at an identity provider has accepted the invitation already.
     if user.is_authenticated and (team := joined_team(actor_of_user(user), token)):
         return HttpResponseRedirect(reverse("team", args=[team.slug]))
@@ -121,7 +119,7 @@ def _show(
         raise Http404() from error
     except errors.InvitationEnded as refusal:
         return _show_ended(request, refusal)
-    user: Any = request.user
+    user = request.user
     context = {
         "token": token,
         "team": escape_invisible(row.team.name),

@@ -1,9 +1,11 @@
 """Adapters of django-allauth: texts, URLs, rate limits and audit entries."""
 
+from __future__ import annotations
+
 import base64
 import secrets
 from hashlib import sha256
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import structlog
@@ -23,6 +25,7 @@ from axes.signals import user_locked_out
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.cache import cache
 from django.db import transaction
 from django.db.models.signals import post_delete, post_save
@@ -38,6 +41,10 @@ from inbox.platform.client_ip import client_ip_of
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web.people import sign_in_limits
 from inbox.web.people.mails import mail_of, send_in_background
+
+if TYPE_CHECKING:
+    from inbox.models import User
+
 
 log = structlog.get_logger(__name__)
 
@@ -90,7 +97,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Skip allauth's rate limit by name, which would let attackers lock out users."""
 
-    def authenticate(self, request: Any, **credentials: Any) -> Any:
+    def authenticate(self, request: Any, **credentials: Any) -> AbstractBaseUser | None:
         request.sign_in_waits = sign_in_limits.seconds_to_wait(request, credentials)
         if request.sign_in_waits:
             log.warning(
@@ -102,15 +109,15 @@ class AccountAdapter(DefaultAccountAdapter):
         AuthenticationBackend.unstash_authenticated_user()
         return user
 
-    def login(self, request: HttpRequest, user: Any) -> None:
+    def login(self, request: HttpRequest, user: User) -> None:  # type: ignore[override]
         super().login(request, user)
         accounts.record_sign_in(actor=actor_of_user(user, request.session))
 
-    def respond_user_inactive(self, request: HttpRequest, user: Any) -> HttpResponse:
+    def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
         messages.error(request, gettext(_INACTIVE))
         return HttpResponseRedirect(reverse("account_login"))
 
-    def set_password(self, user: Any, password: str) -> None:
+    def set_password(self, user: User, password: str) -> None:  # type: ignore[override]
         signed_in = context.request.user.is_authenticated
         actor = actor_of_user(user, context.request.session if signed_in else None)
         accounts.change_password(user=user, password=password, actor=actor)
@@ -142,7 +149,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
 
-    def get_email_verification_redirect_url(self, email_address: Any) -> str:
+    def get_email_verification_redirect_url(self, email_address: EmailAddress) -> str:
         is_here = context.request.user.is_authenticated
         return reverse("account_email" if is_here else "account_login")
 
@@ -174,7 +181,7 @@ class FactorAdapter(DefaultMFAAdapter):
         random_seed = base64.b32encode(secrets.token_bytes(20)).decode()
         return accounts.decrypt_seed(encrypted_text) or random_seed
 
-    def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002 - its name
+    def generate_authenticator_name(self, user: AbstractBaseUser, type: Any) -> str:  # noqa: A002 - its name
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()
         return gettext("Passkey {number}").format(number=count + 1)
 

@@ -1,9 +1,11 @@
 """The pages of a team's API keys for its admins."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -35,6 +37,10 @@ from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import PERMISSIONS, team_frame
 
+if TYPE_CHECKING:
+    from inbox.models import ApiKey
+
+
 #: The lifetimes of a key, in days; "" never expires.
 LIFETIMES = {
     "7": gettext_noop("7 days"),
@@ -63,7 +69,7 @@ _STATES = {
 class KeyRow:
     """A key as displayed."""
 
-    row: Any
+    row: ApiKey
     name: str
     made_by: str
     scopes: list[str]
@@ -205,7 +211,7 @@ def _show_form(
     )
 
 
-def _key_row(row: Any, now: datetime) -> KeyRow:
+def _key_row(row: ApiKey, now: datetime) -> KeyRow:
     state = key_state(
         revoked_at=row.revoked_at,
         expires_at=row.expires_at,

@@ -1,6 +1,9 @@
 """The pages of a team's invitations for its admins."""
 
-from typing import Any
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -20,6 +23,10 @@ from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import ROLES, team_frame
+
+if TYPE_CHECKING:
+    from inbox.models import Invitation
+
 
 _EXPIRED = (gettext_noop("Expired"), "bad", "timer-off")
 _MAILS = {
@@ -115,7 +122,7 @@ def _show(
     )
 
 
-def _shown(row: Any, now: Any) -> dict[str, Any]:
+def _shown(row: Invitation, now: datetime) -> dict[str, Any]:
     has_expired = state_of(row, now) is InvitationState.EXPIRED
     words, tone, icon = _EXPIRED if has_expired else _MAILS[MailState(row.mail)]
     return {

@@ -36,8 +36,8 @@ class AddPasskey(InvalidFormStatusMixin, passkeys.AddWebAuthnView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Request a discoverable credential with user verification."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
-        user: Any = self.request.user
-        context["js_data"] = {"creation_options": auth.begin_registration(user, True)}
+        options = auth.begin_registration(self.request.user, True)  # type: ignore[arg-type]  # signed in
+        context["js_data"] = {"creation_options": options}
         return {**context, **kwargs}
 
 

@@ -1,6 +1,8 @@
 """Sign-in at an OpenID Connect provider, and its link to local accounts."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 import jwt
 import structlog
@@ -22,6 +24,10 @@ from inbox.actions.people.accept_invitation import join_by_provider
 from inbox.queries.people.accounts import user_by_verified_email
 from inbox.rules.errors import NotFound
 from inbox.rules.people.access import Role
+
+if TYPE_CHECKING:
+    from inbox.models import User
+
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +83,7 @@ class OidcAdapter(DefaultSocialAccountAdapter):
         sociallogin.connect(request, user)
 
 
-def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> Any:
+def _user_for_claims(provider_id: str, claims: dict[str, Any]) -> User | None:
     """Return the user with the verified address, a new one if they may join, or None."""
     email = str(claims.get("email", "")).lower()
     # Some providers send the string "true"; the string "false" is truthy.

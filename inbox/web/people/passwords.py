@@ -13,7 +13,7 @@ from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 class PasswordChange(InvalidFormStatusMixin, PasswordChangeView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        user: Any = request.user
+        user = request.user
         if user.is_authenticated and not user.has_usable_password():
             # Users of an identity provider have no password: setting one would bypass it.
             return HttpResponseRedirect(reverse("account"))

@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from allauth.usersessions.models import UserSession
 from django.http import HttpRequest, HttpResponse
@@ -29,7 +29,7 @@ class SessionActivityMiddleware:
         self._recorded_at: OrderedDict[str, float] = OrderedDict()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        user: Any = request.user
+        user = request.user
         if request.method in ("GET", "HEAD") and REFRESH_HEADER in request.headers:
             return self._get_response(request)
         # request.user loads the session: check the cookie first.

@@ -1,8 +1,10 @@
 """The pages of teams: members, roles, settings and permissions."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -31,6 +33,10 @@ from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
+
+if TYPE_CHECKING:
+    from inbox.models import Membership
+
 
 ROLES = {
     Role.VIEWER: gettext_noop("Viewer"),
@@ -228,18 +234,18 @@ def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     }
 
 
-def member_row(row: Any, actor: Actor) -> MemberRow:
-    name = escape_invisible(row.user.display_name)
+def member_row(membership: Membership, actor: Actor) -> MemberRow:
+    name = escape_invisible(membership.user.display_name)
     return MemberRow(
-        user_id=row.user_id,
+        user_id=membership.user_id,
         name=name,
-        username=row.user.get_username(),
+        username=membership.user.get_username(),
         initials=initials(name),
-        hue=avatar_colour(row.user_id),
-        role=row.role,
-        role_name=gettext(ROLES[Role(row.role)]),
-        is_active=row.user.is_active,
-        is_me=row.user_id == actor.user_id,
+        hue=avatar_colour(membership.user_id),
+        role=membership.role,
+        role_name=gettext(ROLES[Role(membership.role)]),
+        is_active=membership.user.is_active,
+        is_me=membership.user_id == actor.user_id,
     )
 
 

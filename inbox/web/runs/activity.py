@@ -1,9 +1,11 @@
 """Audit entries as sentences."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
@@ -11,6 +13,10 @@ from django.utils.translation import gettext, gettext_noop
 from inbox.rules.people.access import ActorKind
 from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.text.safe_text import escape_invisible
+
+if TYPE_CHECKING:
+    from inbox.models import AuditEntry
+
 
 #: The sentence for other users, and for the actor.
 _SENTENCES = {
@@ -114,12 +120,14 @@ class ActivityLine:
     hue: int
 
 
-def activity_lines(entries: Iterable[Any], *, agent: str, me: int | None) -> list[ActivityLine]:
+def activity_lines(
+    entries: Iterable[AuditEntry], *, agent: str, me: int | None
+) -> list[ActivityLine]:
     """Return the entries as sentences; an agent's actions have the agent's name."""
     return [_line(entry, agent, me) for entry in entries]
 
 
-def _line(entry: Any, agent: str, me: int | None) -> ActivityLine:
+def _line(entry: AuditEntry, agent: str, me: int | None) -> ActivityLine:
     record = entry.told
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}

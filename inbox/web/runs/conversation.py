@@ -1,10 +1,12 @@
 """The messages before an interrupt that its page displays."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext, gettext_noop
 
@@ -12,6 +14,10 @@ from agents.agui.content import content_text
 from agents.agui.conversation import is_from_client
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt
+
 
 _SPEAKERS = {
     "user": (gettext_noop("User"), "user"),
@@ -40,7 +46,7 @@ class ConversationMessage:
 class Conversation:
     """The messages of an interrupt's thread, parsed once."""
 
-    interrupt: Any
+    interrupt: Interrupt
 
     @cached_property
     def recent_messages(self) -> Sequence[ConversationMessage]:

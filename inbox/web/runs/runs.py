@@ -1,8 +1,10 @@
 """The list of runs, and the page to start one with a form or a message."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -25,6 +27,10 @@ from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
 from inbox.web.runs.thread_timeline import RUN_STATES
 from inbox.web.runs.threads import show_thread
+
+if TYPE_CHECKING:
+    from inbox.models import Agent, Run
+
 
 _PAGE = 50
 MESSAGE_CHARACTERS = 100_000
@@ -130,7 +136,7 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
 
 
 def _start(
-    agent: Any, actor: Actor, key: str, message: str, value: Any, *, thread_id: str = ""
+    agent: Agent, actor: Actor, key: str, message: str, value: Any, *, thread_id: str = ""
 ) -> Any:
     """Start a run; retries of the same form return the first run."""
     # Include the contents: going back and submitting another text starts another run.
@@ -185,7 +191,7 @@ def _show_start(
     return show(request, actor, "runs/start.html", context, section="runs", status=status)
 
 
-def _form_of(agent: Any, request: HttpRequest | None) -> Form | None:
+def _form_of(agent: Agent, request: HttpRequest | None) -> Form | None:
     schema = engine.input_schema_of(agent.implementation)
     if schema is None:
         return None
@@ -235,7 +241,7 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json_text(value)
 
 
-def _row(run: Any) -> RunRow:
+def _row(run: Run) -> RunRow:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     return RunRow(
         id=f"run-{run.pk}",

@@ -1,16 +1,19 @@
 """The timeline of a thread: messages, tool calls, interrupts and runs."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from agents.agui.content import content_text
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import (
     ACTIVE_RUN_STATUSES,
@@ -23,6 +26,10 @@ from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
 from inbox.web.decisions.decision_labels import decision_label_of
 from inbox.web.runs.conversation import speaker_of
+
+if TYPE_CHECKING:
+    from inbox.models import Interrupt, Run, ToolCall
+
 
 _MAX_MESSAGES = 200
 
@@ -118,18 +125,18 @@ class ThreadTimeline:
 
 def timeline_of(
     *,
-    messages: Sequence[Any],
+    messages: Sequence[Mapping[str, Any]],
     client_messages: Mapping[str, str],
-    calls: Iterable[Any],
-    runs: Sequence[Any],
+    calls: Iterable[ToolCall],
+    runs: Sequence[Run],
     errors: Mapping[UUID, str],
-    interrupts: Sequence[Any],
+    interrupts: Sequence[Interrupt],
     actor: Actor,
     may_decide: bool,
     show_all: bool = False,
 ) -> ThreadTimeline:
     """Build the timeline; `messages` are AG-UI messages as JSON values."""
-    interrupt_links = [(row, _ask(row, actor.user_id)) for row in interrupts]
+    interrupt_links = [(row, _interrupt_link(row, actor.user_id)) for row in interrupts]
     waiting = {row.run_id for row, ask in interrupt_links if ask.is_open}
     calls_by_id = {call.tool_call_id: _call(call, interrupt_links) for call in calls}
     numbered = [
@@ -207,7 +214,7 @@ def _text(content: Any) -> str:
     return json_text(content) if isinstance(content, Mapping) else content_text(content)
 
 
-def _call(call: Any, interrupt_links: Iterable[tuple[Any, InterruptLink]]) -> CallView:
+def _call(call: ToolCall, interrupt_links: Iterable[tuple[Interrupt, InterruptLink]]) -> CallView:
     word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
     about = [(row, ask) for row, ask in interrupt_links if row.tool_call_id == call.pk]
     secrets = secrets_of_arguments(*(row.body for row, _ in about))
@@ -232,8 +239,8 @@ def _unfinished(call: Mapping[str, Any]) -> CallView:
     )
 
 
-def _ask(row: Any, me: int | None) -> InterruptLink:
-    decision_label = decision_label_of(row, next(iter(row.standing), None), me)
+def _interrupt_link(row: Interrupt, me: int | None) -> InterruptLink:
+    decision_label = decision_label_of(row, listed_decision(row), me)
     return InterruptLink(
         url=reverse("interrupt", args=[row.pk]),
         title=escape_invisible(row.title),
@@ -244,7 +251,7 @@ def _ask(row: Any, me: int | None) -> InterruptLink:
     )
 
 
-def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
+def _run(run: Run, error: str, *, is_last: bool, may_cancel_requests: bool) -> RunLine:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
@@ -267,5 +274,5 @@ def _run(run: Any, error: str, *, is_last: bool, may_cancel_requests: bool) -> R
     )
 
 
-def _is_active(run: Any) -> bool:
+def _is_active(run: Run) -> bool:
     return RunStatus(run.status) in ACTIVE_RUN_STATUSES

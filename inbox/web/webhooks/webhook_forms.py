@@ -1,8 +1,10 @@
 """The forms to add and change webhooks."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -18,6 +20,9 @@ from inbox.rules.people.access import Actor, Permission
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
 from inbox.web.webhooks.webhooks import EVENTS, show_webhook, webhook_list_context
+
+if TYPE_CHECKING:
+    from inbox.models import WebhookEndpoint
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def _show(
     request: HttpRequest,
     actor: Actor,
     form: WebhookForm,
-    row: Any = None,
+    endpoint: WebhookEndpoint | None = None,
     refusal: InvalidInput | None = None,
 ) -> HttpResponse:
     teams = [team for team, allowed in memberships_of(actor) if Permission.ADMIN in allowed]
@@ -103,12 +108,12 @@ def _show(
         for name, texts in (refusal.detail["problems"] if refusal else {}).items()
     }
     context = {
-        "webhook": row,
-        "teams": teams if row is None and len(teams) > 1 else [],
+        "webhook": endpoint,
+        "teams": teams if endpoint is None and len(teams) > 1 else [],
         "form": form,
         "problems": problems,
         "choices": [(kind, gettext(words), kind in form.events) for kind, words in EVENTS.items()],
-        **webhook_list_context(actor, row.pk if row else None),
+        **webhook_list_context(actor, endpoint.pk if endpoint else None),
     }
     status = 422 if refusal else 200
     return show(

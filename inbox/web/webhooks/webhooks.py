@@ -1,7 +1,10 @@
 """The pages of webhooks for team admins: list, details, deliveries and secrets."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -24,6 +27,10 @@ from inbox.rules.webhooks.delivery_rules import (
 )
 from inbox.web.base.pages import page, show
 from inbox.web.base.translate import translate
+
+if TYPE_CHECKING:
+    from inbox.models import Delivery, DeliveryAttempt
+
 
 #: Messages per page of the delivery log.
 PAGE = 25
@@ -49,12 +56,12 @@ class DeliveryRow:
     id: UUID
     type: str
     body: str
-    created_at: Any
+    created_at: datetime
     status: str
     tone: str
     icon: str
-    attempts: list[tuple[Any, str, str]]  #: (time, result, response body)
-    next_try_at: Any
+    attempts: list[tuple[datetime, str, str]]  #: (time, result, response body)
+    next_try_at: datetime | None
 
 
 @require_safe
@@ -175,20 +182,20 @@ def _cursor(request: HttpRequest) -> UUID | None:
         return None
 
 
-def _delivery_row(row: Any) -> DeliveryRow:
+def _delivery_row(delivery: Delivery) -> DeliveryRow:
     words, tone, icon = {
         DeliveryStatus.PENDING: (gettext("Pending"), "line", "circle-dashed"),
         DeliveryStatus.DELIVERED: (gettext("Delivered"), "ok", "circle-check"),
         DeliveryStatus.FAILED: (gettext("Failed"), "bad", "circle-x"),
-    }[DeliveryStatus(row.status)]
-    attempts = list(row.attempts.all())
-    if row.status == DeliveryStatus.PENDING and attempts:
+    }[DeliveryStatus(delivery.status)]
+    attempts = list(delivery.attempts.all())
+    if delivery.status == DeliveryStatus.PENDING and attempts:
         words, tone, icon = gettext("Retrying"), "warn", "circle-dashed"
     return DeliveryRow(
-        id=row.message_id,
-        type=row.type,
-        body=escape_invisible(row.body),
-        created_at=row.created_at,
+        id=delivery.message_id,
+        type=delivery.type,
+        body=escape_invisible(delivery.body),
+        created_at=delivery.created_at,
         status=words,
         tone=tone,
         icon=icon,
@@ -196,11 +203,11 @@ def _delivery_row(row: Any) -> DeliveryRow:
             (attempt.at, _attempt_result(attempt), escape_invisible(attempt.answer))
             for attempt in attempts
         ],
-        next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
+        next_try_at=delivery.next_try_at if delivery.status == DeliveryStatus.PENDING else None,
     )
 
 
-def _attempt_result(attempt: Any) -> str:
+def _attempt_result(attempt: DeliveryAttempt) -> str:
     if attempt.problem:
         return translate(problem_message(attempt.problem, attempt.status_code))
     text = gettext("The receiver answered with status {status} in {count} ms.")
