@@ -8,9 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.http import HttpRequest, HttpResponse, QueryDict
 
 from inbox.actions.agents.remote_agents import set_remote_agent
 from inbox.queries.agents import agents
@@ -20,7 +18,7 @@ from inbox.rules.agents.remote_agents import MAX_HEADERS
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.web.agents.agents import agent_list_context
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
@@ -70,14 +68,12 @@ class AgentForm:
         return {row.name: row.value for row in rows}
 
 
-@require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_new(request, actor, AgentForm(rows=_with_spare_rows([])))
 
 
-@require_POST
-@page
+@post_page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
     form = _read(request.POST, stored_names=())
     try:
@@ -86,10 +82,9 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
         _save(form, actor, team_id, form.name, must_be_new=True)
     except (errors.InvalidInput, errors.AddressTaken) as refusal:
         return _show_new(request, actor, form, refusal)
-    return HttpResponseRedirect(reverse("agent", args=[form.name]), status=303)
+    return see_other("agent", form.name)
 
 
-@require_safe
 @page
 def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     agent, location = _changeable_agent(actor, slug)
@@ -105,8 +100,7 @@ def change_page(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     return _show_change(request, actor, form)
 
 
-@require_POST
-@page
+@post_page
 def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     agent, location = _changeable_agent(actor, slug)
     form = _read(request.POST, stored_names=location.header_names or (), name=slug)
@@ -114,7 +108,7 @@ def save(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         _save(form, actor, agent.team_id, slug, seen_at=_parse_seen_at(form.seen_at))
     except (errors.InvalidInput, errors.AgentChanged) as refusal:
         return _show_change(request, actor, form, refusal)
-    return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
+    return see_other("agent", slug)
 
 
 def _save(form: AgentForm, actor: Actor, team_id: UUID, slug: str, **options: Any) -> None:

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.engine.connection_test import run_connection_test
 from inbox.queries.agents import agents
@@ -18,7 +17,7 @@ from inbox.rules import errors
 from inbox.rules.agents.connection_test_messages import connection_test_message
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 
 _DIALECTS = {
@@ -54,20 +53,17 @@ class AgentRow:
     is_current: bool
 
 
-@require_safe
 @page
 def agent_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show(request, actor, "agents/agents.html", agent_list_context(actor), section="agents")
 
 
-@require_safe
 @page
 def agent(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     return show_agent(request, actor, slug)
 
 
-@require_POST
-@page
+@post_page
 def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Test the connection and store the report, which the agent's page displays."""
     try:
@@ -76,7 +72,7 @@ def test(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
         return show_agent(request, actor, slug, notice=translate(refusal.message), status=409)
     except errors.TooManyTests as refusal:
         return show_agent(request, actor, slug, notice=translate(refusal.message), status=429)
-    return HttpResponseRedirect(reverse("agent", args=[slug]), status=303)
+    return see_other("agent", slug)
 
 
 def show_agent(

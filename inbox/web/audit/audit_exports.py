@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST
 
 from inbox import transparency_log
 from inbox.platform.db_executor import iterate_in_db_threads
@@ -13,12 +12,11 @@ from inbox.rules.audit.audit_filters import EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.errors import InvalidInput, NotSigned
 from inbox.rules.people.access import Actor
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import post_page, show
 from inbox.web.base.translate import translate
 
 
-@require_POST
-@page
+@post_page
 def export(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     filters, ignored = EntryFilter.from_query(request.POST.dict())
     if ignored:

@@ -8,7 +8,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_safe
 
 from inbox.queries.audit import tool_calls
 from inbox.queries.people.members import teams_with_access
@@ -35,7 +34,6 @@ _LABELS = {
 _SYSTEM = [("system:expiry", gettext_noop("Expiry"))]
 
 
-@require_safe
 @page
 def call_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     filters, ignored = CallFilter.from_query(request.GET.dict())

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from inbox.queries.audit import tool_calls
 from inbox.queries.audit.audit_entries import may_export
@@ -46,7 +45,6 @@ class Arguments:
     reveal: MaskedSet | None = None  #: None if nothing is masked
 
 
-@require_safe
 @page
 def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     details = tool_calls.tool_call_detail(actor, call_id)
@@ -79,7 +77,6 @@ def call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     return show(request, actor, "audit/tool_call.html", context, section="audit")
 
 
-@require_safe
 @page
 def history(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     """Render all entries of the thread's chain, the oldest first."""

@@ -3,18 +3,25 @@
 import json
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseRedirect,
+)
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
 
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO, counts_for
 from inbox.queries.people.api_keys import actor_of_user
@@ -28,17 +35,30 @@ from inbox.web.base.translate import translate
 from inbox.web.decisions.saved_view_links import links_of
 
 P = ParamSpec("P")
+View: TypeAlias = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
+ActorView: TypeAlias = Callable[Concatenate[HttpRequest, Actor, P], HttpResponseBase]
 
 
-def page(
-    view: Callable[Concatenate[HttpRequest, Actor, P], HttpResponseBase],
-) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+def page(view: ActorView[P]) -> View[P]:
     """
-    Require a signed-in user and call the view with their actor.
+    Serve GET and HEAD requests of signed-in users; the view gets their actor.
 
     Return 404 for objects the actor may not see and 403 for actions they may not take.
     """
+    return require_safe(_signed_in(view))
 
+
+def post_page(view: ActorView[P]) -> View[P]:
+    """Serve POST requests of signed-in users, as `page` does for GET."""
+    return require_POST(_signed_in(view))
+
+
+def see_other(url_name: str, *args: object) -> HttpResponse:
+    """Redirect to another page after a form was processed."""
+    return HttpResponseRedirect(reverse(url_name, args=args), status=303)
+
+
+def _signed_in(view: ActorView[P]) -> View[P]:
     @wraps(view)
     @never_cache
     def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

@@ -10,7 +10,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.decisions.bulk import BulkResult, decide_many, withdraw_many
 from inbox.queries.decisions.bulk_reviews import (
@@ -26,7 +25,7 @@ from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import EntryStatus, InterruptStatus
 from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.list_filters import list_url, originating_filter
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
 from inbox.web.decisions.bulk_review import Group, groups_of
 from inbox.web.decisions.decision_labels import decision_label_of
@@ -51,7 +50,6 @@ class BulkOutcome:
     can_undo: bool
 
 
-@require_safe
 @page
 def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     bulk_review = similar_review_for(actor, interrupt_id)
@@ -62,15 +60,13 @@ def similar(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespo
     return _show(request, actor, bulk_review.rows, selected=selected, **context)
 
 
-@require_safe
 @page
 def review(request: HttpRequest, actor: Actor) -> HttpResponse:
     bulk_review = bulk_review_for(actor, _ids(request.GET.getlist("id")))
     return _show(request, actor, bulk_review.rows, more=bulk_review.more)
 
 
-@require_POST
-@page
+@post_page
 def decide_selected(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Decide the selected interrupts; each succeeds or fails on its own."""
     digests = _digests_by_id(request.POST.getlist("item")[:MAX_BULK_INTERRUPTS])
@@ -96,8 +92,7 @@ def decide_selected(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_outcomes(request, actor, [row.pk for row in selected], refusals, remaining_ids)
 
 
-@require_POST
-@page
+@post_page
 def withdraw_decided(request: HttpRequest, actor: Actor) -> HttpResponse:
     rows = _rows_to_decide(actor, _ids(request.POST.getlist("id")))
     ids = [row.pk for row in rows]

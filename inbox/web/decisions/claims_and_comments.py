@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from inbox import engine
 from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
@@ -22,7 +21,7 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.decisions.list_filters import ListState
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import parse_list_request
-from inbox.web.base.pages import is_fragment, page
+from inbox.web.base.pages import is_fragment, post_page, see_other
 from inbox.web.base.translate import translate
 from inbox.web.decisions.collaboration import Notice
 from inbox.web.decisions.inbox_lists import page_of, show_interrupt
@@ -38,21 +37,18 @@ _DISPLAYED_ERRORS = (
 )
 
 
-@require_POST
-@page
+@post_page
 def claim(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     act = partial(claim_interrupt, take_over=request.POST.get("take_over") == "1")
     return _run_action(request, actor, interrupt_id, act)
 
 
-@require_POST
-@page
+@post_page
 def release(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     return _run_action(request, actor, interrupt_id, release_claim)
 
 
-@require_POST
-@page
+@post_page
 def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     """Renew the claim; the claimant's page calls this every few minutes."""
     try:
@@ -62,8 +58,7 @@ def renew(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespons
     return HttpResponse(status=204)
 
 
-@require_POST
-@page
+@post_page
 def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     """Record that the user has viewed the interrupt; its page calls this once visible."""
     try:
@@ -75,28 +70,24 @@ def viewed(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpRespon
     return HttpResponse(status=204)
 
 
-@require_POST
-@page
+@post_page
 def withdraw(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     return _run_action(request, actor, interrupt_id, withdraw_decision)
 
 
-@require_POST
-@page
+@post_page
 def comment(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     # Browsers send every newline of a text area as CRLF.
     text = request.POST.get("text", "").replace("\r\n", "\n")
     return _run_action(request, actor, interrupt_id, partial(add_comment, text=text), text)
 
 
-@require_POST
-@page
+@post_page
 def retry(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
     return _run_thread_action(request, actor, run_id, partial(engine.retry_run, run_id, actor))
 
 
-@require_POST
-@page
+@post_page
 def cancel(request: HttpRequest, actor: Actor, run_id: UUID) -> HttpResponse:
     act = partial(cancel_run, run_id=run_id, actor=actor, entrance=Entrance.CANCEL_PAGE)
     return _run_thread_action(request, actor, run_id, act)
@@ -111,7 +102,7 @@ def _run_thread_action(
         act()
     except (errors.RetryRejected, errors.RunEnded, errors.Claimed) as refusal:
         return show_thread(request, actor, thread_id, notice=translate(refusal.message), status=409)
-    return HttpResponseRedirect(reverse("thread", args=[thread_id]), status=303)
+    return see_other("thread", thread_id)
 
 
 def _run_action(

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST
 
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import decide
@@ -14,7 +13,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.gate import Entrance, check_view
 from inbox.rules.people.access import MISSING_PERMISSION, Actor, Permission
 from inbox.rules.runs.states import InterruptStatus
-from inbox.web.base.pages import is_fragment, page
+from inbox.web.base.pages import is_fragment, post_page
 from inbox.web.base.translate import translate
 from inbox.web.decisions.decision_form import UNSEEN_ID, DecisionForm, Submission
 from inbox.web.decisions.inbox_lists import next_url, page_of, show_interrupt
@@ -22,8 +21,7 @@ from inbox.web.decisions.interrupt_page import InterruptPage, Rejection
 from inbox.web.decisions.submitted_answer import InvalidAnswer, read_answer
 
 
-@require_POST
-@page
+@post_page
 def decide_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     submission = Submission(request.POST)
     try:

@@ -9,7 +9,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.decisions.inbox_lists import choices_for, list_for, similar_count
@@ -25,12 +24,7 @@ from inbox.web.base.list_filters import (
     parse_list_request,
     selects_of,
 )
-from inbox.web.base.pages import (
-    bounded,
-    is_fragment,
-    page,
-    show,
-)
+from inbox.web.base.pages import bounded, is_fragment, page, show
 from inbox.web.base.toasts import url_with_toast
 from inbox.web.decisions.decision_form import Submission
 from inbox.web.decisions.interrupt_page import InterruptPage
@@ -44,25 +38,21 @@ _PAGE = 50
 _RECENT = 5
 
 
-@require_safe
 @page
 def pending(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_list(request, actor, ListState.OPEN, "decisions/pending.html")
 
 
-@require_safe
 @page
 def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_list(request, actor, ListState.DECIDED, "decisions/decided.html")
 
 
-@require_safe
 @page
 def interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     return show_interrupt(request, actor, page_of(actor, interrupt_id))
 
 
-@require_safe
 @page
 def decided_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     return show_interrupt(request, actor, page_of(actor, interrupt_id), state=ListState.DECIDED)

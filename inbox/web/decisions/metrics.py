@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from inbox.queries.audit.tool_calls import agents_and_teams
 from inbox.queries.decisions.inbox_lists import COUNT_UP_TO
@@ -68,7 +67,6 @@ class Window:
     is_current: bool
 
 
-@require_safe
 @page
 def metrics(request: HttpRequest, actor: Actor) -> HttpResponse:
     count, team = _days(request), request.GET.get("team", "")[:200]

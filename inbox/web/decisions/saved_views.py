@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions.saved_views import delete_view, save_view, share_view
 from inbox.queries.people.teams import team_by_slug
@@ -11,12 +10,11 @@ from inbox.rules.decisions.list_filters import InterruptFilter
 from inbox.rules.errors import InvalidInput, NotFound
 from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import list_url, originating_filter
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import post_page, show
 from inbox.web.base.translate import translate
 
 
-@require_POST
-@page
+@post_page
 def save(request: HttpRequest, actor: Actor) -> HttpResponse:
     filters = originating_filter(request)
     try:
@@ -31,15 +29,13 @@ def save(request: HttpRequest, actor: Actor) -> HttpResponse:
     return HttpResponseRedirect(list_url(filters), status=303)
 
 
-@require_POST
-@page
+@post_page
 def share(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
     view = share_view(view_id=view_id, team_id=_team_id(request), actor=actor)
     return HttpResponseRedirect(list_url(InterruptFilter.from_text(view.query)), status=303)
 
 
-@require_POST
-@page
+@post_page
 def delete(request: HttpRequest, actor: Actor, view_id: UUID) -> HttpResponse:
     delete_view(view_id=view_id, actor=actor)
     return HttpResponseRedirect(list_url(originating_filter(request)), status=303)

@@ -5,7 +5,6 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST
 
 from inbox.actions.decisions.unmask import unmask_interrupt, unmask_tool_call
 from inbox.queries.decisions.interrupts import interrupt_for
@@ -13,11 +12,10 @@ from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.rules.people.access import Actor
 from inbox.rules.text.safe_text import format_json
 from inbox.web.base.masks import TITLES
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import post_page, show
 
 
-@require_POST
-@page
+@post_page
 def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
     what = request.POST.get("what", "")
     text = unmask_interrupt(interrupt_id=interrupt_id, what=what, actor=actor)
@@ -26,8 +24,7 @@ def reveal_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> 
     return _show(request, actor, what, text, back, is_all_seen=not unseen)
 
 
-@require_POST
-@page
+@post_page
 def reveal_call(request: HttpRequest, actor: Actor, call_id: UUID) -> HttpResponse:
     what = request.POST.get("what", "")
     text = unmask_tool_call(call_id=call_id, what=what, actor=actor)

@@ -21,7 +21,7 @@ from inbox.queries.people.invitations import joined_team, open_invitation
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import page
+from inbox.web.base.pages import post_page, see_other
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import ROLES
 
@@ -62,8 +62,7 @@ def invited(request: HttpRequest, token: str) -> HttpResponse:
     return _show(request, token)
 
 
-@require_POST
-@page
+@post_page
 def join(request: HttpRequest, actor: Actor) -> HttpResponse:
     token = request.POST.get("token", "")
     try:
@@ -72,7 +71,7 @@ def join(request: HttpRequest, actor: Actor) -> HttpResponse:
         return _show(request, token, notice=translate(refusal.message), status=409)
     except errors.InvitationEnded as refusal:
         return _show_ended(request, refusal)
-    return HttpResponseRedirect(reverse("team", args=[team.slug]), status=303)
+    return see_other("team", team.slug)
 
 
 @require_POST

@@ -3,27 +3,23 @@
 from typing import Any
 
 from allauth.account.views import EmailView
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.http import HttpRequest, HttpResponse
 
 from inbox.actions.people import accounts
 from inbox.queries.people.accounts import account_of
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 
-@require_safe
 @page
 def account(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show(request, actor)
 
 
-@require_POST
-@page
+@post_page
 def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
@@ -33,15 +29,13 @@ def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _redirect()
 
 
-@require_POST
-@page
+@post_page
 def end_session(request: HttpRequest, actor: Actor, session_id: int) -> HttpResponse:
     accounts.end_session(session_id=session_id, actor=actor)
     return _redirect()
 
 
-@require_POST
-@page
+@post_page
 def end_other_sessions(request: HttpRequest, actor: Actor) -> HttpResponse:
     accounts.end_other_sessions(actor=actor)
     return _redirect()
@@ -58,4 +52,4 @@ def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) ->
 
 
 def _redirect() -> HttpResponse:
-    return HttpResponseRedirect(reverse("account"), status=303)
+    return see_other("account")

@@ -8,11 +8,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.people.api_keys import (
     UNCHANGED,
@@ -33,7 +31,7 @@ from inbox.rules.people.api_keys import (
     key_state,
 )
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import PERMISSIONS, team_frame
 
@@ -90,7 +88,6 @@ class KeyForm:
     days: str = str(DEFAULT_DAYS_VALID)
 
 
-@require_safe
 @page
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     access = team_access(actor, team)
@@ -100,20 +97,17 @@ def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return show(request, actor, "people/team_keys.html", context, section="teams")
 
 
-@require_safe
 @page
 def key(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
     return _show_key(request, actor, key_id)
 
 
-@require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return _show_form(request, actor, team, KeyForm())
 
 
-@require_POST
-@page
+@post_page
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """Create a key and display its token, in this response only."""
     access = team_access(actor, team)
@@ -138,8 +132,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return _show_key(request, actor, row.pk, token=token)
 
 
-@require_POST
-@page
+@post_page
 def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
     """Rotate the key and display its new token, in this response only."""
     days, hours = request.POST.get("days", KEEP), request.POST.get("overlap", "")
@@ -155,11 +148,10 @@ def rotate(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
     return _show_key(request, actor, key_id, token=token)
 
 
-@require_POST
-@page
+@post_page
 def revoke(request: HttpRequest, actor: Actor, key_id: UUID) -> HttpResponse:
     revoke_key(key_id=key_id, actor=actor)
-    return HttpResponseRedirect(reverse("key", args=[key_id]), status=303)
+    return see_other("key", key_id)
 
 
 def _show_key(

@@ -6,11 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.people.invitations import invite, resend_invitation, withdraw_invitation
 from inbox.queries.people.invitations import invitations_for, state_of, team_of_invitation
@@ -20,7 +18,7 @@ from inbox.rules import errors
 from inbox.rules.people.access import Actor, Role
 from inbox.rules.people.invitations import InvitationState, MailState
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import ROLES, team_frame
 
@@ -38,14 +36,12 @@ _MAILS = {
 }
 
 
-@require_safe
 @page
 def invitation_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return _show(request, actor, team)
 
 
-@require_POST
-@page
+@post_page
 def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     email, role = request.POST.get("email", ""), request.POST.get("role", "")
     try:
@@ -63,8 +59,7 @@ def add(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return _done(request, actor, team, link)
 
 
-@require_POST
-@page
+@post_page
 def resend(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpResponse:
     team = team_of_invitation(actor, invitation_id).slug
     try:
@@ -76,8 +71,7 @@ def resend(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpRespo
     return _done(request, actor, team, link)
 
 
-@require_POST
-@page
+@post_page
 def withdraw(request: HttpRequest, actor: Actor, invitation_id: UUID) -> HttpResponse:
     team = team_of_invitation(actor, invitation_id).slug
     try:
@@ -96,7 +90,7 @@ def _done(request: HttpRequest, actor: Actor, team: str, link: str) -> HttpRespo
     """Show the list, with the link if it was not mailed, in this response only."""
     if link:
         return _show(request, actor, team, link=link)
-    return HttpResponseRedirect(reverse("invitations", args=[team]), status=303)
+    return see_other("invitations", team)
 
 
 def _show(

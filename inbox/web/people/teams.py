@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.people.members import change_role, change_team, remove_member
 from inbox.queries.people.api_keys import working_keys_of
@@ -31,7 +30,7 @@ from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, show
 from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
@@ -82,7 +81,6 @@ class MemberRow:
     is_me: bool
 
 
-@require_safe
 @page
 def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Show the first of the user's teams beside the list; most users have only one."""
@@ -92,13 +90,11 @@ def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show(request, actor, "people/teams.html", {"teams": []}, section="teams")
 
 
-@require_safe
 @page
 def team(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     return show_members(request, actor, team)
 
 
-@require_safe
 @page
 def permission_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     """List the people and keys that have each permission."""
@@ -122,8 +118,7 @@ def permission_list(request: HttpRequest, actor: Actor, team: str) -> HttpRespon
     return show(request, actor, "people/team_permissions.html", context, section="teams")
 
 
-@require_POST
-@page
+@post_page
 def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
     try:
         role = Role(request.POST.get("role", ""))
@@ -137,8 +132,7 @@ def set_role(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpRe
     return _redirect(actor, team)
 
 
-@require_POST
-@page
+@post_page
 def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResponse:
     try:
         remove_member(team_id=team_for(actor, team).pk, user_id=user, actor=actor)
@@ -147,8 +141,7 @@ def remove(request: HttpRequest, actor: Actor, team: str, user: int) -> HttpResp
     return _redirect(actor, team)
 
 
-@require_POST
-@page
+@post_page
 def save(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     name, grace = request.POST.get("name", "").strip(), request.POST.get("grace_seconds", "")
     team_id = team_for(actor, team).pk

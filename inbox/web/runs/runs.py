@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox import engine
 from inbox.actions.idempotency import idempotency_digest
@@ -23,7 +22,7 @@ from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.safe_text import escape_invisible, json_text
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.runs.thread_timeline import RUN_STATES
 from inbox.web.runs.threads import show_thread
@@ -67,7 +66,6 @@ class Choice:
     is_current: bool
 
 
-@require_safe
 @page
 def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     kind = request.GET.get("state", "")
@@ -93,14 +91,12 @@ def run_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show(request, actor, "runs/runs.html", context, section="runs")
 
 
-@require_safe
 @page
 def start_page(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show_start(request, actor, request.GET.get("agent", ""))
 
 
-@require_POST
-@page
+@post_page
 def start_run(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
     """Start a run on a new thread; submitting a form twice starts one run."""
     agent = agents.agent_for(actor, slug)
@@ -114,11 +110,10 @@ def start_run(request: HttpRequest, actor: Actor, slug: str) -> HttpResponse:
             request, actor, slug, form=form, message=message, problems=problems, status=422
         )
     run = _start(agent, actor, _key(request), message, value)
-    return HttpResponseRedirect(reverse("thread", args=[run.thread_id]), status=303)
+    return see_other("thread", run.thread_id)
 
 
-@require_POST
-@page
+@post_page
 def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     """Start another run on a thread, with a message."""
     thread = threads.thread_for(actor, thread_id)
@@ -132,7 +127,7 @@ def send_message(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpRes
     except errors.ContractError as refusal:
         notice = translate(refusal.message)
         return show_thread(request, actor, thread_id, notice=notice, message=message, status=409)
-    return HttpResponseRedirect(reverse("thread", args=[thread.pk]), status=303)
+    return see_other("thread", thread.pk)
 
 
 def _start(

@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_safe
 
 from inbox.queries.decisions import interrupts
 from inbox.queries.people.access import permissions_in
@@ -20,13 +19,11 @@ from inbox.web.runs.thread_timeline import timeline_of
 _THREADS = 100
 
 
-@require_safe
 @page
 def thread_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show(request, actor, "runs/threads.html", _list(actor), section="threads")
 
 
-@require_safe
 @page
 def thread(request: HttpRequest, actor: Actor, thread_id: UUID) -> HttpResponse:
     return show_thread(request, actor, thread_id)

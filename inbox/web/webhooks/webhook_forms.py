@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.webhooks.endpoints import add_webhook, change_webhook
 from inbox.queries.people.access import memberships_of
 from inbox.queries.webhooks import endpoints
 from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor, Permission
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.webhooks.webhooks import EVENTS, show_webhook, webhook_list_context
 
@@ -35,14 +33,12 @@ class WebhookForm:
     events: Sequence[str] = tuple(EVENTS)
 
 
-@require_safe
 @page
 def new_page(request: HttpRequest, actor: Actor) -> HttpResponse:
     return _show(request, actor, WebhookForm())
 
 
-@require_POST
-@page
+@post_page
 def add(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Add a webhook and display its secret, in this response only."""
     form = _read(request)
@@ -60,7 +56,6 @@ def add(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show_webhook(request, actor, row.pk, secret=secret)
 
 
-@require_safe
 @page
 def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     row = endpoints.webhook_for(actor, webhook_id)
@@ -68,8 +63,7 @@ def change_page(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpRes
     return _show(request, actor, form, row)
 
 
-@require_POST
-@page
+@post_page
 def save(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     row = endpoints.webhook_for(actor, webhook_id)
     form = _read(request)
@@ -83,7 +77,7 @@ def save(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
         )
     except InvalidInput as refusal:
         return _show(request, actor, form, row, refusal)
-    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+    return see_other("webhook", webhook_id)
 
 
 def _read(request: HttpRequest) -> WebhookForm:

@@ -7,10 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.webhooks import deliveries
 from inbox.actions.webhooks.endpoints import change_webhook, remove_webhook, rotate_secret
@@ -25,7 +23,7 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     problem_message,
 )
-from inbox.web.base.pages import page, show
+from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 
 if TYPE_CHECKING:
@@ -64,7 +62,6 @@ class DeliveryRow:
     next_try_at: datetime | None
 
 
-@require_safe
 @page
 def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     return show(
@@ -72,26 +69,22 @@ def webhook_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     )
 
 
-@require_safe
 @page
 def webhook(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     return show_webhook(request, actor, webhook_id)
 
 
-@require_POST
-@page
+@post_page
 def test(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     return _run_action(request, actor, webhook_id, deliveries.send_test)
 
 
-@require_POST
-@page
+@post_page
 def replay(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     return _run_action(request, actor, webhook_id, deliveries.resend_failed)
 
 
-@require_POST
-@page
+@post_page
 def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResponse:
     def send(**_of: Any) -> None:
         deliveries.resend_message(message_id=message_id, actor=actor)
@@ -99,26 +92,23 @@ def send_again(request: HttpRequest, actor: Actor, message_id: UUID) -> HttpResp
     return _run_action(request, actor, endpoints.webhook_of(actor, message_id).pk, send)
 
 
-@require_POST
-@page
+@post_page
 def switch(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     change_webhook(endpoint_id=webhook_id, actor=actor, enabled=request.POST.get("on") == "1")
-    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+    return see_other("webhook", webhook_id)
 
 
-@require_POST
-@page
+@post_page
 def rotate(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     """Rotate the secret and display the new one, in this response only."""
     _, secret = rotate_secret(endpoint_id=webhook_id, actor=actor)
     return show_webhook(request, actor, webhook_id, secret=secret)
 
 
-@require_POST
-@page
+@post_page
 def remove(request: HttpRequest, actor: Actor, webhook_id: UUID) -> HttpResponse:
     remove_webhook(endpoint_id=webhook_id, actor=actor)
-    return HttpResponseRedirect(reverse("webhooks"), status=303)
+    return see_other("webhooks")
 
 
 def show_webhook(
@@ -172,7 +162,7 @@ def _run_action(request: HttpRequest, actor: Actor, webhook_id: UUID, action: An
         return show_webhook(
             request, actor, webhook_id, notice=translate(refusal.message), status=409
         )
-    return HttpResponseRedirect(reverse("webhook", args=[webhook_id]), status=303)
+    return see_other("webhook", webhook_id)
 
 
 def _cursor(request: HttpRequest) -> UUID | None:
