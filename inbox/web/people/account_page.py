@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from allauth.account.views import EmailView
 from django.http import HttpRequest, HttpResponse
 
 from inbox.actions.people import accounts
@@ -11,7 +10,6 @@ from inbox.rules.errors import InvalidInput
 from inbox.rules.people.access import Actor
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
-from inbox.web.people.sign_in import InvalidFormStatusMixin
 
 
 @page
@@ -26,30 +24,22 @@ def rename(request: HttpRequest, actor: Actor) -> HttpResponse:
         accounts.change_own_name(full_name=name, actor=actor)
     except InvalidInput as refusal:
         return _show(request, actor, status=422, name=name, problem=translate(refusal.message))
-    return _redirect()
+    return see_other("account")
 
 
 @post_page
 def end_session(request: HttpRequest, actor: Actor, session_id: int) -> HttpResponse:
     accounts.end_session(session_id=session_id, actor=actor)
-    return _redirect()
+    return see_other("account")
 
 
 @post_page
 def end_other_sessions(request: HttpRequest, actor: Actor) -> HttpResponse:
     accounts.end_other_sessions(actor=actor)
-    return _redirect()
-
-
-class EmailAddresses(InvalidFormStatusMixin, EmailView):
-    """The user's e-mail addresses: add, confirm, remove and choose the primary one."""
+    return see_other("account")
 
 
 def _show(request: HttpRequest, actor: Actor, status: int = 200, **more: Any) -> HttpResponse:
     details = account_of(actor)
     context = {"account": details, "name": details.name, **more}
     return show(request, actor, "account/account.html", context, section="account", status=status)
-
-
-def _redirect() -> HttpResponse:
-    return see_other("account")

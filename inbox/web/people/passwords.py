@@ -4,14 +4,12 @@ from typing import Any
 
 from allauth.account.forms import ResetPasswordForm
 from allauth.account.models import EmailAddress
-from allauth.account.views import PasswordChangeView, PasswordResetFromKeyView, PasswordResetView
+from allauth.account.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
-from inbox.web.people.sign_in import InvalidFormStatusMixin
 
-
-class PasswordChange(InvalidFormStatusMixin, PasswordChangeView):
+class PasswordChange(PasswordChangeView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = request.user
         if user.is_authenticated and not user.has_usable_password():
@@ -34,11 +32,3 @@ class PasswordResetForm(ResetPasswordForm):
             user for user in self.users if user.pk in user_ids and user.has_usable_password()
         ]
         return email
-
-
-class PasswordReset(InvalidFormStatusMixin, PasswordResetView):
-    """Send a reset link; the page does not disclose if an account exists."""
-
-
-class PasswordResetConfirm(InvalidFormStatusMixin, PasswordResetFromKeyView):
-    """The page behind the reset link."""

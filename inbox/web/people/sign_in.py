@@ -4,7 +4,6 @@ from typing import Any, Final
 
 from allauth.account.forms import LoginForm
 from allauth.account.views import LoginView, ReauthenticateView
-from allauth.mfa.base import views as factors
 from allauth.mfa.webauthn import views as passkeys
 from django import forms
 from django.conf import settings
@@ -16,16 +15,6 @@ from django.utils.translation import gettext, gettext_noop
 #: As long as AXES_COOLOFF_TIME.
 _LOCK_SECONDS: Final = 15 * 60
 _LOCKED: Final = gettext_noop("Too many sign-in attempts with this name. Try again in 15 minutes.")
-
-
-class InvalidFormStatusMixin:
-    """A mixin that responds 422 to invalid forms."""
-
-    def form_invalid(self, form: forms.Form) -> HttpResponse:
-        response: HttpResponse = super().form_invalid(form)  # type: ignore[misc]
-        if response.status_code == 200:
-            response.status_code = 422
-        return response
 
 
 class SignInForm(LoginForm):
@@ -59,16 +48,9 @@ class SignIn(LoginView):
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         seconds = _add_limit_error(self.request, form)
         response: HttpResponse = super().form_invalid(form)
-        response.status_code = 429 if seconds else 422
         if seconds:
+            response.status_code = 429
             response.headers["Retry-After"] = str(seconds)
-        return response
-
-
-class SecondFactor(factors.AuthenticateView):
-    def form_invalid(self, form: forms.Form) -> HttpResponse:
-        response: HttpResponse = super().form_invalid(form)
-        response.status_code = 422
         return response
 
 
@@ -79,16 +61,12 @@ class PasskeySignIn(passkeys.LoginWebAuthnView):
         return response
 
 
-class ConfirmPassword(InvalidFormStatusMixin, ReauthenticateView):
+class ConfirmPassword(ReauthenticateView):
     """Re-authentication with the password, before account changes."""
 
     def form_invalid(self, form: forms.Form) -> HttpResponse:
         _add_limit_error(self.request, form, "password")
         return super().form_invalid(form)
-
-
-class ConfirmCode(InvalidFormStatusMixin, factors.ReauthenticateView):
-    """Re-authentication with a code of the authenticator app or a recovery code."""
 
 
 class ConfirmPasskey(passkeys.ReauthenticateWebAuthnView):
