@@ -117,9 +117,7 @@ TEMPLATES = [
             "builtins": [
                 "django.templatetags.i18n",
                 "django_htmx.templatetags.django_htmx",
-                "inbox.web.base.json_filter",
-                "inbox.web.base.icons",
-                "inbox.web.base.time_tag",
+                "inbox.web.base.template_tags",
             ],
         },
     }

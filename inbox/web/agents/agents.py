@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
 from inbox.engine.connection_test import run_connection_test
@@ -41,16 +40,6 @@ class ConnectionTest:
     detail: str
     facts: list[tuple[str, str]]  #: (label, text)
     capabilities: list[str]
-
-
-@dataclass(frozen=True)
-class AgentRow:
-    slug: str
-    url: str
-    description: str
-    is_remote: bool
-    connection_test: ConnectionTest | None
-    is_current: bool
 
 
 @page
@@ -95,19 +84,10 @@ def show_agent(
 
 def agent_list_context(actor: Actor, current: str = "") -> dict[str, Any]:
     """Return the context of the list beside an agent's page."""
-    rows = [
-        AgentRow(
-            slug=row.slug,
-            url=reverse("agent", args=[row.slug]),
-            description=escape_invisible(row.description),
-            is_remote=location.is_remote,
-            connection_test=_connection_test(location),
-            is_current=row.slug == current,
-        )
-        for row in agents.agents_for(actor)
-        for location in [agents.location_of(actor, row)]
-    ]
-    return {"agents": rows, "may_add": bool(teams_of(actor, Permission.ADMIN))}
+    locations = [(row, agents.location_of(actor, row)) for row in agents.agents_for(actor)]
+    rows = [(row, location.is_remote, _connection_test(location)) for row, location in locations]
+    may_add = bool(teams_of(actor, Permission.ADMIN))
+    return {"agents": rows, "current": current, "may_add": may_add}
 
 
 def _connection_test(location: AgentLocation) -> ConnectionTest | None:

@@ -28,7 +28,6 @@ from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.webhooks.endpoints import troubled_webhooks_in
 from inbox.rules.errors import Forbidden, NotFound, Unauthenticated
 from inbox.rules.people.access import Actor
-from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.web.base.js_messages import js_messages
 from inbox.web.base.toasts import DECIDED_PARAMETER, toast_of
 from inbox.web.base.translate import translate
@@ -116,8 +115,7 @@ def show(
         "toast": toast_of(request, actor) if DECIDED_PARAMETER in request.GET else None,
         "js_messages": json.dumps(js_messages(), separators=(",", ":")),
         "me": actor.label,
-        "me_initials": initials(actor.label),
-        "me_hue": avatar_colour(actor.user_id or 0),
+        "me_id": actor.user_id,
     }
     return render(request, template, {**frame, **context}, status=status)
 

@@ -62,7 +62,6 @@ class Item:
     requested_at: datetime
     expires_at: datetime | None
     urgency: str
-    claimed_by: str
     is_mine: bool
     cells: Sequence[Cell]
     obstacle: str  #: the reason that it cannot be selected, "" if it can
@@ -159,7 +158,6 @@ def _item(
         requested_at=row.created_at,
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
-        claimed_by=claim.user.display_name if claim else "",
         is_mine=claim is not None and claim.user_id == me,
         cells=cells[:MAX_VALUES],
         obstacle=obstacle,

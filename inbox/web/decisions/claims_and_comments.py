@@ -23,8 +23,8 @@ from inbox.rules.people.access import Actor
 from inbox.web.base.list_filters import parse_list_request
 from inbox.web.base.pages import is_fragment, post_page, see_other
 from inbox.web.base.translate import translate
-from inbox.web.decisions.collaboration import Notice
 from inbox.web.decisions.inbox_lists import page_of, show_interrupt
+from inbox.web.decisions.interrupt_page import Notice
 from inbox.web.runs.threads import show_thread
 
 _DISPLAYED_ERRORS = (

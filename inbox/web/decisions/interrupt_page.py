@@ -24,7 +24,6 @@ from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
 from inbox.rules.text.unicode_spoofing import Finding
 from inbox.web.base.masks import MaskedSet, masked_sets_of
 from inbox.web.decisions.change_views import ChangeView, change_views
-from inbox.web.decisions.collaboration import Collaboration, Notice, collaboration_of
 from inbox.web.decisions.decision_form import DecisionForm, Submission
 from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.decisions.facts import Fact, facts_of
@@ -59,6 +58,14 @@ class Rejection:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """The error of an action; `text` keeps a rejected comment."""
+
+    message: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class InterruptPage:
     """The data of an interrupt's page, computed when the template reads it."""
 
@@ -83,8 +90,9 @@ class InterruptPage:
     @property
     def bar_mode(self) -> str:
         """As `mode`, but `claimed` while another reviewer works on it."""
-        claim = self.collaboration.claim
-        return "claimed" if self.mode == "open" and claim and not claim.is_mine else self.mode
+        claim = self.detail.claim
+        is_claimed = claim is not None and claim.user_id != self.me
+        return "claimed" if self.mode == "open" and is_claimed else self.mode
 
     @cached_property
     def form(self) -> DecisionForm:
@@ -94,10 +102,6 @@ class InterruptPage:
     def shows_forms(self) -> bool:
         """True if the user may decide, or has typed an answer that was not sent."""
         return self.mode == "open" or self.submission is not None
-
-    @cached_property
-    def collaboration(self) -> Collaboration:
-        return collaboration_of(self.detail, self.me)
 
     @cached_property
     def decision_label(self) -> DecisionLabel | None:

@@ -18,15 +18,9 @@ if TYPE_CHECKING:
 class ViewLink:
     """A saved view in the navigation."""
 
-    key: str
-    name: str
+    row: SavedView  #: with its team, its owner and `may_change`
     url: str
-    icon: str
-    team: str  #: the slug of the team it is shared with, or ""
-    team_name: str
-    owner: str
     is_mine: bool
-    may_change: bool
     is_current: bool
 
 
@@ -37,20 +31,6 @@ def links_of(actor: Actor, list_request: ListRequest | None) -> list[ViewLink]:
     for row in views_for(actor):
         filters = InterruptFilter.from_text(row.query)
         is_current = filters == displayed_filter and not any(link.is_current for link in links)
-        links.append(_link(row, actor, filters, is_current=is_current))
+        is_mine = row.user_id == actor.user_id
+        links.append(ViewLink(row, list_url(filters), is_mine, is_current))
     return links
-
-
-def _link(row: SavedView, actor: Actor, filters: InterruptFilter, *, is_current: bool) -> ViewLink:
-    return ViewLink(
-        key=str(row.pk),
-        name=row.name,
-        url=list_url(filters),
-        icon="users" if row.team else "bookmark",
-        team=row.team.slug if row.team else "",
-        team_name=row.team.name if row.team else "",
-        owner=row.user.display_name,
-        is_mine=row.user_id == actor.user_id,
-        may_change=row.may_change,
-        is_current=is_current,
-    )

@@ -30,7 +30,6 @@ from inbox.rules.people.api_keys import (
     KeyState,
     key_state,
 )
-from inbox.rules.text.safe_text import escape_invisible
 from inbox.web.base.pages import page, post_page, see_other, show
 from inbox.web.base.translate import translate
 from inbox.web.people.teams import PERMISSIONS, team_frame
@@ -68,8 +67,6 @@ class KeyRow:
     """A key as displayed."""
 
     row: ApiKey
-    name: str
-    made_by: str
     scopes: list[str]
     state: str
     tone: str
@@ -214,8 +211,6 @@ def _key_row(row: ApiKey, now: datetime) -> KeyRow:
     has_former = row.former_until is not None and now < row.former_until
     return KeyRow(
         row=row,
-        name=escape_invisible(row.name),
-        made_by=escape_invisible(row.made_by),
         scopes=[
             gettext(PERMISSIONS[scope][0]) for scope in Permission if scope in row.permissions()
         ],

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -26,7 +25,6 @@ from inbox.rules.people.access import (
     Permission,
     Role,
 )
-from inbox.rules.people.avatars import avatar_colour, initials
 from inbox.rules.people.team_settings import SWITCHES
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.text.safe_text import escape_invisible
@@ -66,21 +64,6 @@ PERMISSIONS = {
 }
 
 
-@dataclass(frozen=True)
-class MemberRow:
-    """A member as displayed."""
-
-    user_id: int
-    name: str
-    username: str
-    initials: str
-    hue: int
-    role: str
-    role_name: str
-    is_active: bool
-    is_me: bool
-
-
 @page
 def team_list(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Show the first of the user's teams beside the list; most users have only one."""
@@ -105,11 +88,9 @@ def permission_list(request: HttpRequest, actor: Actor, team: str) -> HttpRespon
         {
             "name": gettext(name),
             "description": gettext(description),
-            "members": [
-                member_row(row, actor)
-                for row in people
-                if permission in ROLE_PERMISSIONS[Role(row.role)]
-            ],
+            "members": _with_role_names(
+                row for row in people if permission in ROLE_PERMISSIONS[Role(row.role)]
+            ),
             "keys": [key for key in keys if permission in key.permissions()],
         }
         for permission, (name, description) in PERMISSIONS.items()
@@ -207,9 +188,8 @@ def show_members(
     context = {
         "headings": stored_headings if headings is None else headings,
         "is_refused": headings is not None,
-        "members": [member_row(row, actor) for row in members_of(actor, access.team.pk)],
+        "members": _with_role_names(members_of(actor, access.team.pk)),
         "roles": [(role.value, gettext(name)) for role, name in ROLES.items()],
-        "me_id": actor.user_id,
         "notice": notice,
         **team_frame(actor, access, "members"),
     }
@@ -227,19 +207,8 @@ def team_frame(actor: Actor, access: TeamAccess, part: str) -> dict[str, Any]:
     }
 
 
-def member_row(membership: Membership, actor: Actor) -> MemberRow:
-    name = escape_invisible(membership.user.display_name)
-    return MemberRow(
-        user_id=membership.user_id,
-        name=name,
-        username=membership.user.get_username(),
-        initials=initials(name),
-        hue=avatar_colour(membership.user_id),
-        role=membership.role,
-        role_name=gettext(ROLES[Role(membership.role)]),
-        is_active=membership.user.is_active,
-        is_me=membership.user_id == actor.user_id,
-    )
+def _with_role_names(members: Iterable[Membership]) -> list[tuple[Membership, str]]:
+    return [(row, gettext(ROLES[Role(row.role)])) for row in members]
 
 
 def _rows(teams: Sequence[TeamAccess]) -> list[dict[str, Any]]:

@@ -44,15 +44,10 @@ _KINDS: dict[str, tuple[str, tuple[RunStatus, ...]]] = {
 
 @dataclass(frozen=True)
 class RunRow:
-    id: str
-    url: str
-    title: str
-    agent: str
+    run: Run
     word: str
     icon: str
     tone: str
-    started_by: str
-    error_code: str
     at: datetime
 
 
@@ -238,18 +233,8 @@ def _as_text(value: Any) -> str:
 
 def _row(run: Run) -> RunRow:
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
-    return RunRow(
-        id=f"run-{run.pk}",
-        url=reverse("thread", args=[run.thread_id]),
-        title=escape_invisible(run.thread.title) or gettext("Untitled thread"),
-        agent=run.thread.agent.slug,
-        word=gettext(word),
-        icon=icon,
-        tone=tone,
-        started_by=run.started_by,
-        error_code=run.error_code,
-        at=run.finished_at or run.started_at or run.queued_at,
-    )
+    at = run.finished_at or run.started_at or run.queued_at
+    return RunRow(run, gettext(word), icon, tone, at)
 
 
 def _cursor(request: HttpRequest) -> UUID | None:

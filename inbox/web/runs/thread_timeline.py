@@ -100,14 +100,11 @@ class Message:
 class RunLine:
     """A run in one line."""
 
-    id: str
-    external_id: str
+    run: Run
     word: str
     icon: str
     tone: str
-    started_by: str
     at: datetime
-    attempt: int
     error: str
     retry_url: str = ""  #: "" unless the run can be retried
     cancel_url: str = ""  #: "" unless the run is active, or the user may cancel its open interrupts
@@ -255,14 +252,11 @@ def _run(run: Run, error: str, *, is_last: bool, may_cancel_requests: bool) -> R
     word, icon, tone = RUN_STATES[RunStatus(run.status)]
     message = json.loads(error).get("message", "") if error else ""
     return RunLine(
-        id=f"run-{run.pk}",
-        external_id=escape_invisible(run.external_id),
+        run=run,
         word=gettext(word),
         icon=icon,
         tone=tone,
-        started_by=run.started_by,
         at=run.started_at or run.queued_at,
-        attempt=run.attempt,
         error=": ".join(part for part in (run.error_code, escape_invisible(message)) if part),
         retry_url=reverse("retry", args=[run.pk])
         if is_last and run.status == RunStatus.FAILED

@@ -70,16 +70,6 @@ def show_thread(
 
 
 def _list(actor: Actor, current: UUID | None = None) -> dict[str, Any]:
-    rows = [
-        {
-            "id": f"row-{row.pk}",
-            "url": reverse("thread", args=[row.pk]),
-            "title": escape_invisible(row.title) or gettext("Untitled thread"),
-            "agent": row.agent.slug,
-            "external_id": escape_invisible(row.external_id),
-            "at": row.updated_at,
-            "is_current": row.pk == current,
-        }
-        for row in threads.recently_active_threads_for(actor, limit=_THREADS)
-    ]
-    return {"threads": rows, "list_title": gettext("Threads"), "list_url": reverse("threads")}
+    rows = threads.recently_active_threads_for(actor, limit=_THREADS)
+    names = {"list_title": gettext("Threads"), "list_url": reverse("threads")}
+    return {"threads": rows, "current": current, **names}

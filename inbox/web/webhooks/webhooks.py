@@ -51,10 +51,7 @@ _DISABLED_REASONS = {
 class DeliveryRow:
     """A message of the delivery log; the receiver's responses are escaped."""
 
-    id: UUID
-    type: str
-    body: str
-    created_at: datetime
+    delivery: Delivery
     status: str
     tone: str
     icon: str
@@ -182,10 +179,7 @@ def _delivery_row(delivery: Delivery) -> DeliveryRow:
     if delivery.status == DeliveryStatus.PENDING and attempts:
         words, tone, icon = gettext("Retrying"), "warn", "circle-dashed"
     return DeliveryRow(
-        id=delivery.message_id,
-        type=delivery.type,
-        body=escape_invisible(delivery.body),
-        created_at=delivery.created_at,
+        delivery=delivery,
         status=words,
         tone=tone,
         icon=icon,

@@ -1,11 +1,18 @@
-"""The template tag for lucide icons, with their markup cached and shortened."""
+"""The template tags and filters of the pages."""
 
+import json
 import re
+from datetime import datetime
 from functools import lru_cache
 
 from django import template
+from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from lucide.templatetags import lucide as drawn
+
+from inbox.rules.people.avatars import avatar_colour, initials
+from inbox.rules.text.safe_text import escape_invisible
 
 register = template.Library()
 
@@ -32,3 +39,26 @@ def lucide(name: str, *, size: int = 24, **attributes: str) -> SafeString:
     while left:
         markup, left = _TWO_LINES.subn(r"\1", markup)
     return mark_safe(markup)  # noqa: S308 - the library's own
+
+
+@register.simple_tag
+def moment(at: datetime, kind: str) -> SafeString:
+    """Render `components/time.html`, for use as a variable of a `blocktranslate`."""
+    return render_to_string("components/time.html", {"at": at, "as": kind})
+
+
+@register.simple_tag
+def avatar(user_id: int, name: str) -> SafeString:
+    """Render the initials of a user."""
+    markup = '<span class="av av-{}" aria-hidden="true">{}</span>'
+    return format_html(markup, avatar_colour(user_id), initials(escape_invisible(name)))
+
+
+@register.filter
+def as_json(value: object) -> str:
+    """Return JSON; not marked safe, so the template escapes it."""
+    return json.dumps(value)
+
+
+#: Makes invisible characters visible: for every text of people and agents.
+register.filter("visible", escape_invisible)
