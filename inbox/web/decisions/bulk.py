@@ -42,7 +42,6 @@ class BulkOutcome:
     """The result for one interrupt of a bulk decision."""
 
     row: Interrupt
-    title: str
     word: str  #: "Bob approved", or the error
     icon: str
     tone: str
@@ -205,7 +204,6 @@ def _outcome(row: Interrupt, actor: Actor, refusal: str) -> BulkOutcome:
         word, icon, tone = gettext("Open again"), "circle-dashed", "quiet"
     return BulkOutcome(
         row=row,
-        title=escape_invisible(row.title),
         word=escape_invisible(word),
         icon=icon,
         tone=tone,

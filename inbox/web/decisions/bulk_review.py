@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.urls import reverse
 from django.utils.translation import gettext
 
 from inbox.queries.decisions.collaboration import claim_on
@@ -54,12 +53,8 @@ class Cell:
 class Item:
     """One interrupt on the review page."""
 
-    key: str
-    checkbox_value: str  #: the value of its check checkbox_value: the id and the view digest
-    url: str
-    title: str
+    interrupt: Interrupt
     message: str  #: the agent's message, "" if it equals the title
-    requested_at: datetime
     expires_at: datetime | None
     urgency: str
     is_mine: bool
@@ -145,17 +140,10 @@ def _item(
 ) -> Item:
     obstacle = bulk_obstacle_for(row, me=me, now=now)
     claim = claim_on(row, now)
-    title, message = (
-        escape_invisible(row.title),
-        escape_invisible(_agui_interrupt(row).get("message") or ""),
-    )
+    message = _agui_interrupt(row).get("message") or ""
     return Item(
-        key=str(row.pk),
-        checkbox_value=f"{row.pk}:{row.shown_digest}",
-        url=reverse("interrupt", args=[row.pk]),
-        title=title,
-        message="" if message == title else message[:MAX_VALUE_CHARACTERS],
-        requested_at=row.created_at,
+        interrupt=row,
+        message="" if message == row.title else escape_invisible(message)[:MAX_VALUE_CHARACTERS],
         expires_at=row.expires_at if row.status == InterruptStatus.OPEN else None,
         urgency=urgency(row.expires_at, now),
         is_mine=claim is not None and claim.user_id == me,

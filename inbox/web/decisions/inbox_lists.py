@@ -136,7 +136,7 @@ def _list(
         "recent": rows_of(recent, progress={}, me=actor.user_id, now=now, current=current),
         "next_url": list_request.page_after(matches.after) if matches.after else "",
         "is_cut": matches.is_cut,
-        "next_row": next((row for row in rows if not row.is_current and not row.is_done), None),
+        "next_row": next((row for row in rows if row.is_open and not row.is_current), None),
     }
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
-from django.utils.translation import gettext
 
 from inbox.forms import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
@@ -33,18 +32,6 @@ from inbox.web.runs.conversation import ConversationMessage
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
-
-
-@dataclass(frozen=True)
-class Sibling:
-    """Another interrupt of the same run."""
-
-    url: str
-    title: str
-    word: str
-    icon: str
-    tone: str
-    is_this: bool
 
 
 @dataclass(frozen=True)
@@ -203,8 +190,9 @@ class InterruptPage:
         return {field for field, _, _ in self.rejection.problems} if self.rejection else set()
 
     @property
-    def siblings(self) -> list[Sibling]:
-        return [self._sibling(row) for row in self.detail.siblings]
+    def siblings(self) -> list[tuple[Interrupt, DecisionLabel | None]]:
+        rows = self.detail.siblings
+        return [(row, decision_label_of(row, listed_decision(row), self.me)) for row in rows]
 
     @property
     def unlisted_sibling_count(self) -> int:
@@ -292,17 +280,6 @@ class InterruptPage:
     def _submitted_answer(self, submission: Submission) -> Any:
         form = self.form.answer_form
         return form.read(submission.data).value if form else ABSENT
-
-    def _sibling(self, row: Interrupt) -> Sibling:
-        decision_label = decision_label_of(row, listed_decision(row), self.me)
-        return Sibling(
-            url=reverse("interrupt", args=[row.pk]),
-            title=escape_invisible(row.title),
-            word=decision_label.short if decision_label else gettext("Pending"),
-            icon=decision_label.icon if decision_label else "circle-dashed",
-            tone=decision_label.tone if decision_label else "quiet",
-            is_this=row.pk == self.interrupt.pk,
-        )
 
 
 def _labelled(finding: Finding) -> tuple[str, str, str]:

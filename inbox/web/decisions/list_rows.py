@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -15,11 +15,10 @@ from inbox.queries.decisions.collaboration import claim_on
 from inbox.queries.decisions.interrupts import listed_decision
 from inbox.rules.decisions.list_filters import EXPIRING_SOON
 from inbox.rules.runs.states import InterruptStatus
-from inbox.rules.text.safe_text import escape_invisible
-from inbox.web.decisions.decision_labels import decision_label_of
+from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 
 if TYPE_CHECKING:
-    from inbox.models import Interrupt
+    from inbox.models import Claim, Interrupt
 
 
 #: Below this the expiry badge turns from amber to red.
@@ -30,26 +29,23 @@ VERY_SOON = timedelta(minutes=2)
 class Row:
     """One interrupt in a list."""
 
-    id: str
-    key: str  #: of the interrupt
+    interrupt: Interrupt
     url: str
-    title: str
-    message: str  #: the agent's message, "" if it equals the title
-    tool: str
-    agent: str
-    at: datetime
+    decision_label: DecisionLabel | None  #: None while it is open
     state: str  #: the icon's meaning for screen readers
     icon: str
     tone: str
-    tag: str  #: the outcome; "" while it is open
     expires_at: datetime | None  #: None unless it expires soon
     progress: str  #: "2 of 3 decided", "" for a run with one interrupt
-    claimed_by: str  #: the name of the reviewer, or ""
+    claim: Claim | None
     is_mine: bool  #: claimed by the current user
-    similar_url: str  #: "" without similar open interrupts
+    has_similar: bool  #: links to the similar open interrupts
     can_pick: bool
     is_current: bool
-    is_done: bool
+
+    @property
+    def is_open(self) -> bool:
+        return self.interrupt.status == InterruptStatus.OPEN
 
 
 def urgency(expires_at: datetime | None, now: datetime) -> str:
@@ -76,53 +72,39 @@ def rows_of(
     `suffix` is the query appended to the URLs of interrupts; `may_pick` allows open ones to be
     selected for a bulk decision. Only the first of similar interrupts links to all of them.
     """
-    rows, shapes = [], set()
-    for item in interrupts:
-        row = _row(item, *progress.get(item.run_id, (0, 1)), me, now)
-        if item.shape in shapes:
-            row = replace(row, similar_url="")
-        shapes.add(item.shape)
-        url = reverse(page, args=[item.pk]) + suffix
-        can_pick = may_pick and not row.is_done
-        rows.append(replace(row, url=url, is_current=item.pk == current, can_pick=can_pick))
+    rows: list[Row] = []
+    shapes: set[str] = set()
+    for interrupt in interrupts:
+        label = decision_label_of(interrupt, listed_decision(interrupt), me)
+        is_open = interrupt.status == InterruptStatus.OPEN
+        tone = urgency(interrupt.expires_at, now)
+        claim = claim_on(interrupt, now) if is_open else None
+        is_mine = claim is not None and claim.user_id == me
+        state, icon = gettext("Pending"), "circle-dashed"
+        if claim:
+            state, icon = gettext("Claimed"), "circle-user"
+        if tone:
+            state, icon = gettext("Expiring"), "timer"
+        decided, total = progress.get(interrupt.run_id, (0, 1))
+        has_similar = interrupt.similar is not None  # type: ignore[attr-defined]  # by the query
+        row = Row(
+            interrupt=interrupt,
+            url=reverse(page, args=[interrupt.pk]) + suffix,
+            decision_label=label,
+            state=label.word if label else state,
+            icon=label.icon if label else icon,
+            tone=label.tone if label else tone or ("me" if is_mine else "quiet"),
+            expires_at=interrupt.expires_at if is_open and tone else None,
+            progress=_progress(decided, total) if is_open and total > 1 else "",
+            claim=claim,
+            is_mine=is_mine,
+            has_similar=is_open and has_similar and interrupt.shape not in shapes,
+            can_pick=may_pick and is_open,
+            is_current=interrupt.pk == current,
+        )
+        shapes.add(interrupt.shape)
+        rows.append(row)
     return rows
-
-
-def _row(item: Interrupt, decided: int, total: int, me: int | None, now: datetime) -> Row:
-    decision_label = decision_label_of(item, listed_decision(item), me)
-    tone = urgency(item.expires_at, now)
-    is_open = item.status == InterruptStatus.OPEN
-    claim = claim_on(item, now) if is_open else None
-    by_me = claim is not None and claim.user_id == me
-    state, icon = gettext("Pending"), "circle-dashed"
-    if claim:
-        state, icon = gettext("Claimed"), "circle-user"
-    if tone:
-        state, icon = gettext("Expiring"), "timer"
-    quiet = "me" if by_me else "quiet"
-    has_similar = item.similar is not None  # type: ignore[attr-defined]  # set by the query
-    return Row(
-        id=f"row-{item.pk}",
-        key=str(item.pk),
-        url="",
-        title=escape_invisible(item.title),
-        message=escape_invisible(item.message) if item.message != item.title else "",
-        tool=escape_invisible(item.tool or item.reason),
-        agent=item.agent.slug,
-        at=item.closed_at or item.created_at,
-        state=decision_label.word if decision_label else state,
-        icon=decision_label.icon if decision_label else icon,
-        tone=decision_label.tone if decision_label else (tone or quiet),
-        tag=decision_label.short if decision_label else "",
-        expires_at=item.expires_at if is_open and tone else None,
-        progress=_progress(decided, total) if is_open and total > 1 else "",
-        claimed_by=claim.user.display_name if claim else "",
-        is_mine=by_me,
-        similar_url=reverse("similar", args=[item.pk]) if is_open and has_similar else "",
-        can_pick=False,
-        is_current=False,
-        is_done=not is_open,
-    )
 
 
 def _progress(decided: int, total: int) -> str:

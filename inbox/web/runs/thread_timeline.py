@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -24,7 +24,7 @@ from inbox.rules.runs.states import (
 from inbox.rules.schema.mask_agui import masked_message, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, json_text
-from inbox.web.decisions.decision_labels import decision_label_of
+from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.runs.conversation import speaker_of
 
 if TYPE_CHECKING:
@@ -52,18 +52,6 @@ RUN_STATES = {
 
 
 @dataclass(frozen=True)
-class InterruptLink:
-    """A link to an interrupt of the thread."""
-
-    url: str
-    title: str
-    word: str
-    icon: str
-    tone: str
-    is_open: bool
-
-
-@dataclass(frozen=True)
 class CallView:
     """A tool call inside a message."""
 
@@ -74,7 +62,7 @@ class CallView:
     word: str
     icon: str
     tone: str
-    interrupt_links: Sequence[InterruptLink] = ()
+    interrupts: Sequence[tuple[Interrupt, DecisionLabel | None]] = ()  #: those about the call
 
 
 @dataclass(frozen=True)
@@ -116,7 +104,7 @@ class ThreadTimeline:
     messages: Sequence[Message]
     hidden_count: int  #: the number of earlier messages left out
     runs: Sequence[RunLine]
-    interrupt_links: Sequence[InterruptLink] = field(default_factory=list)  #: the open ones
+    open_interrupts: Sequence[Interrupt]
     active: RunLine | None = None
 
 
@@ -133,9 +121,9 @@ def timeline_of(
     show_all: bool = False,
 ) -> ThreadTimeline:
     """Build the timeline; `messages` are AG-UI messages as JSON values."""
-    interrupt_links = [(row, _interrupt_link(row, actor.user_id)) for row in interrupts]
-    waiting = {row.run_id for row, ask in interrupt_links if ask.is_open}
-    calls_by_id = {call.tool_call_id: _call(call, interrupt_links) for call in calls}
+    open_interrupts = [row for row in interrupts if row.status == InterruptStatus.OPEN]
+    waiting = {row.run_id for row in open_interrupts}
+    calls_by_id = {call.tool_call_id: _call(call, interrupts, actor.user_id) for call in calls}
     numbered = [
         (number, message)
         for number, message in enumerate(messages)
@@ -158,7 +146,7 @@ def timeline_of(
         ],
         hidden_count=len(numbered) - len(displayed),
         runs=lines[::-1],
-        interrupt_links=[ask for _, ask in interrupt_links if ask.is_open],
+        open_interrupts=open_interrupts,
         active=next((line for line, run in zip(lines, runs, strict=True) if _is_active(run)), None),
     )
 
@@ -211,10 +199,10 @@ def _text(content: Any) -> str:
     return json_text(content) if isinstance(content, Mapping) else content_text(content)
 
 
-def _call(call: ToolCall, interrupt_links: Iterable[tuple[Interrupt, InterruptLink]]) -> CallView:
+def _call(call: ToolCall, interrupts: Iterable[Interrupt], me: int | None) -> CallView:
     word, icon, tone = _CALL_STATES[ToolCallState(call.state)]
-    about = [(row, ask) for row, ask in interrupt_links if row.tool_call_id == call.pk]
-    secrets = secrets_of_arguments(*(row.body for row, _ in about))
+    rows = [row for row in interrupts if row.tool_call_id == call.pk]
+    secrets = secrets_of_arguments(*(row.body for row in rows))
     return CallView(
         name=escape_invisible(call.name),
         args=json_text(secrets.masked(call.proposed)),
@@ -223,7 +211,7 @@ def _call(call: ToolCall, interrupt_links: Iterable[tuple[Interrupt, InterruptLi
         word=gettext(word),
         icon=icon,
         tone=tone,
-        interrupt_links=[ask for _, ask in about],
+        interrupts=[(row, decision_label_of(row, listed_decision(row), me)) for row in rows],
     )
 
 
@@ -233,18 +221,6 @@ def _unfinished(call: Mapping[str, Any]) -> CallView:
     text = escape_invisible(NAMES.json(function["arguments"]))
     return CallView(
         escape_invisible(function["name"]), text, "", None, gettext("Writing"), "pen-line", "quiet"
-    )
-
-
-def _interrupt_link(row: Interrupt, me: int | None) -> InterruptLink:
-    decision_label = decision_label_of(row, listed_decision(row), me)
-    return InterruptLink(
-        url=reverse("interrupt", args=[row.pk]),
-        title=escape_invisible(row.title),
-        word=decision_label.short if decision_label else gettext("Waiting for a decision"),
-        icon=decision_label.icon if decision_label else "circle-dashed",
-        tone=decision_label.tone if decision_label else "warn",
-        is_open=row.status == InterruptStatus.OPEN,
     )
 
 
