@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from inbox.rules.decisions.list_filters import ListState
 from inbox.web.agents import agent_forms, agents
 from inbox.web.audit import audit_exports, audit_pages, tool_call_page
 from inbox.web.base import languages
@@ -27,10 +28,20 @@ from inbox.web.webhooks import webhook_forms, webhooks
 urlpatterns = [
     *account_urls.urlpatterns,
     path("language/", languages.choose, name="set_language"),
-    path("", inbox_lists.pending, name="pending"),
-    path("decided/", inbox_lists.decided, name="decided"),
-    path("decided/<uuid:interrupt_id>/", inbox_lists.decided_interrupt, name="decided_interrupt"),
-    path("interrupts/<uuid:interrupt_id>/", inbox_lists.interrupt, name="interrupt"),
+    path("", inbox_lists.interrupt_list, {"state": ListState.OPEN}, name="pending"),
+    path("decided/", inbox_lists.interrupt_list, {"state": ListState.DECIDED}, name="decided"),
+    path(
+        "decided/<uuid:interrupt_id>/",
+        inbox_lists.interrupt,
+        {"state": ListState.DECIDED},
+        name="decided_interrupt",
+    ),
+    path(
+        "interrupts/<uuid:interrupt_id>/",
+        inbox_lists.interrupt,
+        {"state": ListState.OPEN},
+        name="interrupt",
+    ),
     path("interrupts/<uuid:interrupt_id>/decide", decide.decide_interrupt, name="decide"),
     path("interrupts/<uuid:interrupt_id>/claim", claims_and_comments.claim, name="claim"),
     path("interrupts/<uuid:interrupt_id>/release", claims_and_comments.release, name="release"),

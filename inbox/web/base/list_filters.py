@@ -77,14 +77,6 @@ class ListRequest:
         return list_url(self.filter)
 
     @property
-    def query(self) -> str:
-        return self.filter.to_query()
-
-    @property
-    def full_query(self) -> str:
-        return self.filter.to_full_query()
-
-    @property
     def suffix(self) -> str:
         """The query for interrupt links, which keeps this list beside the interrupt."""
         return _with_query("", self.filter, self.after)

@@ -39,23 +39,25 @@ _RECENT = 5
 
 
 @page
-def pending(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, ListState.OPEN, "decisions/pending.html")
+def interrupt_list(request: HttpRequest, actor: Actor, state: ListState) -> HttpResponse:
+    list_request = parse_list_request(request, state=state)
+    if has_redundant_parameters(request, list_request) and not is_fragment(request):
+        return HttpResponseRedirect(list_request.page_after(list_request.after))
+    context = _list(request, actor, list_request)
+    if not context["rows"] and list_request.filter == InterruptFilter():
+        agents = agents_for(actor)
+        context["example_agent"] = agents[0].slug if agents else "rehearsal"
+        context["example_url"] = request.build_absolute_uri("/api/runs")
+    template = "pending" if state is ListState.OPEN else "decided"
+    section = list_request.section
+    return show(request, actor, f"decisions/{template}.html", context, section=section)
 
 
 @page
-def decided(request: HttpRequest, actor: Actor) -> HttpResponse:
-    return _show_list(request, actor, ListState.DECIDED, "decisions/decided.html")
-
-
-@page
-def interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return show_interrupt(request, actor, page_of(actor, interrupt_id))
-
-
-@page
-def decided_interrupt(request: HttpRequest, actor: Actor, interrupt_id: UUID) -> HttpResponse:
-    return show_interrupt(request, actor, page_of(actor, interrupt_id), state=ListState.DECIDED)
+def interrupt(
+    request: HttpRequest, actor: Actor, interrupt_id: UUID, state: ListState
+) -> HttpResponse:
+    return show_interrupt(request, actor, page_of(actor, interrupt_id), state=state)
 
 
 def show_interrupt(
@@ -90,18 +92,6 @@ def page_of(
     """Return the interrupt's page for the actor, with their rejected answer or draft."""
     detail = detail_for(actor, interrupt_id)
     return InterruptPage(detail=detail, me=actor.user_id, now=timezone.now(), submission=submission)
-
-
-def _show_list(request: HttpRequest, actor: Actor, state: ListState, template: str) -> HttpResponse:
-    list_request = parse_list_request(request, state=state)
-    if has_redundant_parameters(request, list_request) and not is_fragment(request):
-        return HttpResponseRedirect(list_request.page_after(list_request.after))
-    context = _list(request, actor, list_request)
-    if not context["rows"] and list_request.filter == InterruptFilter():
-        agents = agents_for(actor)
-        context["example_agent"] = agents[0].slug if agents else "rehearsal"
-        context["example_url"] = request.build_absolute_uri("/api/runs")
-    return show(request, actor, template, context, section=list_request.section)
 
 
 def _list(

@@ -16,7 +16,7 @@ from inbox.queries.decisions.interrupts import InterruptDetail, listed_decision
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.runs.latest_run import last_retry
 from inbox.rules.decisions.value_diff import MAX_CHANGES
-from inbox.rules.runs.states import InterruptStatus, RunStatus, ToolCallState
+from inbox.rules.runs.states import InterruptStatus, RunStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
 from inbox.rules.schema.secrets import NAMES
 from inbox.rules.text.safe_text import escape_invisible, is_long, json_text
@@ -28,7 +28,6 @@ from inbox.web.decisions.decision_labels import DecisionLabel, decision_label_of
 from inbox.web.decisions.facts import Fact, facts_of
 from inbox.web.decisions.list_rows import urgency
 from inbox.web.runs.activity import ActivityLine, activity_lines
-from inbox.web.runs.conversation import ConversationMessage
 
 if TYPE_CHECKING:
     from inbox.models import Interrupt
@@ -99,18 +98,6 @@ class InterruptPage:
         return escape_invisible(self.interrupt.title)
 
     @property
-    def thread_id(self) -> str:
-        return escape_invisible(self.interrupt.thread.external_id)
-
-    @property
-    def run_id(self) -> str:
-        return escape_invisible(self.interrupt.run.external_id)
-
-    @property
-    def tool(self) -> str:
-        return escape_invisible(self.interrupt.tool or self.interrupt.reason)
-
-    @property
     def urgency(self) -> str:
         return urgency(self.interrupt.expires_at, self.now) if self.mode != "closed" else ""
 
@@ -129,11 +116,6 @@ class InterruptPage:
     @cached_property
     def facts(self) -> list[Fact]:
         return facts_of(self.detail.asked, self.form.proposal)
-
-    @property
-    def conversation(self) -> Sequence[ConversationMessage]:
-        """The last messages by users and the agent."""
-        return self.form.conversation.recent_messages
 
     @cached_property
     def changes(self) -> list[ChangeView]:
@@ -237,16 +219,6 @@ class InterruptPage:
         if not (call and call.started_at and call.settled_at):
             return None
         return float((call.settled_at - call.started_at).total_seconds())
-
-    @property
-    def is_tool_not_run(self) -> bool:
-        call = self.interrupt.tool_call
-        return bool(call and call.state == ToolCallState.NOT_RUN)
-
-    @property
-    def is_approval_expired(self) -> bool:
-        call = self.interrupt.tool_call
-        return bool(call and call.state == ToolCallState.LAPSED)
 
     @property
     def is_run_ended_before_tool(self) -> bool:
