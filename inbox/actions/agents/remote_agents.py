@@ -129,9 +129,9 @@ def _set(
     if has_moved:
         _update_open_interrupts(agent, endpoint_digest(url, revision))
     audit_trail.record(
-        action="agent.added" if is_new else "agent.changed",
-        actor=actor,
-        now=now,
+        "agent.added" if is_new else "agent.changed",
+        actor,
+        now,
         team_id=team_id,
         agent=slug,
         url=url,
@@ -164,12 +164,7 @@ def record_test(
     endpoint = Endpoint.objects.filter(agent=agent, changed_at=changed_at)
     endpoint.update(tested_at=now, test=canonical_json(report))
     audit_trail.record(
-        action="agent.tested",
-        actor=actor,
-        now=now,
-        team_id=agent.team_id,
-        agent=agent.slug,
-        found=report["found"],
+        "agent.tested", actor, now, team_id=agent.team_id, agent=agent.slug, found=report["found"]
     )
 
 

@@ -70,14 +70,14 @@ def inserted_at_end() -> Iterator[None]:
     _insert(drafts)
 
 
-def record(**what: Any) -> None:
+def record(action: str, actor: Actor, now: datetime, **what: Any) -> None:
     """Record one entry; the arguments are those of `build_entry`."""
-    record_all([build_entry(**what)])
+    record_all([build_entry(action, actor, now, **what)])
 
 
 def record_erasure(first: int, last: int, **what: Any) -> None:
     """Record that the payloads of the chain's entries `first` to `last` are erased."""
-    draft = build_entry(action="audit.erased", **what)
+    draft = build_entry("audit.erased", **what)
     record_all([replace(draft, facts=replace(draft.facts, erases=(first, last)))])
 
 
@@ -115,10 +115,10 @@ def _insert(drafts: Sequence[EntryDraft]) -> None:
 
 
 def build_entry(
-    *,
     action: str,
     actor: Actor,
     now: datetime,
+    *,
     thread: Thread | None = None,
     team_id: UUID | None = None,
     run: Run | None = None,

@@ -37,9 +37,9 @@ def set_retention(*, team_id: UUID, days: int | None, actor: Actor) -> Team:
         raise InvalidValue(problem, problems={"audit_days": [problem]})
     if team.audit_days != days:
         audit_trail.record(
-            action="team.retention_set",
-            actor=actor,
-            now=database_now(),
+            "team.retention_set",
+            actor,
+            database_now(),
             team_id=team_id,
             before=team.audit_days,
             days=days,

@@ -45,9 +45,9 @@ def record_export(
     for permission in (Permission.READ, Permission.ADMIN):
         require(actor, team_id, permission)
     audit_trail.record(
-        action="audit.exported",
-        actor=actor,
-        now=now,
+        "audit.exported",
+        actor,
+        now,
         format=form.value,
         filter=dict(asked),
         entries=entries,

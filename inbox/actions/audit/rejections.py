@@ -45,9 +45,9 @@ def _record_rejection(
         return
     interrupt = Interrupt.objects.get(pk=interrupt_id) if interrupt_id else None
     audit_trail.record(
-        action="interrupt.refused" if interrupt else "run.refused",
-        actor=actor,
-        now=now,
+        "interrupt.refused" if interrupt else "run.refused",
+        actor,
+        now,
         thread=thread,
         run=Run(pk=interrupt.run_id if interrupt else run_id),
         interrupt=interrupt,

@@ -84,11 +84,7 @@ def rotate_key(*, key: SigningKey, next_key: SigningKey, actor: Actor) -> AuditC
     entry about the rotation is part of this checkpoint.
     """
     audit_trail.record(
-        action="audit.key_rotated",
-        actor=actor,
-        now=database_now(),
-        key=key.verifier,
-        next_key=next_key.verifier,
+        "audit.key_rotated", actor, database_now(), key=key.verifier, next_key=next_key.verifier
     )
     signed = _append_and_sign(key, next_key)
     if signed is None:
@@ -201,7 +197,7 @@ def _delete_uncommitted_leaves(now: datetime) -> None:
     leaves = trail.uncommitted_leaves()
     if leaves:
         AuditLeaf.objects.filter(position__in=[position for position, _ in leaves]).delete()
-        audit_trail.record(action="audit.leaves_removed", actor=SWEEPER, now=now, leaves=leaves)
+        audit_trail.record("audit.leaves_removed", SWEEPER, now, leaves=leaves)
 
 
 def _store_blocks(blocks: Iterable[AuditBlock]) -> None:

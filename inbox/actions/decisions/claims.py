@@ -105,11 +105,6 @@ def _record(
     thread: Thread, interrupt: Interrupt, event: str, actor: Actor, now: datetime, **detail: str
 ) -> None:
     audit_trail.record(
-        action=f"interrupt.{event}",
-        actor=actor,
-        now=now,
-        thread=thread,
-        interrupt=interrupt,
-        **detail,
+        f"interrupt.{event}", actor, now, thread=thread, interrupt=interrupt, **detail
     )
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)

@@ -42,9 +42,9 @@ def add_comment(
         created_at=now,
     )
     audit_trail.record(
-        action="interrupt.commented",
-        actor=actor,
-        now=now,
+        "interrupt.commented",
+        actor,
+        now,
         thread=thread,
         interrupt=Interrupt(pk=interrupt_id),
         comment=str(comment.pk),

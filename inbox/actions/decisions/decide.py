@@ -358,9 +358,9 @@ def _record_audit(
 ) -> None:
     audit_trail.record_all(
         audit_trail.build_entry(
-            action=f"interrupt.{draft.interrupt.status}",
-            actor=authorization.actor,
-            now=authorization.now,
+            f"interrupt.{draft.interrupt.status}",
+            authorization.actor,
+            authorization.now,
             thread=authorization.thread,
             run=run,
             interrupt=draft.interrupt,

@@ -36,9 +36,9 @@ def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighti
     )
     if is_new:
         audit_trail.record(
-            action="interrupt.viewed",
-            actor=actor,
-            now=now,
+            "interrupt.viewed",
+            actor,
+            now,
             thread=thread,
             run=interrupt.run,
             interrupt=interrupt,

@@ -117,7 +117,7 @@ def _record(action: str, view: SavedView, actor: Actor, team_id: UUID | None) ->
     audit_trail.record_all(
         [
             audit_trail.build_entry(
-                action=action, actor=actor, now=now, team_id=team, view=str(view.pk), name=view.name
+                action, actor, now, team_id=team, view=str(view.pk), name=view.name
             )
             for team in ([team_id] if team_id else teams_of(actor))
         ]

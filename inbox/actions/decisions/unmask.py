@@ -45,9 +45,9 @@ def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
         defaults={"at": now},
     )
     audit_trail.record(
-        action="audit.revealed",
-        actor=actor,
-        now=now,
+        "audit.revealed",
+        actor,
+        now,
         thread=thread,
         interrupt=row,
         tool_call=row.tool_call,
@@ -66,9 +66,9 @@ def unmask_tool_call(*, call_id: UUID, what: str, actor: Actor) -> str:
     entries = started.select_related("payload").order_by("seq")
     masked_values = _part(masked_values_of_call(call, call.interrupts.all(), entries), what)
     audit_trail.record(
-        action="audit.revealed",
-        actor=actor,
-        now=now,
+        "audit.revealed",
+        actor,
+        now,
         thread=thread,
         tool_call=call,
         **_audit_detail(what, masked_values),

@@ -68,9 +68,9 @@ def _withdraw(interrupt_id: UUID, actor: Actor) -> Decision:
         run.resume_at = None
         run.save(update_fields=["resume_at"])
     audit_trail.record(
-        action="decision.withdrawn",
-        actor=actor,
-        now=now,
+        "decision.withdrawn",
+        actor,
+        now,
         thread=thread,
         run=run,
         interrupt=interrupt,

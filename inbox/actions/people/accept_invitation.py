@@ -107,9 +107,9 @@ def join_by_provider(
             raise errors.NotFound()
         Membership.objects.create(team=team, user=user, role=role)
         audit_trail.record(
-            action="member.added",
-            actor=_GUARD,
-            now=now,
+            "member.added",
+            _GUARD,
+            now,
             team_id=team.pk,
             username=user.username,
             role=role.value,
@@ -167,9 +167,9 @@ def _accept(row: Invitation, user: User, actor: Actor, now: datetime) -> None:
         ("member.added", {}),
     ):
         audit_trail.record(
-            action=action,
-            actor=actor,
-            now=now,
+            action,
+            actor,
+            now,
             team_id=row.team_id,
             username=user.get_username(),
             role=row.role,

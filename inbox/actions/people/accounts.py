@@ -156,6 +156,6 @@ def _record(user_id: int | None, action: str, actor: Actor, **detail: Any) -> No
     teams: list[UUID | None] = list(memberships.values_list("team", flat=True))
     # A person without a team, such as a superuser, is audited in the chain of the installation.
     audit_trail.record_all(
-        audit_trail.build_entry(action=action, actor=actor, now=now, team_id=team_id, **detail)
+        audit_trail.build_entry(action, actor, now, team_id=team_id, **detail)
         for team_id in teams or [None]
     )

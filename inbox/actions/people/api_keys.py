@@ -251,7 +251,7 @@ def _record(key: ApiKey, action: str, actor: Actor, now: datetime, **detail: Any
     about = {"key": str(key.pk), "name": key.name, "prefix": key.prefix}
     if key.agent is not None:
         about["agent"] = key.agent.slug
-    audit_trail.record(action=action, actor=actor, now=now, team_id=key.team_id, **about, **detail)
+    audit_trail.record(action, actor, now, team_id=key.team_id, **about, **detail)
 
 
 @transaction.atomic(durable=True)
@@ -259,9 +259,9 @@ def _record_rejection(
     team_id: UUID, actor: Actor, rejection: errors.MoreThanOwn, **about: str
 ) -> None:
     audit_trail.record(
-        action="key.refused",
-        actor=actor,
-        now=database_now(),
+        "key.refused",
+        actor,
+        database_now(),
         team_id=team_id,
         beyond=rejection.detail["beyond"],
         **about,

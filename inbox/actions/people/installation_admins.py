@@ -88,6 +88,6 @@ def _record(user: User, action: str, actor: Actor, now: datetime) -> None:
     teams: list[Any] = list(user.memberships.values_list("team", flat=True))
     name = user.get_username()
     audit_trail.record_all(
-        audit_trail.build_entry(action=action, actor=actor, now=now, team_id=team_id, username=name)
+        audit_trail.build_entry(action, actor, now, team_id=team_id, username=name)
         for team_id in teams or [None]
     )

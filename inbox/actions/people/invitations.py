@@ -194,9 +194,9 @@ def _check_address(email: str) -> None:
 
 def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
     audit_trail.record(
-        action=action,
-        actor=actor,
-        now=now,
+        action,
+        actor,
+        now,
         team_id=row.team_id,
         invitation=str(row.pk),
         email=row.email,

@@ -50,7 +50,7 @@ def make_team(*, slug: str, name: str, actor: Actor) -> Team:
 def _make_team(slug: str, name: str, actor: Actor) -> Team:
     team = Team.objects.create(slug=slug, name=name)
     now = database_now()
-    audit_trail.record(action="team.created", actor=actor, now=now, team_id=team.pk)
+    audit_trail.record("team.created", actor, now, team_id=team.pk)
     if actor.kind is ActorKind.HUMAN and actor.user_id is not None:
         row = Membership.objects.create(team=team, user_id=actor.user_id, role=Role.ADMIN)
         _record(row, "member.added", actor, role=row.role)
@@ -80,14 +80,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
     changes = {key: value for key, value in settings.items() if value is not None}
     check_settings(changes)
     if name is not None and name != team.name:
-        audit_trail.record(
-            action="team.renamed",
-            actor=actor,
-            now=now,
-            team_id=team.pk,
-            before=team.name,
-            name=name,
-        )
+        audit_trail.record("team.renamed", actor, now, team_id=team.pk, before=team.name, name=name)
         team.name = name
         team.save(update_fields=["name"])
     for setting, value in changes.items():
@@ -95,9 +88,7 @@ def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **setti
         if value != before:
             action, label = _AUDIT_ACTIONS.get(setting, ("team.setting_changed", "value"))
             detail = {} if setting in _AUDIT_ACTIONS else {"setting": setting, "before": before}
-            audit_trail.record(
-                action=action, actor=actor, now=now, team_id=team.pk, **detail, **{label: value}
-            )
+            audit_trail.record(action, actor, now, team_id=team.pk, **detail, **{label: value})
             setattr(team, setting, value)
             team.save(update_fields=[setting])
     return team
@@ -160,9 +151,9 @@ def _other_admins(row: Membership) -> int:
 
 def _record(row: Membership, action: str, actor: Actor, **detail: Any) -> None:
     audit_trail.record(
-        action=action,
-        actor=actor,
-        now=database_now(),
+        action,
+        actor,
+        database_now(),
         team_id=row.team_id,
         username=row.user.get_username(),
         **detail,

@@ -15,7 +15,7 @@ def ensure_team(*, slug: str, name: str, actor: Actor) -> Team:
     """Create a team, or return the one that has this slug."""
     team, created = Team.objects.get_or_create(slug=slug, defaults={"name": name})
     if created:
-        audit_trail.record(action="team.created", actor=actor, now=database_now(), team_id=team.pk)
+        audit_trail.record("team.created", actor, database_now(), team_id=team.pk)
     return team
 
 
@@ -42,7 +42,7 @@ def ensure_agent(
     if agent.team_id != team.pk:
         raise AddressTaken(f"Another team has an agent {slug!r}; choose another address.")
     if created:
-        audit_trail.record(action="agent.added", actor=actor, now=now, team_id=team.pk, agent=slug)
+        audit_trail.record("agent.added", actor, now, team_id=team.pk, agent=slug)
     return agent
 
 
@@ -62,12 +62,7 @@ def add_member(
     user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
     Membership.objects.create(team=team, user=user, role=role)
     audit_trail.record(
-        action="member.added",
-        actor=actor,
-        now=database_now(),
-        team_id=team.pk,
-        username=username,
-        role=role.value,
+        "member.added", actor, database_now(), team_id=team.pk, username=username, role=role.value
     )
     return user
 
@@ -81,8 +76,6 @@ def set_password(*, username: str, password: str, actor: Actor) -> None:
     end_sessions(user.pk)
     now = database_now()
     audit_trail.record_all(
-        audit_trail.build_entry(
-            action="password.set", actor=actor, now=now, team_id=team_id, username=username
-        )
+        audit_trail.build_entry("password.set", actor, now, team_id=team_id, username=username)
         for team_id in user.memberships.values_list("team", flat=True)
     )

@@ -62,7 +62,7 @@ def _cancel(run_id: UUID, actor: Actor, entrance: Entrance) -> Run:
         outcome=RunFinishedCancelledOutcome(type="cancelled"),
     )
     close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
-    audit_trail.record(action="run.cancelled", actor=actor, now=now, thread=thread, run=run)
+    audit_trail.record("run.cancelled", actor, now, thread=thread, run=run)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
 

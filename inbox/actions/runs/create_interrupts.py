@@ -92,9 +92,9 @@ def open_interrupts(*, thread: Thread, run: Run, rows: Sequence[Interrupt], now:
     insert(rows)
     audit_trail.record_all(
         audit_trail.build_entry(
-            action="interrupt.opened",
-            actor=agent_actor(thread.agent_id),
-            now=now,
+            "interrupt.opened",
+            agent_actor(thread.agent_id),
+            now,
             thread=thread,
             run=run,
             interrupt=row,

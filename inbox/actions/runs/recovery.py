@@ -80,9 +80,9 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     else:
         _queue_again(run, now)
     audit_trail.record(
-        action="run.recovered",
-        actor=SWEEPER,
-        now=now,
+        "run.recovered",
+        SWEEPER,
+        now,
         thread=thread,
         run=run,
         status=run.status,
@@ -111,9 +111,9 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
         thread, run, doubtful, now, "{tool} was called, and failed. Did it happen all the same?"
     )
     audit_trail.record(
-        action="run.interrupted",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        "run.interrupted",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.RUNNING, RunStatus.INTERRUPTED),

@@ -103,9 +103,9 @@ def queue_run(
             resumes.resume_at = None
             resumes.save(update_fields=["resume_at"])
         audit_trail.record(
-            action="resume.queued",
-            actor=ENGINE,
-            now=now,
+            "resume.queued",
+            ENGINE,
+            now,
             thread=thread,
             run=run,
             resumes=str(resumes.pk),

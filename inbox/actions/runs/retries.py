@@ -77,14 +77,7 @@ def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
             **requester_columns(failed),
         },
     )
-    audit_trail.record(
-        action="run.retried",
-        actor=actor,
-        now=now,
-        thread=thread,
-        run=retry,
-        retries=str(failed.pk),
-    )
+    audit_trail.record("run.retried", actor, now, thread=thread, run=retry, retries=str(failed.pk))
     repeats = plan_repeats(lineage.interrupts, problem) if problem else []
     if doubtful or repeats:
         message = "It is not known whether {tool} happened. Did it?"

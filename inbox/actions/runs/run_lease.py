@@ -247,9 +247,9 @@ def fail_unstarted_run(*, lease: RunLease, failure: errors.RunFailure | None = N
 
 def _record_end(thread: Thread, run: Run, status: RunStatus, code: str, now: datetime) -> None:
     audit_trail.record(
-        action=f"run.{status}",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        f"run.{status}",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.RUNNING, status),

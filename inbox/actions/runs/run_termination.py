@@ -31,9 +31,9 @@ def fail_run(*, thread: Thread, run: Run, failure: errors.RunFailure, now: datet
         error_code=failure.code,
     )
     audit_trail.record(
-        action="run.failed",
-        actor=ENGINE,
-        now=now,
+        "run.failed",
+        ENGINE,
+        now,
         thread=thread,
         run=run,
         state=(RunStatus.QUEUED, RunStatus.FAILED),

@@ -130,7 +130,7 @@ def _start_or_resume(
             "requester_key_id": actor.key_id,
         },
     )
-    audit_trail.record(action="run.started", actor=actor, now=now, thread=thread, run=run)
+    audit_trail.record("run.started", actor, now, thread=thread, run=run)
     return StartedRun(run, replayed=False)
 
 
@@ -319,9 +319,9 @@ def _record_rejection(
     if not is_recorded(count):
         return
     audit_trail.record(
-        action="resume.rejected",
-        actor=actor,
-        now=database_now(),
+        "resume.rejected",
+        actor,
+        database_now(),
         thread=thread,
         team_id=agent.team_id,
         code=rejection.code,

@@ -190,9 +190,9 @@ def _record_starts(
             continue  # it is settled already, or the run ends
         drafts.append(
             audit_trail.build_entry(
-                action="tool.started" if row else "tool.refused",
-                actor=agent_actor(thread.agent_id),
-                now=now,
+                "tool.started" if row else "tool.refused",
+                agent_actor(thread.agent_id),
+                now,
                 thread=thread,
                 run=run,
                 tool_call=row,
@@ -213,9 +213,9 @@ def record_argument_mismatch(
     """Audit that an agent repeated a call with other arguments than the approved ones."""
     call = calls_by_id(thread, [mismatch.tool_call_id]).get(mismatch.tool_call_id)
     audit_trail.record(
-        action="tool.refused",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        "tool.refused",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         tool_call=call,
@@ -232,9 +232,9 @@ def _settled_entry(
 ) -> audit_trail.EntryDraft:
     result = call.result or ""
     return audit_trail.build_entry(
-        action="tool.settled",
-        actor=agent_actor(thread.agent_id),
-        now=now,
+        "tool.settled",
+        agent_actor(thread.agent_id),
+        now,
         thread=thread,
         run=run,
         tool_call=call,

@@ -181,9 +181,7 @@ def record(
 ) -> None:
     """Audit a change of an endpoint, with the host only, as URLs may contain secrets."""
     about = {"webhook": str(endpoint.pk), "host": urlsplit(endpoint.url).hostname}
-    audit_trail.record(
-        action=action, actor=actor, now=now, team_id=endpoint.team_id, **about, **detail
-    )
+    audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
 def _own(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
