@@ -5,7 +5,7 @@ A request uses one dialect: a 1.0 client rejects older events after a canonical 
 older client sees no interrupt in one.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -195,10 +195,3 @@ def _common_fields(interrupt: Json) -> Json:
     """Return the fields that all interrupts share."""
     names = ("message", "responseSchema", "expiresAt", "metadata")
     return {name: interrupt[name] for name in names if name in interrupt}
-
-
-def answers_by_interrupt(answer: Any, ids: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return LangGraph's map from interrupt id to answer; None if it is a single answer."""
-    if isinstance(answer, dict) and answer and set(answer) <= set(ids):
-        return answer
-    return None
