@@ -107,9 +107,8 @@ class DialectReader:
         self._calls = {
             answer.tool_call_id: answer.tool_name for answer in answers if answer.tool_call_id
         }
-        self._open: dict[str, None] = {}  # calls of this run without a result, in order
+        self._open: dict[str, str] = {}  # calls without a result -> arguments, as JSON text
         self._proposed: list[Json] = []  # events of calls known from an interrupt only
-        self._argument_texts: dict[str, str] = {}  # tool call id -> arguments, as JSON text
         self._confirmations = vendor_quirks.GoogleConfirmations()
         self._client_tools = client_tools
         self._edited = {answer.tool_call_id for answer in answers if _has_edits(answer)}
@@ -121,17 +120,15 @@ class DialectReader:
         """Return the translated events; interrupt events are held until the end of the run."""
         if self._confirmations.hold(event) or self._is_echo(event):
             return []
+        call = vendor_quirks.tool_call_id_of(event)
         match event.get("type"):
             case "TOOL_CALL_START":
-                self._calls[vendor_quirks.tool_call_id_of(event)] = str(event.get("toolCallName"))
-                self._open[vendor_quirks.tool_call_id_of(event)] = None
-            case "TOOL_CALL_ARGS":
-                call = vendor_quirks.tool_call_id_of(event)
-                self._argument_texts[call] = self._argument_texts.get(call, "") + str(
-                    event.get("delta", "")
-                )
+                self._calls[call] = str(event.get("toolCallName"))
+                self._open[call] = ""
+            case "TOOL_CALL_ARGS" if call in self._open:
+                self._open[call] += str(event.get("delta", ""))
             case "TOOL_CALL_RESULT":
-                self._open.pop(vendor_quirks.tool_call_id_of(event), None)
+                self._open.pop(call, None)
             case "CUSTOM" if event.get("name") == "on_interrupt":
                 raw_id = as_object(event.get("rawEvent")).get("id")
                 interrupt_id = raw_id if isinstance(raw_id, str) else ""
@@ -231,15 +228,17 @@ class DialectReader:
         """Return the interrupts for one of LangGraph: one, or one per call of a review."""
         name = self._langgraph_id(interrupt["id"])
         value = as_object(as_object(interrupt.get("metadata")).get("langgraph")).get("raw")
-        return self._review_interrupts(name, value) or [
+        return self._review_interrupts(name, value, interrupt.get("expiresAt")) or [
             {**_correct_langgraph(interrupt), "id": name}
         ]
 
-    def _review_interrupts(self, name: str, value: Any) -> list[Json]:
-        """Return the interrupts of LangChain's middleware, one per call."""
+    def _review_interrupts(self, name: str, value: Any, expires_at: Any = None) -> list[Json]:
+        """Return the interrupts of LangChain's middleware, one per call, with their expiry."""
         actions = human_in_the_loop.parse_actions(value)
         if not actions:
             return []
+        expiry = {"expiresAt": expires_at} if expires_at else {}
+        expiry |= {key: item for key, item in _common_fields(value).items() if key == "expiresAt"}
         own_id = self.dialect_info.agent_interrupt_id(name)
         notes = {
             note_id: note for note_id, note in self.dialect_info.notes.items() if note_id != name
@@ -253,17 +252,15 @@ class DialectReader:
                 self._calls[call] = action["name"]
             self._open.pop(call, None)
             notes[interrupt_id] = {"id": own_id, "place": number, "allowed": action["allowed"]}
-            new_interrupts.append(_review_interrupt(interrupt_id, call, action))
+            new_interrupts.append(_review_interrupt(interrupt_id, call, action) | expiry)
         self.dialect_info = DialectInfo(Dialect.LANGGRAPH, notes)
         return new_interrupts
 
     def _call_for(self, action: Json) -> str:
         """Return the id of the open call with this name and arguments, "" if there is none."""
-        for call in self._open:
-            is_it = self._calls.get(call) == action["name"]
-            if is_it and is_same_json(
-                parse_embedded_json(self._argument_texts.get(call, "")), action["args"]
-            ):
+        for call, args in self._open.items():
+            is_it = self._calls[call] == action["name"]
+            if is_it and is_same_json(parse_embedded_json(args), action["args"]):
                 return call
         return ""
 
