@@ -130,9 +130,9 @@ def test_a_repeated_answer_that_was_withdrawn_decides_nothing(client):
 
 @pytest.mark.parametrize("client", ["langgraph"], indirect=True)
 def test_a_late_repeat_of_a_map_of_answers_is_replayed(client):
-    asked = client.run(run_input("rehearse:multi_step"))
-    thread_id = asked[-1]["threadId"]
-    (email,) = asked_by(asked)
+    events = client.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
+    (email,) = asked_by(events)
     answer = run_input(threadId=thread_id, **command({email["id"]: {"approved": True}}))
     assert tools_asked(client.run(answer)) == ["deploy"]
 
@@ -147,9 +147,9 @@ def test_a_late_repeat_of_a_map_of_answers_is_replayed(client):
 
 @pytest.mark.parametrize("client", ["langgraph"], indirect=True)
 def test_a_late_map_with_another_answer_is_refused(client):
-    asked = client.run(run_input("rehearse:multi_step"))
-    thread_id = asked[-1]["threadId"]
-    (email,) = asked_by(asked)
+    events = client.run(run_input("rehearse:multi_step"))
+    thread_id = events[-1]["threadId"]
+    (email,) = asked_by(events)
     client.run(run_input(threadId=thread_id, **command({email["id"]: {"approved": True}})))
 
     other = client.run(run_input(threadId=thread_id, **command({email["id"]: {"approved": False}})))
