@@ -19,14 +19,15 @@ def audit_rejected(
     tried: str, *, actor: Actor, interrupt_id: UUID | None = None, run_id: UUID | None = None
 ) -> Iterator[None]:
     """
-    Record a rejection of the block's transaction in another one, and raise the error again.
+    Run the block in a transaction; record its rejection in another one, and raise it again.
 
     Name the interrupt or the run concerned. NotFound is not recorded: people without access must
     not write to a team's trail. Of repeated rejections only some are recorded (`is_recorded`), so
     that the trail cannot be flooded.
     """
     try:
-        yield
+        with transaction.atomic(durable=True):
+            yield
     except errors.NotFound:
         raise
     except errors.RequestRejected as rejection:

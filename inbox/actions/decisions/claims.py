@@ -30,26 +30,21 @@ def claim_interrupt(*, interrupt_id: UUID, actor: Actor, take_over: bool = False
         AlreadyDecided, InterruptExpired: the interrupt is closed.
     """
     with audit_rejected("claim", actor=actor, interrupt_id=interrupt_id):
-        return _claim(interrupt_id, actor, take_over=take_over)
-
-
-@transaction.atomic(durable=True)
-def _claim(interrupt_id: UUID, actor: Actor, *, take_over: bool) -> Claim:
-    thread, interrupt, user_id, now = _open_interrupt(interrupt_id, actor)
-    previous: Claim | None = getattr(interrupt, "claim", None)
-    valid = previous if previous and previous.holder.holds(now) else None
-    if valid is not None and valid.user_id == user_id:
-        return _renew(valid, now)
-    event, taken_from = "claimed", {}
-    if valid is not None:
-        if not take_over:
-            check_not_claimed(holder=valid.holder, actor=actor, now=now)
-        event = "taken_over"
-        taken_from = {"taken_from": valid.holder.name, "taken_from_id": str(valid.user_id)}
-    claim = Claim(interrupt=interrupt, user_id=user_id, claimed_at=now, until=now + CLAIM_LEASE)
-    claim.save(force_insert=previous is None, force_update=previous is not None)
-    _record(thread, interrupt, event, actor, now, **taken_from)
-    return claim
+        thread, interrupt, user_id, now = _open_interrupt(interrupt_id, actor)
+        previous: Claim | None = getattr(interrupt, "claim", None)
+        valid = previous if previous and previous.holder.holds(now) else None
+        if valid is not None and valid.user_id == user_id:
+            return _renew(valid, now)
+        event, taken_from = "claimed", {}
+        if valid is not None:
+            if not take_over:
+                check_not_claimed(holder=valid.holder, actor=actor, now=now)
+            event = "taken_over"
+            taken_from = {"taken_from": valid.holder.name, "taken_from_id": str(valid.user_id)}
+        claim = Claim(interrupt=interrupt, user_id=user_id, claimed_at=now, until=now + CLAIM_LEASE)
+        claim.save(force_insert=previous is None, force_update=previous is not None)
+        _record(thread, interrupt, event, actor, now, **taken_from)
+        return claim
 
 
 @transaction.atomic(durable=True)

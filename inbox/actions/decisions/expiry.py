@@ -40,6 +40,6 @@ def expire_interrupts(*, thread_id: UUID) -> int:
             for interrupt in overdue
             if interrupt.run == run
         ]
-        record_decisions(authorization, run=run, drafts=drafts, closed_as=InterruptStatus.EXPIRED)
+        record_decisions(authorization, run=run, drafts=drafts)
         queue_resume_if_complete(thread=thread, run=run, now=now, started_by=EXPIRY.label)
     return len(overdue)

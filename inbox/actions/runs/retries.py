@@ -4,7 +4,6 @@ import json
 from datetime import datetime
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from inbox import wakeups
@@ -45,46 +44,43 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
             start from the beginning has made a `once` call.
     """
     with audit_rejected("retry", actor=actor, run_id=run_id):
-        return _retry(run_id, actor, restartable=restartable)
-
-
-@transaction.atomic(durable=True)
-def _retry(run_id: UUID, actor: Actor, *, restartable: bool) -> StartedRun:
-    thread, now = lock_thread(runs=run_id)
-    require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
-    failed = Run.objects.select_related("retried_by").get(pk=run_id)
-    retry: Run | None = getattr(failed, "retried_by", None)
-    if retry is not None:
-        return StartedRun(retry, replayed=True)
-    _check_retry(thread, failed)
-    lineage = lineage_of(failed)
-    problem = _problem(lineage, thread, now)
-    if problem is None and approved_calls(lineage.interrupts):
-        _require_decide(actor, thread)
-    doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
-    if not restartable:
-        _check_no_once_calls(thread, failed)
-    retry = queue_run(
-        thread=thread,
-        now=now,
-        external_id=new_external_id(),
-        input_text=_input(failed, restartable=restartable),
-        started_by=actor.label,
-        columns={
-            "retries": failed,
-            "resume": failed.resume,
-            "parent_external_id": failed.parent_external_id,
-            **requester_columns(failed),
-        },
-    )
-    audit_trail.record("run.retried", actor, now, thread=thread, run=retry, retries=str(failed.pk))
-    repeats = plan_repeats(lineage.interrupts, problem) if problem else []
-    if doubtful or repeats:
-        message = "It is not known whether {tool} happened. Did it?"
-        doubts = doubt_interrupts(retry, doubtful, message)
-        interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
-        wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
-    return StartedRun(retry, replayed=False)
+        thread, now = lock_thread(runs=run_id)
+        require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
+        failed = Run.objects.select_related("retried_by").get(pk=run_id)
+        retry: Run | None = getattr(failed, "retried_by", None)
+        if retry is not None:
+            return StartedRun(retry, replayed=True)
+        _check_retry(thread, failed)
+        lineage = lineage_of(failed)
+        problem = _problem(lineage, thread, now)
+        if problem is None and approved_calls(lineage.interrupts):
+            _require_decide(actor, thread)
+        doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
+        if not restartable:
+            _check_no_once_calls(thread, failed)
+        retry = queue_run(
+            thread=thread,
+            now=now,
+            external_id=new_external_id(),
+            input_text=_input(failed, restartable=restartable),
+            started_by=actor.label,
+            columns={
+                "retries": failed,
+                "resume": failed.resume,
+                "parent_external_id": failed.parent_external_id,
+                **requester_columns(failed),
+            },
+        )
+        audit_trail.record(
+            "run.retried", actor, now, thread=thread, run=retry, retries=str(failed.pk)
+        )
+        repeats = plan_repeats(lineage.interrupts, problem) if problem else []
+        if doubtful or repeats:
+            message = "It is not known whether {tool} happened. Did it?"
+            doubts = doubt_interrupts(retry, doubtful, message)
+            interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
+            wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+        return StartedRun(retry, replayed=False)
 
 
 def _require_decide(actor: Actor, thread: Thread) -> None:
