@@ -23,8 +23,9 @@ from django.db.transaction import TransactionManagementError
 
 Row = TypeVar("Row")
 
-#: Rows of one INSERT.
+#: Rows of one INSERT; up to `_EXACT_ROWS` each number has a statement of its own.
 _MOST_ROWS = 128
+_EXACT_ROWS = 16
 
 #: Fields that do not convert their values.
 _PLAIN_FIELDS = (
@@ -163,8 +164,9 @@ def insert(rows: Sequence[models.Model]) -> None:
     """
     start = 0
     while start < len(rows):
-        # Powers of two, for few statements.
-        number = min(1 << (len(rows) - start).bit_length() - 1, _MOST_ROWS)
+        number = len(rows) - start
+        if number > _EXACT_ROWS:  # powers of two, so that few statements are compiled
+            number = min(1 << number.bit_length() - 1, _MOST_ROWS)
         _insert(rows[start : start + number])
         start += number
 
@@ -178,7 +180,8 @@ def _insert(rows: Sequence[models.Model]) -> None:
     if key not in _INSERTS:
         _INSERTS[key] = _insert_sql(type(rows[0]), len(rows))
     sql, names, makes_ids = _INSERTS[key]
-    values = [_plain(getattr(row, name)) for row in rows for name in names]
+    values = [getattr(row, name) for row in rows for name in names]
+    values = [value if type(value) in _UNCHANGED else _plain(value) for value in values]
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         if makes_ids:

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
+from inbox.actions.runs.run_lease import append_run_started, take_lease
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
 from inbox.models.statements import insert
@@ -77,11 +78,13 @@ def queue_run(
     resumes: Run | None = None,
     entries: Sequence[ResumeEntry] = (),
     columns: Mapping[str, Any] | None = None,
+    claim: bool = False,
 ) -> Run:
     """
     Store a queued run, and wake the workers; the row itself is the message to them.
 
     A resume keeps the requester of the run that it resumes; other runs set theirs in `columns`.
+    With `claim` the run is claimed at once by this process, which has to drive it.
     """
     requester = requester_columns(resumes) if resumes else {}
     run = Run(
@@ -97,6 +100,8 @@ def queue_run(
         started_by=started_by[:160],
         **{"resume": json.dumps(wire_entries(entries)), **requester, **(columns or {})},
     )
+    if claim:
+        take_lease(run, now)
     insert([run])
     if resumes is not None:
         if resumes.resume_at is not None:
@@ -111,7 +116,10 @@ def queue_run(
             resumes=str(resumes.pk),
             started_by=started_by[:160],
         )
-    wakeups.wake_workers_on_commit(run.pk)
+    if claim:
+        append_run_started(thread=thread, run=run, now=now)
+    else:
+        wakeups.wake_workers_on_commit(run.pk)
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
     return run
 

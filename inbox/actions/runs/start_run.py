@@ -27,6 +27,7 @@ from inbox.actions.runs.resume import (
     input_without_conversation,
     queue_run,
 )
+from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
@@ -70,6 +71,7 @@ class StartedRun:
 
     run: Run
     replayed: bool
+    lease: RunLease | None = None  #: of a run that was claimed at once
 
 
 def start_run(
@@ -79,9 +81,12 @@ def start_run(
     actor: Actor,
     entrance: Entrance = Entrance.AGUI_HTTP,
     idempotency_key: str = "",
+    claim: bool = False,
 ) -> StartedRun:
     """
     Start a run, or resume the interrupted one with the request's entries.
+
+    With `claim` a new run is claimed in the same transaction, and the caller drives it.
 
     Safe to replay: the same entries, or the same idempotency key with the same request, return the
     run that the first request started. A rejected request writes nothing but an audit entry.
@@ -92,10 +97,10 @@ def start_run(
     """
     try:
         try:
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
+            return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
         except IntegrityError:
             # A concurrent request with this idempotency key, on another thread, has committed.
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key)
+            return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
     except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:
         if request.has_resume:
             _record_rejection(agent, request, actor, rejection)
@@ -105,13 +110,19 @@ def start_run(
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _start_or_resume(
-    agent: Agent, request: RunRequest, actor: Actor, entrance: Entrance, idempotency_key: str
+    agent: Agent,
+    request: RunRequest,
+    actor: Actor,
+    entrance: Entrance,
+    idempotency_key: str,
+    *,
+    claim: bool,
 ) -> StartedRun:
     idempotency = _idempotency_columns(agent, request, actor, idempotency_key)
-    thread, now = _lock_or_create_thread(agent, request)
+    thread, now = _lock_or_create_thread(agent, request, with_conversation=claim)
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
-        return _resume(authorization, request)
+        return _resume(authorization, request, claim=claim)
     # Only now, under the lock: both may have changed while this request waited for it.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
     if idempotency and (earlier_run := _earlier_run(idempotency)):
@@ -129,12 +140,13 @@ def _start_or_resume(
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
         },
+        claim=claim,
     )
     audit_trail.record("run.started", actor, now, thread=thread, run=run)
-    return StartedRun(run, replayed=False)
+    return StartedRun(run, replayed=False, lease=lease_of(run))
 
 
-def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
+def _resume(authorization: Authorization, request: RunRequest, *, claim: bool) -> StartedRun:
     thread, now = authorization.thread, authorization.now
     interrupted = _find_interrupted_run(thread, request.entries)
     interrupts = load_interrupt_states(interrupted)
@@ -170,8 +182,9 @@ def _resume(authorization: Authorization, request: RunRequest) -> StartedRun:
         entries=[state.answer or entries[state.interrupt_id] for state in states],
         started_by=authorization.actor.label,
         columns={"parent_external_id": request.parent_run_id},
+        claim=claim,
     )
-    return StartedRun(run, replayed=False)
+    return StartedRun(run, replayed=False, lease=lease_of(run))
 
 
 def _find_interrupted_run(thread: Thread, entries: Sequence[ResumeEntry]) -> Run:
@@ -257,10 +270,14 @@ def _check_not_busy(latest: Run | None) -> None:
         )
 
 
-def _lock_or_create_thread(agent: Agent, request: RunRequest) -> tuple[Thread, datetime]:
+def _lock_or_create_thread(
+    agent: Agent, request: RunRequest, *, with_conversation: bool
+) -> tuple[Thread, datetime]:
     address: dict[str, Any] = {"agent": agent, "external_id": request.thread_id}
     with suppress(errors.NotFound):
-        return lock_thread(with_team=bool(request.entries), **address)
+        return lock_thread(
+            with_team=bool(request.entries), with_conversation=with_conversation, **address
+        )
     now = database_now()
     thread = Thread(
         **address,
@@ -272,7 +289,7 @@ def _lock_or_create_thread(agent: Agent, request: RunRequest) -> tuple[Thread, d
     )
     # A concurrent request may create the thread first; then its row is used.
     Thread.objects.bulk_create([thread], ignore_conflicts=True)
-    return lock_thread(**address)
+    return lock_thread(with_conversation=with_conversation, **address)
 
 
 def _title_from(messages: Sequence[Any]) -> str:
