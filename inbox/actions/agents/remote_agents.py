@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from inbox.actions.audit import audit_trail
+from inbox.actions.conflicts import retry_on_conflict
 from inbox.models import Agent, Endpoint, Interrupt
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_agent, lock_thread
@@ -31,6 +32,8 @@ class RemoteAgentResult(NamedTuple):
     is_new: bool
 
 
+@retry_on_conflict
+@transaction.atomic(durable=True)
 def set_remote_agent(
     *,
     team_id: UUID,
@@ -58,29 +61,6 @@ def set_remote_agent(
         AgentChanged: the agent has changed since `seen_at`.
         Any error of `check_seen`, which is called under the lock.
     """
-    arguments: dict[str, Any] = {"slug": slug, "url": url, "headers": headers}
-    arguments |= {"team_id": team_id, "actor": actor, "description": description}
-    arguments |= {"must_be_new": must_be_new, "seen_at": seen_at, "check_seen": check_seen}
-    try:
-        return _set(**arguments)
-    except IntegrityError:
-        # A concurrent request has added the agent.
-        return _set(**arguments)
-
-
-@transaction.atomic(durable=True)
-def _set(
-    *,
-    team_id: UUID,
-    slug: str,
-    url: str,
-    headers: Mapping[str, str | None] | None,
-    actor: Actor,
-    description: str | None,
-    must_be_new: bool,
-    seen_at: datetime | None,
-    check_seen: Callable[[], None],
-) -> RemoteAgentResult:
     require(actor, team_id, Permission.ADMIN)
     agent = lock_agent(slug)
     is_new = agent is None
@@ -117,15 +97,9 @@ def _set(
     agent.save(force_insert=is_new)
     has_moved = endpoint is not None and endpoint.url != url
     revision = endpoint.revision + has_moved if endpoint else 1
-    columns = {
-        "url": url,
-        "revision": revision,
-        "headers": encrypt(stored_headers),
-        "changed_at": now,
-    }
-    Endpoint.objects.update_or_create(
-        agent=agent, defaults={**columns, "tested_at": None, "test": None}
-    )
+    columns = {"url": url, "revision": revision, "headers": encrypt(stored_headers)}
+    columns |= {"changed_at": now, "tested_at": None, "test": None}
+    Endpoint.objects.update_or_create(agent=agent, defaults=columns)
     if has_moved:
         _update_open_interrupts(agent, endpoint_digest(url, revision))
     audit_trail.record(

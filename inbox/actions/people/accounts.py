@@ -1,6 +1,6 @@
 """Changes of people's own accounts, audited in each of their teams."""
 
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
@@ -14,17 +14,15 @@ from inbox.models.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.accounts import user_by_login
 from inbox.rules.errors import InvalidValue, NotFound
-from inbox.rules.people.access import Actor, ActorKind
+from inbox.rules.people.access import SIGN_IN, Actor
 from inbox.rules.text.messages import TranslatableMessage
 
-_GUARD = Actor(kind=ActorKind.SYSTEM, label="system:sign-in")
 _MAX_NAME_CHARACTERS = 150
-AddressChange = Literal["added", "confirmed", "removed", "first"]
 
 
 @transaction.atomic(durable=True)
 def record_sign_in(*, actor: Actor) -> None:
-    _record(actor.user_id, "person.signed_in", actor, method=actor.method)
+    record_change(actor.user_id, "person.signed_in", actor, method=actor.method)
 
 
 @transaction.atomic(durable=True)
@@ -32,13 +30,9 @@ def record_lockout(*, typed: str, address: str) -> None:
     """Audit a lockout after too many sign-in attempts, if the name or e-mail is a user's."""
     user = user_by_login(typed)
     if user is not None:
-        _record(user.pk, "person.locked_out", _GUARD, username=user.username, address=address)
-
-
-@transaction.atomic
-def record_factor(*, user_id: int, kind: str, added: bool, actor: Actor) -> None:
-    """Audit, in the transaction of the change, that a factor was added or removed."""
-    _record(user_id, "factor.added" if added else "factor.removed", actor, factor=kind)
+        record_change(
+            user.pk, "person.locked_out", SIGN_IN, username=user.username, address=address
+        )
 
 
 @transaction.atomic(durable=True)
@@ -60,25 +54,20 @@ def reset_factors(*, username: str, actor: Actor) -> int:
     if kinds:
         factors.delete()
         ended = end_sessions(user.pk)
-        _record(
+        record_change(
             user.pk, "factors.reset", actor, username=user.username, factors=kinds, sessions=ended
         )
     return len(kinds)
 
 
-@transaction.atomic
-def record_address(*, user_id: int, email: str, change: AddressChange, actor: Actor) -> None:
-    """Audit, in the transaction of the change, a change of an e-mail address."""
-    _record(user_id, f"address.{change}", actor, email=email)
-
-
 @transaction.atomic(durable=True)
 def change_password(*, user: User, password: str, actor: Actor) -> None:
-    """Set a person's password, and end all their sessions except the actor's own."""
+    """Set a person's password, and end all their sessions except the actor's current one."""
     user.set_password(password)
     user.save(update_fields=["password"])
     end_sessions(user.pk, keep=actor.session_key)
-    _record(user.pk, "password.changed", actor, username=user.username)
+    action = "password.changed" if actor.user_id == user.pk else "password.set"
+    record_change(user.pk, action, actor, username=user.username)
 
 
 @transaction.atomic(durable=True)
@@ -103,7 +92,7 @@ def change_own_name(*, full_name: str, actor: Actor) -> None:
         return
     user.first_name, _, user.last_name = name.partition(" ")
     user.save(update_fields=["first_name", "last_name"])
-    _record(user.pk, "person.renamed", actor, name=name)
+    record_change(user.pk, "person.renamed", actor, name=name)
 
 
 @transaction.atomic(durable=True)
@@ -119,14 +108,14 @@ def end_session(*, session_id: int, actor: Actor) -> None:
         raise NotFound()
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
-    _record(actor.user_id, "session.ended", actor, address=session.ip, count=1)
+    record_change(actor.user_id, "session.ended", actor, address=session.ip, count=1)
 
 
 @transaction.atomic(durable=True)
 def end_other_sessions(*, actor: Actor) -> None:
     """End all of the actor's sessions except the current one."""
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
-        _record(actor.user_id, "session.ended", actor, count=count)
+        record_change(actor.user_id, "session.ended", actor, count=count)
 
 
 def encrypt_seed(seed: str) -> str:
@@ -150,11 +139,16 @@ def end_sessions(user_id: int, *, keep: str = "") -> int:
     return count
 
 
-def _record(user_id: int | None, action: str, actor: Actor, **detail: Any) -> None:
+@transaction.atomic
+def record_change(user_id: int | None, action: str, actor: Actor, **detail: Any) -> None:
+    """
+    Audit a change of a person's account, in its transaction and in each of their teams.
+
+    The installation's chain has the changes of a person without a team, such as a superuser.
+    """
     now = database_now()
     memberships = Membership.objects.filter(user=user_id)
     teams: list[UUID | None] = list(memberships.values_list("team", flat=True))
-    # A person without a team, such as a superuser, is audited in the chain of the installation.
     audit_trail.record_all(
         audit_trail.build_entry(action, actor, now, team_id=team_id, **detail)
         for team_id in teams or [None]

@@ -1,14 +1,11 @@
 """Superusers, and deactivating people."""
 
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
-from inbox.actions.audit import audit_trail
-from inbox.actions.people.accounts import end_sessions
+from inbox.actions.people.accounts import end_sessions, record_change
 from inbox.models import User
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_superusers, lock_user
 from inbox.queries.people.access import is_installation_admin
 from inbox.rules import errors
@@ -28,7 +25,7 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
         Forbidden, NotFound.
         LastAdmin: no active superuser would be left.
     """
-    user, now = _lock(actor, pk=user_id), database_now()
+    user = _lock(actor, pk=user_id)
     if user.is_active is is_active:
         return
     if not is_active:
@@ -36,7 +33,8 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
         end_sessions(user.pk)
     user.is_active = is_active
     user.save(update_fields=["is_active"])
-    _record(user, "person.activated" if is_active else "person.deactivated", actor, now)
+    action = "person.activated" if is_active else "person.deactivated"
+    record_change(user.pk, action, actor, username=user.username)
 
 
 @transaction.atomic(durable=True)
@@ -47,14 +45,15 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     Raises:
         Forbidden, NotFound, LastAdmin.
     """
-    user, now = _lock(actor, username=username), database_now()
+    user = _lock(actor, username=username)
     if user.is_superuser is is_superuser:
         return
     if not is_superuser:
         _check_other_superuser(user)
     user.is_superuser = user.is_staff = is_superuser
     user.save(update_fields=["is_superuser", "is_staff"])
-    _record(user, "superuser.added" if is_superuser else "superuser.removed", actor, now)
+    action = "superuser.added" if is_superuser else "superuser.removed"
+    record_change(user.pk, action, actor, username=user.username)
 
 
 def _lock(actor: Actor, **who: Any) -> User:
@@ -81,13 +80,3 @@ def _check_other_superuser(user: User) -> None:
                 "Signoff needs at least one superuser. Make someone else a superuser first."
             )
         )
-
-
-def _record(user: User, action: str, actor: Actor, now: datetime) -> None:
-    """Audit in each of the person's teams, or without a team in the installation's chain."""
-    teams: list[Any] = list(user.memberships.values_list("team", flat=True))
-    name = user.get_username()
-    audit_trail.record_all(
-        audit_trail.build_entry(action, actor, now, team_id=team_id, username=name)
-        for team_id in teams or [None]
-    )

@@ -61,39 +61,32 @@ def invite(
             too many.
     """
     email, idempotency = email.strip().lower(), idempotency or IdempotencyKey()
-    row, token = _make(
-        team_id=team_id, email=email, role=role, actor=actor, idempotency=idempotency
-    )
-    return (row, "") if idempotency.is_replayed(row) else _deliver(row, token, site)
-
-
-@transaction.atomic(durable=True)
-def _make(
-    *, team_id: UUID, email: str, role: Role, actor: Actor, idempotency: IdempotencyKey
-) -> tuple[Invitation, str]:
-    team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
-    check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
-    _check_address(email)
-    if earlier := existing_result(idempotency, actor=actor, now=now):
-        return Invitation.objects.get(pk=earlier), ""
-    open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
-    if open_invitations.filter(email=email).exists():
-        text = TranslatableMessage("This address already has an invitation. Send that one again.")
-        raise errors.InvalidValue(text, problems={"email": [text]})
-    check_room(open_invitations.count())
-    token = secrets.token_urlsafe(32)
-    row = Invitation(
-        pk=idempotency.result_id,
-        team=team,
-        email=email,
-        role=role,
-        invited_by=actor.label[:160],
-        created_at=now,
-    )
-    _give_link(row, token, now)
-    row.save(force_insert=True)
-    _record(row, "invitation.sent", actor, now)
-    return row, token
+    with transaction.atomic(durable=True):
+        team, now = lock_permitted_team(team_id, actor, Permission.ADMIN), database_now()
+        check_role_given(role=role, before=None, may_give=permissions_in(actor, team_id))
+        _check_address(email)
+        if earlier := existing_result(idempotency, actor=actor, now=now):
+            return Invitation.objects.get(pk=earlier), ""
+        open_invitations = Invitation.objects.filter(team=team, accepted_at=None, withdrawn_at=None)
+        if open_invitations.filter(email=email).exists():
+            text = TranslatableMessage(
+                "This address already has an invitation. Send that one again."
+            )
+            raise errors.InvalidValue(text, problems={"email": [text]})
+        check_room(open_invitations.count())
+        token = secrets.token_urlsafe(32)
+        row = Invitation(
+            pk=idempotency.result_id,
+            team=team,
+            email=email,
+            role=role,
+            invited_by=actor.label[:160],
+            created_at=now,
+        )
+        _give_link(row, token, now)
+        row.save(force_insert=True)
+        _record(row, "invitation.sent", actor, now)
+    return _deliver(row, token, site)
 
 
 def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[Invitation, str]:
@@ -106,22 +99,17 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         NotFound, Forbidden, MoreThanOwn, InvitationEnded.
         RateLimited: it was sent again five times within the hour.
     """
-    row, token = _renew(invitation_id=invitation_id, actor=actor)
+    with transaction.atomic(durable=True):
+        row, now = _own(invitation_id, actor)
+        may_give = permissions_in(actor, row.team_id)
+        check_role_given(role=Role(row.role), before=None, may_give=may_give)
+        check_can_be_sent(state_of(row, now))
+        _check_resends(invitation_id)
+        token = secrets.token_urlsafe(32)
+        _give_link(row, token, now)
+        row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
+        _record(row, "invitation.resent", actor, now)
     return _deliver(row, token, site)
-
-
-@transaction.atomic(durable=True)
-def _renew(*, invitation_id: UUID, actor: Actor) -> tuple[Invitation, str]:
-    row, now = _own(invitation_id, actor)
-    may_give = permissions_in(actor, row.team_id)
-    check_role_given(role=Role(row.role), before=None, may_give=may_give)
-    check_can_be_sent(state_of(row, now))
-    _check_resends(invitation_id)
-    token = secrets.token_urlsafe(32)
-    _give_link(row, token, now)
-    row.save(update_fields=["digest", "mail", "sent_at", "expires_at"])
-    _record(row, "invitation.resent", actor, now)
-    return row, token
 
 
 def _check_resends(invitation_id: UUID) -> None:

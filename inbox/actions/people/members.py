@@ -7,16 +7,11 @@ from django.db import IntegrityError, transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
-from inbox.models import Membership, Team
+from inbox.models import Membership, Team, User
 from inbox.models.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
-from inbox.rules.people.access import (
-    Actor,
-    ActorKind,
-    Permission,
-    Role,
-)
+from inbox.rules.people.access import Actor, ActorKind, Permission, Role
 from inbox.rules.people.team_settings import check_settings
 from inbox.rules.people.teams import check_admin_stays, check_role_given, check_team
 from inbox.rules.text.messages import TranslatableMessage
@@ -52,9 +47,14 @@ def _make_team(slug: str, name: str, actor: Actor) -> Team:
     now = database_now()
     audit_trail.record("team.created", actor, now, team_id=team.pk)
     if actor.kind is ActorKind.HUMAN and actor.user_id is not None:
-        row = Membership.objects.create(team=team, user_id=actor.user_id, role=Role.ADMIN)
-        _record(row, "member.added", actor, role=row.role)
+        add_membership(team.pk, User.objects.get(pk=actor.user_id), Role.ADMIN, actor)
     return team
+
+
+def add_membership(team_id: UUID, user: User, role: str, actor: Actor, **detail: str) -> None:
+    """Make a person a member of a team, in the transaction of the caller."""
+    row = Membership.objects.create(team_id=team_id, user=user, role=role)
+    _record(row, "member.added", actor, role=role, **detail)
 
 
 #: Settings with an audit action of their own: the action, and the name of its detail.

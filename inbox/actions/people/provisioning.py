@@ -3,8 +3,9 @@
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.people.accounts import end_sessions
-from inbox.models import Agent, Membership, Team, User
+from inbox.actions.people.accounts import change_password
+from inbox.actions.people.members import add_membership
+from inbox.models import Agent, Team, User
 from inbox.models.clock import database_now
 from inbox.rules.errors import AddressTaken, UsernameTaken
 from inbox.rules.people.access import Actor, Role
@@ -60,22 +61,10 @@ def add_member(
         raise UsernameTaken(f"There is a user {username!r} already.")
     first, _, last = full_name.partition(" ")
     user = User.objects.create_user(username, password=password, first_name=first, last_name=last)
-    Membership.objects.create(team=team, user=user, role=role)
-    audit_trail.record(
-        "member.added", actor, database_now(), team_id=team.pk, username=username, role=role.value
-    )
+    add_membership(team.pk, user, role, actor)
     return user
 
 
-@transaction.atomic(durable=True)
 def set_password(*, username: str, password: str, actor: Actor) -> None:
     """Set a user's password, and end all their sessions."""
-    user = User.objects.get(username=username)
-    user.set_password(password)
-    user.save(update_fields=["password"])
-    end_sessions(user.pk)
-    now = database_now()
-    audit_trail.record_all(
-        audit_trail.build_entry("password.set", actor, now, team_id=team_id, username=username)
-        for team_id in user.memberships.values_list("team", flat=True)
-    )
+    change_password(user=User.objects.get(username=username), password=password, actor=actor)

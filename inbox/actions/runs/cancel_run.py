@@ -55,7 +55,7 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
             run_id=run.external_id,
             outcome=RunFinishedCancelledOutcome(type="cancelled"),
         )
-        close_run(thread=thread, run=run, status=RunStatus.CANCELLED, terminal=finished, now=now)
+        close_run(thread=thread, run=run, terminal=finished, now=now)
         audit_trail.record("run.cancelled", actor, now, thread=thread, run=run)
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return run

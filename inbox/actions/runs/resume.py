@@ -4,13 +4,16 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
+
+from django.db import transaction
 
 from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.runs.run_lease import append_run_started, take_lease
 from inbox.actions.runs.run_termination import fail_run
 from inbox.models import Decision, Interrupt, Run, Thread
+from inbox.models.locks import lock_thread
 from inbox.models.statements import insert
 from inbox.queries.decisions.verified_decisions import check_decisions
 from inbox.queries.runs.interrupt_states import load_interrupt_states
@@ -38,6 +41,27 @@ def queue_resume_if_complete(
         run.save(update_fields=["resume_at"])
         return None
     return queue_resume(thread=thread, run=run, now=now, started_by=started_by)
+
+
+@transaction.atomic(durable=True)
+def resume_if_due(*, run_id: UUID) -> Run | None:
+    """
+    Queue the resume of an interrupted run whose grace period is over; return None if none is due.
+
+    Happens exactly once: queueing the resume clears `resume_at`, and so does a withdrawal.
+    """
+    thread, now = lock_thread(runs=run_id)
+    run = Run.objects.get(pk=run_id)
+    if run.resume_at is None or run.resume_at > now:
+        return None
+    decisions = Decision.objects.filter(interrupt__run=run, withdrawn_at=None)
+    last_decision = decisions.order_by("created_at", "pk").last()
+    return queue_resume(
+        thread=thread,
+        run=run,
+        now=now,
+        started_by=last_decision.actor_label if last_decision else "",
+    )
 
 
 def queue_resume(*, thread: Thread, run: Run, now: datetime, started_by: str) -> Run | None:

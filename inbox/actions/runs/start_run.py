@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import (
@@ -16,6 +16,7 @@ from inbox.actions.audit.rejections import (
     is_recorded,
     rejection_detail,
 )
+from inbox.actions.conflicts import retry_on_conflict
 from inbox.actions.decisions.decide import (
     Authorization,
     DecisionDraft,
@@ -96,17 +97,15 @@ def start_run(
         ContractError: the thread is busy or waiting, or the entries do not answer it.
     """
     try:
-        try:
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
-        except IntegrityError:
-            # A concurrent request with this idempotency key, on another thread, has committed.
-            return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
+        return _start_or_resume(agent, request, actor, entrance, idempotency_key, claim=claim)
     except (errors.ContractError, errors.Forbidden, errors.Unauthenticated) as rejection:
         if request.has_resume:
             _record_rejection(agent, request, actor, rejection)
         raise
 
 
+# A concurrent request with the same idempotency key, on another thread, may commit first.
+@retry_on_conflict
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _start_or_resume(

@@ -199,9 +199,8 @@ def _record_factor(factor: Authenticator, *, added: bool) -> None:
     request: Any = context.request
     if request is not None and request.user.is_authenticated:
         actor = actor_of_user(request.user, request.session)
-        accounts.record_factor(
-            user_id=factor.user_id, kind=str(factor.type), added=added, actor=actor
-        )
+        action = "factor.added" if added else "factor.removed"
+        accounts.record_change(factor.user_id, action, actor, factor=str(factor.type))
 
 
 @receiver(email_added)
@@ -224,14 +223,12 @@ def _other_address_first(to_email_address: EmailAddress, **_more: Any) -> None:
     _record_address(to_email_address, "first")
 
 
-def _record_address(address: EmailAddress, change: accounts.AddressChange) -> None:
+def _record_address(address: EmailAddress, change: str) -> None:
     request: Any = context.request
     is_their_own = request.user == address.user
     # The link in a mail may be opened in another user's session.
     actor = actor_of_user(address.user, request.session if is_their_own else None)
-    accounts.record_address(
-        user_id=address.user_id, email=address.email, change=change, actor=actor
-    )
+    accounts.record_change(address.user_id, f"address.{change}", actor, email=address.email)
 
 
 @receiver(user_locked_out)

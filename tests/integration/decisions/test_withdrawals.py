@@ -11,7 +11,7 @@ from agents.port import Effect, ToolRefused
 from inbox import sweeper
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
-from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Decision, Run, ToolCall
 from inbox.queries.decisions.interrupts import detail_for

@@ -12,8 +12,8 @@ from inbox.actions.decisions.claims import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.decisions.withdrawals import withdraw_decision
 from inbox.actions.people.members import change_team
-from inbox.actions.runs import retries, scheduled_resume
-from inbox.actions.runs.scheduled_resume import resume_if_due
+from inbox.actions.runs import resume, retries
+from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Claim, Decision, Run
 from inbox.models.clock import database_now
@@ -273,7 +273,7 @@ def test_four_sweepers_queue_a_resume_that_is_due_once(due):
 
 def test_without_the_lock_the_constraint_prevents_two_resumes(due, monkeypatch, without_the_lock):
     interrupt = due(resume_at=database_now())
-    meeting = meet_at(monkeypatch, scheduled_resume, "queue_resume")
+    meeting = meet_at(monkeypatch, resume, "queue_resume")
 
     outcomes = at_once([partial(resume_if_due, run_id=interrupt.run_id)] * 2)
 
