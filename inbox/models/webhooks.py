@@ -1,5 +1,7 @@
 """Webhooks, their outbox and its delivery log."""
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models import Q
 from uuid6 import uuid7
@@ -38,6 +40,11 @@ class WebhookEndpoint(models.Model):
     changed_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True)
 
+    def encrypted_secrets(self, now: datetime) -> list[str]:
+        """Return the secrets that sign messages now, the current one first."""
+        has_former = self.former_until is not None and self.former_until > now
+        return [self.secret, self.former_secret] if has_former else [self.secret]
+
 
 class Delivery(models.Model):
     """
@@ -70,6 +77,11 @@ class Delivery(models.Model):
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     delivered_at = models.DateTimeField(null=True)
+
+    @property
+    def wire_id(self) -> str:
+        """The id of the message in the headers, the same in every attempt."""
+        return f"msg_{self.message_id.hex}"
 
     class Meta:
         verbose_name_plural = "deliveries"

@@ -1,7 +1,6 @@
 """Webhook deliveries: claiming a message, recording attempts, sending messages again."""
 
 import secrets
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -9,21 +8,19 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from inbox import wakeups
-from inbox.actions.webhooks.endpoints import lock_endpoint, record
+from inbox.actions.webhooks.endpoints import lock_endpoint, lock_own_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
-from inbox.queries.people.access import require
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
-from inbox.rules.people.access import WEBHOOK_SENDER, Actor, Permission
+from inbox.rules.people.access import WEBHOOK_SENDER, Actor
 from inbox.rules.text.messages import TranslatableMessage
 from inbox.rules.webhooks.delivery_rules import (
     TEST_EVENT,
     AttemptOutcome,
     DeliveryStatus,
-    FailurePlan,
     plan_after_failure,
 )
 
@@ -35,21 +32,8 @@ MAX_CONCURRENT = 4
 BATCH_SIZE = 500
 
 
-@dataclass(frozen=True)
-class ClaimedDelivery:
-    """A message claimed by this worker, with the secrets that sign it."""
-
-    delivery_id: int
-    endpoint_id: UUID
-    fence: int
-    message_id: str
-    body: str
-    url: str
-    sealed_secrets: tuple[str, ...] = field(repr=False)  #: the current one first
-
-
 @transaction.atomic(durable=True)
-def claim_delivery(*, endpoint_id: UUID) -> ClaimedDelivery | None:
+def claim_delivery(*, endpoint_id: UUID) -> Delivery | None:
     """
     Claim the next due message of an endpoint; return None if there is none to send now.
 
@@ -72,22 +56,12 @@ def claim_delivery(*, endpoint_id: UUID) -> ClaimedDelivery | None:
     row.fence += 1
     row.lease_until = now + LEASE
     row.save(update_fields=["fence", "lease_until"])
-    sealed_secrets = [endpoint.secret]
-    if endpoint.former_until is not None and endpoint.former_until > now:
-        sealed_secrets.append(endpoint.former_secret)
-    return ClaimedDelivery(
-        delivery_id=row.pk,
-        endpoint_id=endpoint.pk,
-        fence=row.fence,
-        message_id=f"msg_{row.message_id.hex}",
-        body=row.body,
-        url=endpoint.url,
-        sealed_secrets=tuple(sealed_secrets),
-    )
+    row.endpoint = endpoint
+    return row
 
 
 @transaction.atomic(durable=True)
-def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> DeliveryStatus | None:
+def record_attempt(*, delivery: Delivery, outcome: AttemptOutcome) -> DeliveryStatus | None:
     """
     Record an attempt and plan the next one; return None if another worker has claimed the message.
 
@@ -95,7 +69,7 @@ def record_attempt(*, delivery: ClaimedDelivery, outcome: AttemptOutcome) -> Del
     """
     endpoint = lock_endpoint(delivery.endpoint_id)
     row = Delivery.objects.filter(
-        pk=delivery.delivery_id, fence=delivery.fence, status=DeliveryStatus.PENDING
+        pk=delivery.pk, fence=delivery.fence, status=DeliveryStatus.PENDING
     ).first()
     if endpoint is None or row is None:
         return None
@@ -140,7 +114,7 @@ def _plan_after_failure(
     row.tries += 1
     endpoint.failures += 1
     endpoint.failing_since = endpoint.failing_since or now
-    plan: FailurePlan = plan_after_failure(
+    plan = plan_after_failure(
         outcome=outcome,
         tries=row.tries,
         failures=endpoint.failures,
@@ -169,11 +143,10 @@ def resend_message(*, message_id: UUID, actor: Actor) -> Delivery:
     delivery = Delivery.objects.filter(message_id=message_id).first()
     if delivery is None:
         raise errors.NotFound()
-    endpoint = _own(delivery.endpoint_id, actor)
+    endpoint, now = _own(delivery.endpoint_id, actor)
     row = Delivery.objects.filter(pk=delivery.pk).first()
     if row is None:
         raise errors.NotFound()  # deleted meanwhile
-    now = database_now()
     if row.status != DeliveryStatus.PENDING:
         row.by_hand = True
         row.status, row.tries, row.delivered_at = DeliveryStatus.PENDING, 0, None
@@ -192,8 +165,7 @@ def resend_failed(*, endpoint_id: UUID, actor: Actor) -> int:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint = _own(endpoint_id, actor)
-    now = database_now()
+    endpoint, now = _own(endpoint_id, actor)
     failed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.FAILED)
     count = failed.update(status=DeliveryStatus.PENDING, tries=0, next_try_at=now)
     if count:
@@ -210,8 +182,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint = _own(endpoint_id, actor)
-    now = database_now()
+    endpoint, now = _own(endpoint_id, actor)
     row = Delivery.objects.create(
         endpoint=endpoint,
         type=TEST_EVENT,
@@ -225,14 +196,11 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     return row
 
 
-def _own(endpoint_id: UUID, actor: Actor) -> WebhookEndpoint:
+def _own(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
     """Lock and return an enabled endpoint that the actor administers."""
-    endpoint = lock_endpoint(endpoint_id)
-    if endpoint is None:
-        raise errors.NotFound()
-    require(actor, endpoint.team_id, Permission.ADMIN)
+    endpoint, now = lock_own_endpoint(endpoint_id, actor)
     if endpoint.disabled_at is not None:
         raise errors.WebhookDisabled(
             TranslatableMessage("This webhook is disabled. Enable it first.")
         )
-    return endpoint
+    return endpoint, now

@@ -99,24 +99,19 @@ def change_webhook(
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_own_endpoint(endpoint_id, actor)
     check_seen()
-    arguments: dict[str, Any] = {
-        "url": url,
-        "event_types": event_types,
-        "description": description,
-    }
+    values: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
     changes = {
         name: value
-        for name, value in arguments.items()
+        for name, value in values.items()
         if value is not None and value != getattr(endpoint, name)
     }
-    new_values = {
-        "event_types": endpoint.event_types,
-        "description": endpoint.description,
-        **changes,
-    }
-    types = _check(changes.get("url"), new_values["event_types"], new_values["description"])
+    types = _check(
+        changes.get("url"),
+        changes.get("event_types", endpoint.event_types),
+        changes.get("description", endpoint.description),
+    )
     if "event_types" in changes:
         changes["event_types"] = types
     if changes:
@@ -138,7 +133,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_own_endpoint(endpoint_id, actor)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
@@ -159,7 +154,7 @@ def remove_webhook(
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = lock_own_endpoint(endpoint_id, actor)
     check_seen()
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
@@ -184,7 +179,8 @@ def record(
     audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
-def _own(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def lock_own_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+    """Lock an endpoint of a team that the actor administers; raises NotFound, Forbidden."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:
         raise errors.NotFound()

@@ -126,7 +126,15 @@ def _store(
     facts: Sequence[tuple[Interrupt | None, Mapping[str, Any]]],
     now: datetime,
 ) -> None:
-    context = _context(thread)
+    context = {
+        "thread": {
+            "id": str(thread.pk),
+            "thread_id": thread.external_id,
+            "url": _link(f"/threads/{thread.pk}/"),
+        },
+        "agent": thread.agent.slug,
+        "team": thread.team.slug,
+    }
     Delivery.objects.bulk_create(
         Delivery(
             endpoint_id=endpoint,
@@ -142,18 +150,6 @@ def _store(
     )
     for endpoint in endpoints:
         wakeups.wake_webhook_workers_on_commit(endpoint)
-
-
-def _context(thread: Thread) -> dict[str, Any]:
-    return {
-        "thread": {
-            "id": str(thread.pk),
-            "thread_id": thread.external_id,
-            "url": _link(f"/threads/{thread.pk}/"),
-        },
-        "agent": thread.agent.slug,
-        "team": thread.team.slug,
-    }
 
 
 def _run(run: Run) -> dict[str, Any]:
