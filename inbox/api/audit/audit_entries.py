@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -24,24 +25,26 @@ from inbox.api.base.field_types import (
 )
 from inbox.api.base.openapi_descriptions import (
     TextBody,
-    operation,
+    describe_operation,
     page_parameters,
     query,
 )
-from inbox.api.base.pagination import NUMBER_CURSOR, Pagination, page_response, reject_parameters
+from inbox.api.base.pagination import NUMBER_CURSOR, page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import DIGEST
 from inbox.platform.db_executor import iterate_in_db_threads
 from inbox.queries.audit.audit_entries import entries_for
 from inbox.queries.decisions.masked_values import bodies_of_entry, interrupt_bodies_by_id
 from inbox.queries.runs import thread_children, threads
+from inbox.rules import errors
 from inbox.rules.audit.audit_filters import UNDECIDED, EntryFilter
 from inbox.rules.audit.export_formats import Format
 from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_CHARACTERS
-from inbox.rules.errors import InvalidValue, NotFound, NotSigned
 from inbox.rules.people.access import ActorKind, Permission
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.schema.mask_agui import masked_detail
+
+operation = partial(describe_operation, tag="audit", scope=Permission.READ)
 
 NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _DAY = {"type": "string", "format": "date"}
@@ -111,57 +114,48 @@ class ExportInput(Schema):
     q: Annotated[str, Text(MAX_SEARCH_CHARACTERS)] = ""
 
 
-class ThreadAudit(ApiView):
+class AuditEntries(ApiView):
     @operation(
-        "listAuditEntries",
+        "GET",
         "List the audit entries of a thread",
+        {200: Page[AuditEntry]},
         tag="threads",
-        scope=Permission.READ,
-        responses={200: Page[AuditEntry]},
-        refusals=(NotFound,),
         parameters=page_parameters(NUMBER_CURSOR),
     )
-    def get(self, request: Request, thread_id: UUID) -> Response:
-        thread = threads.thread_for(self.actor(request), thread_id)
-        pagination = Pagination.of(request.query_params)
+    def list_audit_entries(self, request: Request, thread_id: UUID) -> Response:
+        thread = threads.thread_for(self.actor, thread_id)
+        pagination = self.pagination
         rows = thread_children.audit_entries_page(
             thread, limit=pagination.one_more, after=pagination.after_number
         )
-        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(rows)
+        bodies = None if self.may_see_secrets else interrupt_bodies_by_id(rows)
         return pagination.page(rows, lambda row: _represent(row, bodies), lambda row: row.seq)
 
-
-class AuditTrail(ApiView):
     @operation(
-        "searchAudit",
+        "GET",
         "Search the audit trail, the latest entries first",
-        tag="audit",
-        scope=Permission.READ,
-        responses={200: Page[TrailEntry]},
-        refusals=(InvalidValue,),
+        {200: Page[TrailEntry]},
         parameters=[*FILTERS, *_ENTRY_FILTERS, *page_parameters(NUMBER_CURSOR)],
         description=f"Only administrators see entries about the team itself. {PAGES}",
+        refusals=(errors.InvalidValue,),
     )
-    def get(self, request: Request) -> Response:
-        pagination = Pagination.of(request.query_params)
+    def search_audit(self, request: Request) -> Response:
+        pagination = self.pagination
         page = entries_for(
-            self.actor(request),
+            self.actor,
             _filter(request.query_params.dict()),
             limit=pagination.limit,
             after=pagination.after_number or None,
         )
-        bodies = None if self.may_see_secrets(request) else interrupt_bodies_by_id(page.rows)
+        bodies = None if self.may_see_secrets else interrupt_bodies_by_id(page.rows)
         return page_response(page, lambda row: _represent(row, bodies, TrailEntry))
 
 
 class AuditExport(ApiView):
     @operation(
-        "exportAudit",
+        "POST",
         "Export the trail of a team or of a thread",
-        tag="audit",
-        scope=Permission.ADMIN,
-        second_scope=Permission.READ,
-        responses={
+        {
             200: (
                 TextBody(
                     "application/x-ndjson",
@@ -175,17 +169,19 @@ class AuditExport(ApiView):
                 ),
             )
         },
+        scope=Permission.ADMIN,
+        second_scope=Permission.READ,
         body=ExportInput,
-        refusals=(InvalidValue, NotFound, NotSigned),
         description="Exports at the same `checkpoint` are identical byte for byte. Each export "
         "adds an entry to the trail.",
         negotiates=False,
+        refusals=(errors.InvalidValue, errors.NotFound, errors.NotSigned),
     )
-    def post(self, request: Request) -> HttpResponseBase:
+    def export_audit(self, request: Request) -> HttpResponseBase:
         body = ExportInput.from_request(request)
         filters = body.model_dump(mode="json", exclude_unset=True, exclude={"format", "checkpoint"})
         export = transparency_log.export_trail(
-            actor=self.actor(request),
+            actor=self.actor,
             wanted=_filter(filters),
             form=body.format,
             size=body.checkpoint,

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -11,12 +12,13 @@ from rest_framework.response import Response
 
 from inbox.api.base.base_view import ApiView
 from inbox.api.base.field_types import AgentName, Agui, Id, example
-from inbox.api.base.openapi_descriptions import operation, query
-from inbox.api.base.pagination import Pagination, page_response, reject_parameters
+from inbox.api.base.openapi_descriptions import describe_operation, query
+from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
 from inbox.api.runs.runs import ThreadName
 from inbox.queries.decisions import inbox_lists, interrupts
+from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
     MAX_NAME_CHARACTERS,
     MAX_SEARCH_CHARACTERS,
@@ -24,11 +26,12 @@ from inbox.rules.decisions.list_filters import (
     ListState,
     Sort,
 )
-from inbox.rules.errors import InvalidInput, InvalidValue, NotFound
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
+
+operation = partial(describe_operation, tag="interrupts", scope=Permission.READ)
 
 _NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _FLAG = {"type": "string", "enum": ["1"]}
@@ -103,16 +106,14 @@ class InterruptWithSiblings(Interrupt):
 
 class Interrupts(ApiView):
     @operation(
-        "listInterrupts",
+        "GET",
         "List open or closed interrupts",
-        tag="interrupts",
-        scope=Permission.READ,
-        responses={200: Page[Interrupt]},
-        refusals=(InvalidInput, InvalidValue, NotFound),
+        {200: Page[Interrupt]},
         parameters=FILTERS,
+        refusals=(errors.InvalidInput, errors.InvalidValue, errors.NotFound),
     )
-    def get(self, request: Request) -> Response:
-        actor, pagination = self.actor(request), Pagination.of(request.query_params)
+    def list_interrupts(self, request: Request) -> Response:
+        actor, pagination = self.actor, self.pagination
         after = pagination.after_id
         page = inbox_lists.full_list_for(
             actor,
@@ -122,27 +123,22 @@ class Interrupts(ApiView):
             # The order may depend on columns of the row that the cursor names.
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
-        may_see_secrets = self.may_see_secrets(request)
+        may_see_secrets = self.may_see_secrets
         return page_response(page, lambda row: _represent(row, may_see_secrets=may_see_secrets))
 
-
-class InterruptDetail(ApiView):
     @operation(
-        "getInterrupt",
+        "GET",
         "Read one interrupt, with its siblings and its decision",
-        tag="interrupts",
-        scope=Permission.READ,
-        responses={200: InterruptWithSiblings},
-        refusals=(NotFound,),
+        {200: InterruptWithSiblings},
     )
-    def get(self, request: Request, interrupt_id: UUID) -> Response:
-        detail = interrupts.detail_for(self.actor(request), interrupt_id)
+    def get_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
+        detail = interrupts.detail_for(self.actor, interrupt_id)
         row = detail.interrupt
         row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
         return Response(
             _represent(
                 row,
-                may_see_secrets=self.may_see_secrets(request),
+                may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
             )
@@ -154,7 +150,7 @@ def _filter(request: Request) -> InterruptFilter:
     query = request.query_params.dict()
     status = query.pop("status", "open")
     if status not in _STATUSES:
-        raise InvalidInput("`status` is `open` or `closed`.")
+        raise errors.InvalidInput("`status` is `open` or `closed`.")
     interrupt_filter, ignored = InterruptFilter.from_query(query, state=_STATUSES[status])
     reject_parameters(ignored)
     return interrupt_filter

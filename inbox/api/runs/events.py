@@ -12,8 +12,8 @@ from inbox.api.base.base_view import conditional_response
 from inbox.api.base.field_types import Agui, Id
 from inbox.api.base.openapi_descriptions import (
     EVENT_STREAM,
+    describe_operation,
     header,
-    operation,
     page_parameters,
 )
 from inbox.api.base.pagination import Pagination, field_names
@@ -25,7 +25,7 @@ from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.access import is_still_allowed
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
-from inbox.rules.errors import InvalidInput, NotFound
+from inbox.rules import errors
 from inbox.rules.people.access import Permission
 
 PAGE, PAGE_BYTES = 1_000, 4 * 1024 * 1024
@@ -48,20 +48,20 @@ _AFTER = "The seq of the last event that the client has; 0 for none."
 _LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it. Overrides `after`.", _SEQ)
 
 
-@operation(
-    "listEvents",
+@describe_operation(
+    "GET",
     "Read the log of a thread, or follow it",
+    {200: (EventPage, EVENT_STREAM)},
     tag="threads",
     scope=Permission.READ,
-    responses={200: (EventPage, EVENT_STREAM)},
-    refusals=(InvalidInput, NotFound),
     parameters=[*page_parameters(_SEQ, _AFTER, maximum=PAGE), _LAST_EVENT_ID],
     description="With `Accept: text/event-stream` the stream does not end; the `id:` of each event "
     "is its seq.",
     negotiates=False,
+    refusals=(errors.InvalidInput,),
 )
 @require_safe
-async def thread_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
+async def list_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase:
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
     if not wants_stream:
         return conditional_response(request, await in_db_thread(_page, request, thread_id))
@@ -104,6 +104,8 @@ def _cursor(
     thread = thread_for(actor, thread_id)
     cursor = request.headers.get("Last-Event-ID") or request.GET.get("after") or "0"
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 16):
-        raise InvalidInput("`after` and Last-Event-ID are the seq of an event, a whole number.")
+        raise errors.InvalidInput(
+            "`after` and Last-Event-ID are the seq of an event, a whole number."
+        )
     may_read = partial(is_still_allowed, actor, thread.team_id)
     return min(int(cursor), thread.next_seq - 1), may_read
