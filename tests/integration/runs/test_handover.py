@@ -151,7 +151,7 @@ def test_a_claimed_run_of_a_process_that_died_is_driven_by_another(
 
 
 def test_a_run_that_is_rolled_back_is_not_driven(accept, pool, monkeypatch):
-    def fail(**_facts):
+    def fail(*_facts, **_more):
         raise RuntimeError
 
     with monkeypatch.context() as broken:
