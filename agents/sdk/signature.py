@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, create_model
@@ -61,6 +62,7 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
     return next((name for name, hint in _hints(function).items() if hint is ToolContext), None)
 
 
+@lru_cache(maxsize=1000)
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     # Keep the bounds of Annotated: they are part of the schema.
     return get_type_hints(function, include_extras=True)

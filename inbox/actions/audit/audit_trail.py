@@ -11,7 +11,7 @@ from uuid import UUID
 
 from inbox.models import AuditEntry, AuditPayload, Interrupt, Run, Thread, ToolCall
 from inbox.models.locks import lock_system_chain, lock_teams
-from inbox.models.statements import Select, insert
+from inbox.models.statements import Select, insert_values
 from inbox.rules.audit.audit_entry import (
     SALT_BYTES,
     SYSTEM_CHAIN,
@@ -98,20 +98,19 @@ def record_all(drafts: Iterable[EntryDraft]) -> None:
 
 def _insert(drafts: Sequence[EntryDraft]) -> None:
     _lock_chains(drafts)
-    entries: list[AuditEntry] = []
-    payloads: list[AuditPayload] = []
+    entries: list[dict[str, Any]] = []
+    payloads: list[dict[str, Any]] = []
     places: dict[UUID, ChainPosition] = {}
     for draft in drafts:
         place = places.get(draft.chain) or _next_place(draft)
         salt = secrets.token_hex(SALT_BYTES)
-        row = _row(draft, place, commitment_to(draft.payload, salt))
-        entries.append(row)
-        payloads.append(AuditPayload(entry=row, salt=salt, text=draft.payload))
-        places[draft.chain] = place.after(row.hash)
-    insert(entries)
-    for payload in payloads:
-        payload.entry_id = payload.entry.pk
-    insert(payloads)
+        columns = _columns(draft, place, commitment_to(draft.payload, salt))
+        entries.append(columns)
+        payloads.append({"salt": salt, "text": draft.payload})
+        places[draft.chain] = place.after(columns["hash"])
+    for payload, pk in zip(payloads, insert_values(AuditEntry, entries), strict=True):
+        payload["entry_id"] = pk
+    insert_values(AuditPayload, payloads)
 
 
 def build_entry(
@@ -189,20 +188,20 @@ def _next_place(draft: EntryDraft) -> ChainPosition:
     return ChainPosition(draft.chain, last[0] + 1, last[1]) if last else ChainPosition(draft.chain)
 
 
-def _row(draft: EntryDraft, place: ChainPosition, commitment: str) -> AuditEntry:
+def _columns(draft: EntryDraft, place: ChainPosition, commitment: str) -> dict[str, Any]:
     facts = draft.facts
     body = body_of(facts, place, commitment)
     erases_from, erases_to = facts.erases or (None, None)
-    return AuditEntry(
-        chain=place.chain,
-        seq=place.seq,
-        body=body,
-        hash=hash_of(body),
-        action=facts.action,
-        actor_kind=facts.actor.kind,
-        actor_id=facts.actor.ident[:64],
-        at=facts.at,
-        erases_from=erases_from,
-        erases_to=erases_to,
+    return {
+        "chain": place.chain,
+        "seq": place.seq,
+        "body": body,
+        "hash": hash_of(body),
+        "action": facts.action,
+        "actor_kind": facts.actor.kind,
+        "actor_id": facts.actor.ident[:64],
+        "at": facts.at,
+        "erases_from": erases_from,
+        "erases_to": erases_to,
         **{f"{name}_id": pk for name, pk in facts.ids.items()},
-    )
+    }

@@ -171,9 +171,7 @@ def save_calls(calls: Collection[ToolCall], fields: Sequence[str]) -> None:
             save_fields(call, *fields)
     elif calls:
         # An upsert that only ever updates: `bulk_update` builds a CASE per field and row.
-        ToolCall.objects.bulk_create(
-            calls, update_conflicts=True, update_fields=fields, unique_fields=["id"]
-        )
+        insert(list(calls), update=fields)
 
 
 def _record_starts(

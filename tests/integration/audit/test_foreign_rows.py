@@ -25,9 +25,10 @@ def plant(pk, at=None, chain=None):
     what = {"action": "test.made", "actor": SEED, "now": at or database_now()}
     draft = audit_trail.build_entry(**what)
     place = audit_trail._next_place(draft)
-    row = audit_trail._row(draft, place, audit_trail.commitment_to(draft.payload, "00" * 32))
-    row.pk = pk
-    row.save(force_insert=True)
+    columns = audit_trail._columns(
+        draft, place, audit_trail.commitment_to(draft.payload, "00" * 32)
+    )
+    row = AuditEntry.objects.create(pk=pk, **columns)
     audit_trail.AuditPayload.objects.create(entry=row, salt="00" * 32, text=draft.payload)
     return row
 

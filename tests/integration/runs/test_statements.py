@@ -8,8 +8,8 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from uuid6 import uuid7
 
-from inbox.models import Interrupt, Run, Team, Thread, ToolCall
-from inbox.models.statements import Select, Update, insert, save_fields
+from inbox.models import Event, Interrupt, Run, Team, Thread, ToolCall
+from inbox.models.statements import Select, Update, insert, insert_values, save_fields
 from inbox.rules.runs.states import RunStatus
 from tests.support.steps import start
 
@@ -181,3 +181,40 @@ def test_insert_keeps_the_constraints_of_the_database(interrupted):
 
     with pytest.raises(IntegrityError), transaction.atomic():
         insert([ToolCall(**fields)])
+
+
+def test_rows_that_exist_are_updated_in_the_named_fields_only(interrupted):
+    call = ToolCall.objects.get(run=interrupted)
+    before = fields_of(call)
+    call.result, call.name = "done", "other"
+
+    insert([call], update=["result"])
+
+    assert fields_of(ToolCall.objects.get(pk=call.pk)) == {**before, "result": "done"}
+
+
+def test_values_are_inserted_in_order_and_their_ids_returned(interrupted):
+    values = [
+        {
+            "thread_id": interrupted.thread_id,
+            "run_id": interrupted.pk,
+            "seq": 1000 + place,
+            "type": "CUSTOM",
+            "body": str(place),
+            "from_agent": True,
+            "at": interrupted.queued_at,
+        }
+        for place in range(40)
+    ]
+
+    pks = insert_values(Event, values)
+
+    rows = Event.objects.filter(seq__gte=1000).order_by("seq")
+    assert [(row.pk, row.body) for row in rows] == [
+        (pk, str(place)) for place, pk in enumerate(pks)
+    ]
+
+
+def test_a_value_that_is_missing_is_null(interrupted):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_values(Event, [{"thread_id": interrupted.thread_id, "seq": 1000}])

@@ -79,6 +79,7 @@ def test_without_the_lock_only_the_constraints_are_left(
         race_bob,
         Entrance.AGUI_HTTP,
         "",
+        claim=False,
     )
 
     outcomes = at_once([send] * 2)
