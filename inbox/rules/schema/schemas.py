@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -11,13 +11,9 @@ import jsonschema_rs
 
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidPayload
-from inbox.rules.schema.schema_cost import (
-    MAX_VISITS,
-    SchemaRejected,
-    check_cost,
-    resolve_reference,
-)
+from inbox.rules.schema.schema_cost import MAX_VISITS, SchemaRejected, check_cost
 from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
+from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk
 from inbox.rules.schema.secrets import Secrets
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -83,7 +79,7 @@ def _check_text(text: str) -> None:
     schema = json.loads(text)
     if len(text) > MAX_BYTES:
         raise SchemaRejected(f"the schema is larger than {MAX_BYTES // 1024} KiB")
-    for count, (depth, node) in enumerate(_nodes(schema)):
+    for count, (depth, node) in enumerate(json_nodes(schema)):
         if count >= MAX_NODES:
             raise SchemaRejected(f"the schema has more than {MAX_NODES} parts")
         if depth > MAX_DEPTH:
@@ -127,23 +123,12 @@ def named_members(schema: Mapping[str, Any] | None) -> frozenset[str]:
 @lru_cache(maxsize=512)
 def _named_members(text: str) -> frozenset[str]:
     root = json.loads(text)
-    named: set[str] = set()
-    seen: set[int] = set()
-    parts: list[Any] = [root]
-    while parts:
-        part = parts.pop()
-        if not isinstance(part, dict) or id(part) in seen:
-            continue
-        seen.add(id(part))
-        properties = part.get("properties")
+    names: set[str] = set()
+    for part in walk(root, root, BRANCHES):
+        properties = part.get("properties") if isinstance(part, dict) else None
         if isinstance(properties, dict):
-            named |= {name for name, member in properties.items() if member is not False}
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            parts += part[keyword] if isinstance(part.get(keyword), list) else ()
-        parts += [part.get("then"), part.get("else")]
-        if isinstance(reference := part.get("$ref"), str):
-            parts.append(resolve_reference(root, reference))
-    return frozenset(named)
+            names |= {name for name, member in properties.items() if member is not False}
+    return frozenset(names)
 
 
 @dataclass(frozen=True)
@@ -271,18 +256,6 @@ def _refuse_retrieval(uri: str) -> Any:
 
 def _text(schema: Mapping[str, Any]) -> str:
     return canonical_json(dict(schema))
-
-
-def _nodes(schema: Any) -> Iterator[tuple[int, Any]]:
-    """Yield every value of the document with its depth, without recursion."""
-    stack = [(0, schema)]
-    while stack:
-        depth, node = stack.pop()
-        yield depth, node
-        if isinstance(node, Mapping):
-            stack += [(depth + 1, child) for child in node.values()]
-        elif isinstance(node, list):
-            stack += [(depth + 1, child) for child in node]
 
 
 #: No anchors or percent-encoding, which `check_cost` does not resolve.
