@@ -4,8 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 
 class Person(BaseModel):

@@ -1,8 +1,7 @@
 """A payment run that a policy holds: an interrupt that is not about a tool call."""
 
 from agents.sdk.tools import tool
-from agents.sdk.workflow import workflow
-from agents.sdk.workflow_context import WorkflowContext
+from agents.sdk.workflow import WorkflowContext, workflow
 
 BATCH = "PB-2026-0042"
 LIMIT = 1_000.0

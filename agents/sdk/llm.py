@@ -11,9 +11,8 @@ from agents.agui import strict_json
 from agents.agui.conversation import Conversation
 from agents.agui.strict_json import dumps
 from agents.port import RunContext
-from agents.sdk.capabilities import agent_capabilities, agui_tool
-from agents.sdk.model_replay import ModelReplay
 from agents.sdk.models import AnswerPart, Model, ToolCallRequest
+from agents.sdk.schemas import agent_capabilities, agui_tool
 from agents.sdk.step import Clock, StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool, tools_by_name
@@ -65,7 +64,7 @@ class LlmAgent:
         """Execute the decisions, then ask the model until it needs no tool, or an interrupt."""
         context = StepContext(run_input, ctx, self.clock)
         conversation = Conversation(run_input.messages)
-        replay = ModelReplay(ctx.committed_events)
+        replay = _ModelReplay(ctx.committed_events)
         async for event in self._converse(context, conversation, replay):
             if not replay.is_committed(event):
                 conversation.apply(event)
@@ -73,7 +72,7 @@ class LlmAgent:
         yield context.run_finished()
 
     async def _converse(
-        self, context: StepContext, conversation: Conversation, replay: ModelReplay
+        self, context: StepContext, conversation: Conversation, replay: "_ModelReplay"
     ) -> AsyncIterator[BaseEvent]:
         tools = tools_by_name(self.tools)
         async for event in execute_answered_calls(context, tools):
@@ -97,7 +96,7 @@ class LlmAgent:
         self,
         context: StepContext,
         conversation: Conversation,
-        replay: ModelReplay,
+        replay: "_ModelReplay",
         calls: list[_ModelCall],
     ) -> AsyncIterator[BaseEvent]:
         """Yield the model's text and append its calls to `calls`; replayed where committed."""
@@ -128,7 +127,7 @@ def _require_approval(tool: Tool | InterruptTool) -> Tool | InterruptTool:
     return replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
 
 
-def _replayed_call(call: agui.ToolCall, replay: ModelReplay) -> _ModelCall:
+def _replayed_call(call: agui.ToolCall, replay: "_ModelReplay") -> _ModelCall:
     request = ToolCallRequest(call.function.name, call.function.arguments)
     if not StepContext.is_invalid_call(call.id):
         return _ModelCall(request)
@@ -192,3 +191,55 @@ def _parse_arguments(request: ToolCallRequest) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidArguments(f"{request.name} takes an object of arguments.")
     return value
+
+
+class _ModelReplay:
+    """The committed answers of a model, by message id."""
+
+    def __init__(self, committed_events: Sequence[BaseEvent]) -> None:
+        conversation = Conversation()
+        for event in committed_events:
+            conversation.apply(event)
+        self._messages = {message.id: message for message in conversation.messages}
+        self._calls = conversation.tool_call_ids
+        self._results = {
+            message.tool_call_id: message.content
+            for message in conversation.messages
+            if isinstance(message, agui.ToolMessage) and isinstance(message.content, str)
+        }
+        self._ended = {
+            event.message_id
+            for event in committed_events
+            if isinstance(event, agui.TextMessageEndEvent)
+        }
+
+    def answer(self, message_id: str) -> agui.AssistantMessage | None:
+        """Return the committed part of an answer, None if nothing was committed."""
+        message = self._messages.get(message_id)
+        return message if isinstance(message, agui.AssistantMessage) else None
+
+    def is_complete(self, message_id: str) -> bool:
+        """
+        Return True if the whole answer was committed.
+
+        The end of its text and its calls are committed together.
+        """
+        answer = self.answer(message_id)
+        return answer is not None and (message_id in self._ended or bool(answer.tool_calls))
+
+    @property
+    def complete_answer_count(self) -> int:
+        """The number of complete answers."""
+        return sum(map(self.is_complete, self._messages))
+
+    def result(self, tool_call_id: str) -> str:
+        """Return the committed result of a call, "" if there is none."""
+        return self._results.get(tool_call_id, "")
+
+    def is_committed(self, event: BaseEvent) -> bool:
+        """Return True if the run's conversation contains the event already."""
+        if isinstance(event, agui.ToolCallResultEvent):
+            return event.tool_call_id in self._results
+        if (call := getattr(event, "tool_call_id", None)) is not None:
+            return call in self._calls
+        return getattr(event, "message_id", None) in self._messages

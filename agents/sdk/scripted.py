@@ -7,7 +7,7 @@ from typing import Any
 from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput, RunErrorEvent
 
 from agents.port import RunContext
-from agents.sdk.capabilities import agent_capabilities
+from agents.sdk.schemas import agent_capabilities
 from agents.sdk.step import Clock, StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool
