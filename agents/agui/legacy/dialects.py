@@ -238,7 +238,7 @@ class DialectReader:
         if not actions:
             return []
         expiry = {"expiresAt": expires_at} if expires_at else {}
-        expiry |= {key: item for key, item in _common_fields(value).items() if key == "expiresAt"}
+        expiry |= {key: item for key, item in common_fields(value).items() if key == "expiresAt"}
         own_id = self.dialect_info.agent_interrupt_id(name)
         notes = {
             note_id: note for note_id, note in self.dialect_info.notes.items() if note_id != name
@@ -321,9 +321,7 @@ class DialectReader:
             }
         else:
             fields = as_object(payload)
-            interrupt |= (
-                {"message": payload} if isinstance(payload, str) else _common_fields(fields)
-            )
+            interrupt |= {"message": payload} if isinstance(payload, str) else common_fields(fields)
             if _draft_proposes(legacy.get("reason"), fields):
                 interrupt.setdefault("responseSchema", _draft_schema(fields))
         self.dialect_info = DialectInfo(Dialect.DRAFT, {name: note})
@@ -389,7 +387,7 @@ def interrupt_fields(value: Any, framework: str) -> Json:
     }
     if isinstance(value, str):
         interrupt["message"] = value
-    interrupt |= _common_fields(fields)
+    interrupt |= common_fields(fields)
     if framework == "langgraph" and routing is kind and "responseSchema" not in interrupt:
         proposed = proposed_fields(fields)
         if _APPROVAL_KIND.search(str(kind)) or (proposed and "message" not in interrupt):
@@ -434,7 +432,7 @@ def _draft_proposes(reason: Any, payload: Mapping[str, Any]) -> bool:
     """Return True if a draft's interrupt is an approval, not a request for input."""
     if reason == "human_approval" or isinstance(payload.get("proposal"), dict):
         return True
-    asks = "message" in _common_fields(payload) and "action" not in payload
+    asks = "message" in common_fields(payload) and "action" not in payload
     return bool(payload) and not asks and not str(reason).endswith("_required")
 
 
@@ -481,7 +479,7 @@ _INPUT_SCHEMAS: Mapping[str, Json] = {
 }
 
 
-def _common_fields(fields: Mapping[str, Any]) -> Json:
+def common_fields(fields: Mapping[str, Any]) -> Json:
     """Return message, schema and expiry of a value, under any of their usual names."""
     messages = [fields.get(name) for name in _MESSAGES]
     schemas = [fields.get(name) for name in _SCHEMAS]
