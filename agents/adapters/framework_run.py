@@ -131,15 +131,16 @@ class FrameworkRun:
         self._ours: dict[str, str] = memory.get("calls", {})  # framework's id -> ours
         self._finished_calls: set[str] = set()
         self._running_calls: set[str] = set()
-        self._names: dict[str, str] = {}  # of the tools that it calls
-        self._proposed_names: dict[str, str] = {}  # of the tools that were proposed
+        self._names: dict[str, str] = {}  # of the tools that were proposed or called
         self._expiries: dict[str, ExpiresIn] = {}  # by the names of tools
         self._message: str | None = None
         self._carrier: str | None = None  # the message that the calls of this answer are in
         self._counts: dict[str, int] = {}
         self._interrupts: list[Interrupt] = []
-        self._is_cancelled = False
-        self._end = ""  # why the run ends, whatever the framework makes of it
+        #: The run ends as cancelled: it cannot continue without a cancelled decision.
+        self.is_cancelled = False
+        #: Why the run ends, whatever the framework makes of it; no further call is executed.
+        self.end_reason = ""
         self._passed_on: list[str] = memory.get("heard", [])
         self.stored_state: Any = memory.get("kept")
         framework_ids = {ours: name for name, ours in self._ours.items()}
@@ -177,11 +178,6 @@ class FrameworkRun:
         ]
         return new_messages
 
-    @property
-    def is_ending(self) -> bool:
-        """True if the run is about to end and no further call is executed."""
-        return bool(self._end)
-
     def append_text(self, delta: str) -> None:
         """Append text to the open message, or to a new one."""
         if not delta:
@@ -207,7 +203,7 @@ class FrameworkRun:
             return
         self.end_message()
         ours = self._ours[call_id] = self._new_id("t")
-        self._proposed_names[call_id] = name
+        self._names[call_id] = name
         # Without text the first call's id is the message id, as in clients.
         self._carrier = self._carrier or ours
         self._put(
@@ -230,8 +226,8 @@ class FrameworkRun:
             RunEnding: another call of the same answer has this id.
         """
         if call_id in self._finished_calls or self._names.setdefault(call_id, name) != name:
-            self._end = f"{name} is not called: another call has its id."
-            raise RunEnding(self._end)
+            self.end_reason = f"{name} is not called: another call has its id."
+            raise RunEnding(self.end_reason)
         return self._approved.get(call_id, args)
 
     def forget_calls(self) -> None:
@@ -292,9 +288,9 @@ class FrameworkRun:
         journal refuses the call, or if another call with its id is running.
         """
         if call.call_id in self._running_calls:  # some frameworks run all calls of an answer
-            self._end = f"{call.name} is not called: another call has its id."
-        if self._end:
-            raise RunEnding(self._end)
+            self.end_reason = f"{call.name} is not called: another call has its id."
+        if self.end_reason:
+            raise RunEnding(self.end_reason)
         self._running_calls.add(call.call_id)
         try:
             if call.call_id not in self._ours:
@@ -311,14 +307,14 @@ class FrameworkRun:
     async def _execute(self, call: FrameworkCall) -> Any:
         """Begin, execute and settle a proposed call."""
         await self.flush()
-        if self._end:
-            raise RunEnding(self._end)
+        if self.end_reason:
+            raise RunEnding(self.end_reason)
         ours, journal = self._ours[call.call_id], self.ctx.journal
         try:
             begin = journal.begin(ours, args=_jsonable(dict(call.args)), effect=call.effect)
             permit = await self._in_engine_loop(begin)
         except ToolRefused as error:
-            self._end = f"{call.name} is not called: {error}"
+            self.end_reason = f"{call.name} is not called: {error}"
             raise
         if permit.result is not None:
             self.add_result(call.call_id, permit.result)
@@ -334,7 +330,7 @@ class FrameworkRun:
                 call.effect is Effect.ONCE or not isinstance(error, Exception)
             ):
                 _log.exception("The tool %s failed in call %s.", call.name, ours)
-                self._end = f"{call.name} failed, and its effect is not known."
+                self.end_reason = f"{call.name} failed, and its effect is not known."
                 raise
             text = error_text(error) if had_no_effect else type(error).__name__
             await self._settle(call.call_id, dumps({"ok": False, "error": text}))
@@ -359,7 +355,7 @@ class FrameworkRun:
         The expiry is `expires_at`, else `expires_in`, else that of `metadata`, else that of the
         tool's metadata.
         """
-        tool = self._proposed_names.get(call_id or "", "")
+        tool = self._names.get(call_id or "", "")
         expiry = first_specified(
             expires_in, parse_expires_in(metadata), self._expiries.get(tool, TEAM_DEFAULT)
         )
@@ -411,10 +407,6 @@ class FrameworkRun:
         """Return the result of a call that an earlier run added to the thread."""
         return self._results.get(self._ours.get(call_id, ""))
 
-    def cancel(self) -> None:
-        """End the run as cancelled, because it cannot continue without a cancelled decision."""
-        self._is_cancelled = True
-
     async def flush(self) -> None:
         """Wait until the engine has consumed all events."""
         reached = Future[None]()
@@ -434,13 +426,13 @@ class FrameworkRun:
         finally:
             working.cancel()
         try:
-            if not self._end:  # else the run fails, whatever the framework did
+            if not self.end_reason:  # else the run fails, whatever the framework did
                 working.result()
                 yield self._run_finished()
                 return
         except UnusableAgent as error:
-            self._end = str(error)
-        yield agui.RunErrorEvent(message=self._end, code="AGENT_ERROR")
+            self.end_reason = str(error)
+        yield agui.RunErrorEvent(message=self.end_reason, code="AGENT_ERROR")
 
     async def _run_to_end(self, work: Coroutine[Any, Any, None]) -> None:
         await work
@@ -450,7 +442,7 @@ class FrameworkRun:
         outcome: agui.RunFinishedOutcome = agui.RunFinishedSuccessOutcome()
         if self._interrupts:
             outcome = agui.RunFinishedInterruptOutcome(interrupts=self._interrupts)
-        elif self._is_cancelled:
+        elif self.is_cancelled:
             outcome = agui.RunFinishedCancelledOutcome()
         # After a successful run, a reused id is another call.
         calls = {} if outcome.type == "success" else self._ours

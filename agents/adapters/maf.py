@@ -62,7 +62,7 @@ class _Journaled(FunctionMiddleware):
         except ToolError as error:
             context.result = f"Error: {error_text(error)}"
         except Exception as error:
-            if self._framework_run.is_ending:
+            if self._framework_run.end_reason:
                 raise MiddlewareFailure("The run ends.") from error
             raise
 

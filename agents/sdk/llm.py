@@ -23,14 +23,6 @@ class TooManyTurns(RuntimeError):
 
 
 @dataclass(frozen=True)
-class _ModelCall:
-    """A tool call of the model; `problem` says why an earlier attempt rejected it."""
-
-    request: ToolCallRequest
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class LlmAgent:
     """
     A model with tools.
@@ -55,7 +47,11 @@ class LlmAgent:
     def __post_init__(self) -> None:
         tools_by_name(self.tools)
         if self.require_approval:
-            object.__setattr__(self, "tools", [_require_approval(tool) for tool in self.tools])
+            tools = [
+                replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
+                for tool in self.tools
+            ]
+            object.__setattr__(self, "tools", tools)
 
     def capabilities(self) -> AgentCapabilities:
         return agent_capabilities(self.name, self.description, self.tools)
@@ -80,7 +76,7 @@ class LlmAgent:
         for _ in range(self.max_turns + replay.complete_answer_count):
             if context.interrupts:
                 return
-            calls: list[_ModelCall] = []
+            calls: list[ToolCallRequest] = []
             async for event in self._answer(context, conversation, replay, calls):
                 yield event
             if not calls:
@@ -97,7 +93,7 @@ class LlmAgent:
         context: StepContext,
         conversation: Conversation,
         replay: "_ModelReplay",
-        calls: list[_ModelCall],
+        calls: list[ToolCallRequest],
     ) -> AsyncIterator[BaseEvent]:
         """Yield the model's text and append its calls to `calls`; replayed where committed."""
         message_id = context.open_message()
@@ -115,7 +111,7 @@ class LlmAgent:
         )
         is_open = False
         async for part in answers:
-            calls += [_ModelCall(request) for request in part.tool_calls]
+            calls += part.tool_calls
             for event in _text_events(part, message_id, is_open=is_open):
                 yield event
             is_open = is_open or bool(part.text)
@@ -123,15 +119,11 @@ class LlmAgent:
             yield agui.TextMessageEndEvent(message_id=message_id)
 
 
-def _require_approval(tool: Tool | InterruptTool) -> Tool | InterruptTool:
-    return replace(tool, always_requires_approval=True) if isinstance(tool, Tool) else tool
-
-
-def _replayed_call(call: agui.ToolCall, replay: "_ModelReplay") -> _ModelCall:
-    request = ToolCallRequest(call.function.name, call.function.arguments)
-    if not StepContext.is_invalid_call(call.id):
-        return _ModelCall(request)
-    return _ModelCall(request, str(strict_json.loads(replay.result(call.id))["error"]))
+def _replayed_call(call: agui.ToolCall, replay: "_ModelReplay") -> ToolCallRequest:
+    problem = ""
+    if StepContext.is_invalid_call(call.id):
+        problem = str(strict_json.loads(replay.result(call.id))["error"])
+    return ToolCallRequest(call.function.name, call.function.arguments, problem)
 
 
 def _message_events(message: agui.AssistantMessage) -> list[BaseEvent]:
@@ -154,7 +146,9 @@ def _text_events(part: AnswerPart, message_id: str, *, is_open: bool) -> list[Ba
 
 
 async def _execute_calls(
-    context: StepContext, tools: Mapping[str, Tool | InterruptTool], calls: Sequence[_ModelCall]
+    context: StepContext,
+    tools: Mapping[str, Tool | InterruptTool],
+    calls: Sequence[ToolCallRequest],
 ) -> AsyncIterator[BaseEvent]:
     """Propose the calls of an answer and execute them; an invalid call gets an error as result."""
     problems: list[tuple[str, str]] = []
@@ -162,7 +156,7 @@ async def _execute_calls(
         try:
             events = _propose(context, tools, call)
         except (InvalidArguments, strict_json.JsonRejected) as error:
-            call_id, events = context.propose_invalid_call(call.request.name)
+            call_id, events = context.propose_invalid_call(call.name)
             problems.append((call_id, str(error)[:500]))
         for event in events:
             yield event
@@ -173,24 +167,17 @@ async def _execute_calls(
 
 
 def _propose(
-    context: StepContext, tools: Mapping[str, Tool | InterruptTool], call: _ModelCall
+    context: StepContext, tools: Mapping[str, Tool | InterruptTool], call: ToolCallRequest
 ) -> list[BaseEvent]:
     if call.problem:
         raise InvalidArguments(call.problem)
-    return context.propose(_find_tool(tools, call.request.name), _parse_arguments(call.request))
-
-
-def _find_tool(tools: Mapping[str, Tool | InterruptTool], name: str) -> Tool | InterruptTool:
-    if name not in tools:
-        raise InvalidArguments(f"There is no tool '{name[:60]}'; use one of: {', '.join(tools)}.")
-    return tools[name]
-
-
-def _parse_arguments(request: ToolCallRequest) -> dict[str, Any]:
-    value = strict_json.loads(request.arguments)
-    if not isinstance(value, dict):
-        raise InvalidArguments(f"{request.name} takes an object of arguments.")
-    return value
+    if call.name not in tools:
+        names = ", ".join(tools)
+        raise InvalidArguments(f"There is no tool '{call.name[:60]}'; use one of: {names}.")
+    args = strict_json.loads(call.arguments)
+    if not isinstance(args, dict):
+        raise InvalidArguments(f"{call.name} takes an object of arguments.")
+    return context.propose(tools[call.name], args)
 
 
 class _ModelReplay:

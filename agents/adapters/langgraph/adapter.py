@@ -72,7 +72,7 @@ class _Session:
                 self._answers() if self._framework_run.decisions else await self._input(before)
             )
         except CancellationUnsupported:
-            self._framework_run.cancel()
+            self._framework_run.is_cancelled = True
             return
         try:
             await self._stream(graph_input, calls)
@@ -87,7 +87,7 @@ class _Session:
         )
         async with aclosing(modes):
             async for _, mode, item in modes:
-                if self._framework_run.is_ending:
+                if self._framework_run.end_reason:
                     return  # some graphs turn the error into a text and continue
                 if mode == "messages":
                     self._message_stream.stream(*item)

@@ -81,16 +81,16 @@ def merge_edits(payload: Json, answer: Any, proposed: Any, flat: Collection[str]
     edits = parse_embedded_json(call.get("arguments")) if isinstance(call, dict) else None
     if edits is None:
         edits = payload.get("editedArgs", proposed)
-    rest = {name: value for name, value in payload.items() if name != "modifications"}
+    remaining = {name: value for name, value in payload.items() if name != "modifications"}
     changes = payload.get("modifications")
     if isinstance(edits, dict) and isinstance(changes, dict):
         edits = edits | changes
     elif changes is not None:
         edits = changes
     if isinstance(edits, dict):
-        edits = edits | {name: rest[name] for name in flat if name in rest}
-        rest = {name: value for name, value in rest.items() if name not in flat}
-    return rest if is_same_json(edits, proposed) else {**rest, "editedArgs": edits}
+        edits = edits | {name: remaining[name] for name in flat if name in remaining}
+        remaining = {name: value for name, value in remaining.items() if name not in flat}
+    return remaining if is_same_json(edits, proposed) else {**remaining, "editedArgs": edits}
 
 
 class DialectWriter:
