@@ -378,12 +378,13 @@ def test_a_model_may_use_the_same_name_for_call_after_call(world, refunds, monke
 
 def counting_from_the_beginning(monkeypatch):
     """Have the model name its calls by their place in an answer, as some do."""
-    wanted = desk.wanted
+    requested_calls = desk.requested_calls
     monkeypatch.setattr(
         desk,
         "requested_calls",
         lambda text, turn: [
-            one._replace(id=f"call_{place}") for place, one in enumerate(wanted(text, turn))
+            one._replace(id=f"call_{place}")
+            for place, one in enumerate(requested_calls(text, turn))
         ],
     )
 
