@@ -20,6 +20,7 @@ from inbox import wakeups
 from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Delivery
+from inbox.models.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 
@@ -76,13 +77,13 @@ def _deliver(delivery: Delivery) -> None:
 
 def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, str]:
     """Send a message; return the HTTP status, the problem, and the beginning of the body."""
-    endpoint, now = delivery.endpoint, timezone.now()
+    endpoint, now = delivery.endpoint, database_now()
     private = is_private_host(endpoint.url)
     if not private and not endpoint.url.lower().startswith("https:"):
         return None, DeliveryProblem.CLEAR, ""
     try:
         secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
-        headers = sign(delivery.wire_id, delivery.body, secrets, at=now)
+        headers = sign(delivery.wire_id, delivery.body, secrets, at=timezone.now())
         sending = _post(endpoint.url, delivery.body, headers, may_be_private=private)
         status, answer = http_client.run_in_new_loop(sending)
     except Exception as error:  # every failure must be recorded, or the message is retried forever

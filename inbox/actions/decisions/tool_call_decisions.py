@@ -33,7 +33,8 @@ def apply_decisions(
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
             interrupt.tool_call = call
-            snapshots[interrupt.pk] = _snapshot(call)
+            columns = {name: getattr(call, name) for name in _FIELDS}
+            snapshots[interrupt.pk] = json.dumps(columns, default=datetime.isoformat)
             _apply(call, interrupt.reason, entry, now, by)
     save_calls(calls.values(), _FIELDS)
     return snapshots
@@ -73,24 +74,8 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
     call.save(update_fields=_FIELDS)
 
 
-def _snapshot(call: ToolCall) -> str:
-    settled_at = call.settled_at.isoformat() if call.settled_at else None
-    return json.dumps(
-        {
-            "state": call.state,
-            "edited_args": call.edited_args,
-            "result": call.result,
-            "settled_at": settled_at,
-            "verdict": call.verdict,
-            "decided_by": call.decided_by,
-        }
-    )
-
-
 def _apply(call: ToolCall, reason: str, entry: ResumeEntry, now: datetime, by: str) -> None:
-    """
-    Apply one answer to the call; a denial outweighs any approval.
-    """
+    """Apply one answer to the call; a denial outweighs any approval."""
     answer = entry.payload if isinstance(entry.payload, dict) else {}
     if reason == Reason.OUTCOME_UNKNOWN:
         _settle_doubt(call, entry, answer, now)

@@ -1,23 +1,31 @@
-"""Changes of people's own accounts, audited in each of their teams."""
+"""Accounts of people, their sessions, and superusers."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.utils import timezone
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
 from inbox.models.clock import database_now
-from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
+from inbox.models.locks import lock_superusers, lock_user
+from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
-from inbox.rules.errors import InvalidValue, NotFound
+from inbox.rules import errors
 from inbox.rules.people.access import SIGN_IN, Actor
 from inbox.rules.text.messages import TranslatableMessage
 
 _MAX_NAME_CHARACTERS = 150
+#: django-axes reads attempts of the last quarter of an hour.
+ATTEMPTS_KEPT = timedelta(days=1)
+#: An address counts as known to a person for this long after a sign-in.
+SIGN_INS_KEPT = timedelta(days=90)
 
 
 @transaction.atomic(durable=True)
@@ -48,7 +56,7 @@ def reset_factors(*, username: str, actor: Actor) -> int:
     """
     user = user_by_login(username)
     if user is None:
-        raise NotFound(f"There is nobody called {username!r}.")
+        raise errors.NotFound(f"No user has the name or e-mail address {username!r}.")
     factors = Authenticator.objects.filter(user=user).order_by("pk")
     kinds = [factor.type for factor in factors]
     if kinds:
@@ -82,7 +90,7 @@ def change_own_name(*, full_name: str, actor: Actor) -> None:
     """
     name = " ".join(full_name.split())
     if not 1 <= len(name) <= _MAX_NAME_CHARACTERS:
-        raise InvalidValue(
+        raise errors.InvalidValue(
             TranslatableMessage(
                 "A name must have 1 to {count} characters.", count=_MAX_NAME_CHARACTERS
             )
@@ -105,7 +113,7 @@ def end_session(*, session_id: int, actor: Actor) -> None:
     """
     session = UserSession.objects.filter(pk=session_id, user_id=actor.user_id).first()
     if session is None:
-        raise NotFound()
+        raise errors.NotFound()
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
     record_change(actor.user_id, "session.ended", actor, address=session.ip, count=1)
@@ -116,18 +124,6 @@ def end_other_sessions(*, actor: Actor) -> None:
     """End all of the actor's sessions except the current one."""
     if actor.user_id is not None and (count := end_sessions(actor.user_id, keep=actor.session_key)):
         record_change(actor.user_id, "session.ended", actor, count=count)
-
-
-def encrypt_seed(seed: str) -> str:
-    return encrypt(seed)
-
-
-def decrypt_seed(encrypted: str) -> str | None:
-    """Return the seed, or None if it was encrypted with another secret key."""
-    try:
-        return str(decrypt(encrypted))
-    except DecryptionFailed:
-        return None
 
 
 def end_sessions(user_id: int, *, keep: str = "") -> int:
@@ -153,3 +149,86 @@ def record_change(user_id: int | None, action: str, actor: Actor, **detail: Any)
         audit_trail.build_entry(action, actor, now, team_id=team_id, **detail)
         for team_id in teams or [None]
     )
+
+
+@transaction.atomic(durable=True)
+def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
+    """
+    Activate a person, or deactivate them and end all their sessions.
+
+    The last administrator of a team may be deactivated, as superusers administer every team. Safe
+    to replay: a call without effect writes no audit entry.
+
+    Raises:
+        Forbidden, NotFound.
+        LastAdmin: no active superuser would be left.
+    """
+    user = _lock(actor, pk=user_id)
+    if user.is_active is is_active:
+        return
+    if not is_active:
+        _check_other_superuser(user)
+        end_sessions(user.pk)
+    user.is_active = is_active
+    user.save(update_fields=["is_active"])
+    action = "person.activated" if is_active else "person.deactivated"
+    record_change(user.pk, action, actor, username=user.username)
+
+
+@transaction.atomic(durable=True)
+def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
+    """
+    Make a person a superuser, or end that. Safe to replay.
+
+    Raises:
+        Forbidden, NotFound, LastAdmin.
+    """
+    user = _lock(actor, username=username)
+    if user.is_superuser is is_superuser:
+        return
+    if not is_superuser:
+        _check_other_superuser(user)
+    user.is_superuser = user.is_staff = is_superuser
+    user.save(update_fields=["is_superuser", "is_staff"])
+    action = "superuser.added" if is_superuser else "superuser.removed"
+    record_change(user.pk, action, actor, username=user.username)
+
+
+def _lock(actor: Actor, **who: Any) -> User:
+    """
+    Lock and return a person.
+
+    All superusers are locked first, in one order, so that these actions wait for each other.
+    """
+    lock_superusers()
+    if not is_installation_admin(actor):
+        raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
+    user = lock_user(**who)
+    if user is None:
+        raise errors.NotFound()
+    return user
+
+
+def _check_other_superuser(user: User) -> None:
+    if not user.is_superuser or not user.is_active:
+        return
+    if not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
+        raise errors.LastAdmin(
+            TranslatableMessage(
+                "Signoff needs at least one superuser. Make someone else a superuser first."
+            )
+        )
+
+
+@transaction.atomic(durable=True)
+def delete_stale_rows() -> int:
+    """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
+    now = timezone.now()
+    sessions = Session.objects.values("session_key")
+    stale = (
+        AccessAttempt.objects.filter(attempt_time__lt=now - ATTEMPTS_KEPT),
+        AccessLog.objects.filter(attempt_time__lt=now - SIGN_INS_KEPT),
+        Session.objects.filter(expire_date__lt=now),
+        UserSession.objects.exclude(session_key__in=sessions),  # after the sessions themselves
+    )
+    return sum(rows.delete()[0] for rows in stale)

@@ -1,18 +1,21 @@
-"""Creating, resending and withdrawing invitations to a team."""
+"""Creating, sending, resending and withdrawing invitations to a team."""
 
 import secrets
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.core.exceptions import ValidationError
+from django.core.mail import EmailMessage
 from django.core.validators import validate_email
 from django.db import transaction
+from django.utils.translation import gettext, gettext_noop
 from limits import parse
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
-from inbox.actions.people.invitation_mail import send_invitation
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
 from inbox.models.clock import database_now
@@ -33,8 +36,23 @@ from inbox.rules.people.invitations import (
 )
 from inbox.rules.people.teams import check_role_given
 from inbox.rules.text.messages import TranslatableMessage
+from inbox.rules.text.safe_text import escape_invisible
 
 _RESENDS = parse("5/hour")
+log = structlog.get_logger(__name__)
+
+#: Without values that a user has entered.
+_SUBJECT: Final = gettext_noop("Invitation to a team in Signoff")
+_BODY: Final = gettext_noop(
+    "{who} invited you to the team {team} in Signoff, where people approve what AI "
+    "agents want to do.\n"
+    "\n"
+    "Open this link to join:\n"
+    "{link}\n"
+    "\n"
+    "The link works once and expires in {days} days. If you did not expect this, "
+    "ignore this mail."
+)
 
 
 def invite(
@@ -190,3 +208,27 @@ def _record(row: Invitation, action: str, actor: Actor, now: datetime) -> None:
         email=row.email,
         role=row.role,
     )
+
+
+def send_invitation(invitation: Invitation, link: str) -> MailState:
+    """Send the link in the language of the current request; return whether that worked."""
+    body = gettext(_BODY).format(
+        who=_line(invitation.invited_by),
+        team=_line(invitation.team.name),
+        link=link,
+        days=INVITATION_LIFETIME.days,
+    )
+    message = EmailMessage(gettext(_SUBJECT), body, to=[invitation.email])
+    try:
+        message.send()
+    except (OSError, ValueError) as error:  # smtplib's errors are the former, Django's the latter
+        log.warning(
+            "invitation not sent", invitation=str(invitation.pk), error=type(error).__name__
+        )
+        return MailState.FAILED
+    return MailState.SENT
+
+
+def _line(text: str) -> str:
+    """Return a name on one line, so that it cannot imitate a paragraph of the mail."""
+    return escape_invisible(" ".join(text.split()))

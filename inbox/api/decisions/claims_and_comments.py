@@ -8,8 +8,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from inbox.actions.decisions.claims import claim_interrupt, release_claim
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment, claim_interrupt, release_claim
 from inbox.api.base.base_view import ApiView, created_response
 from inbox.api.base.field_types import Flag, Id, PersonName, Text, example
 from inbox.api.base.openapi_descriptions import describe_operation

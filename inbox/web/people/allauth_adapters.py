@@ -35,6 +35,7 @@ from django.utils.translation import gettext_lazy as _
 
 from inbox.actions.people import accounts
 from inbox.platform.client_ip import client_ip_of
+from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.web.people import sign_in_limits
 from inbox.web.people.mails import mail_of, send_soon
@@ -167,12 +168,13 @@ class FactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return accounts.encrypt_seed(text)
+        return encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        # Use a random seed if decryption fails, so that no code matches.
-        nobody_knows = base64.b32encode(secrets.token_bytes(20)).decode()
-        return accounts.decrypt_seed(encrypted_text) or nobody_knows
+        try:
+            return str(decrypt(encrypted_text))
+        except DecryptionFailed:  # encrypted with another secret key: use a seed that no code fits
+            return base64.b32encode(secrets.token_bytes(20)).decode()
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:  # noqa: A002 - its name
         count = Authenticator.objects.filter(user_id=user.pk, type=type).count()

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from inbox.actions.decisions.claims import claim_interrupt, release_claim, renew_claim
+from inbox.actions.decisions.claims_and_comments import claim_interrupt, release_claim, renew_claim
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.runs.start_run import start_run
 from inbox.models import AuditEntry, Claim

@@ -6,7 +6,7 @@ import json
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
-from inbox.actions.decisions.comments import add_comment
+from inbox.actions.decisions.claims_and_comments import add_comment
 from inbox.models import AuditEntry, Comment
 from inbox.queries.decisions.interrupts import detail_for
 from inbox.rules import errors

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.test import Client
 
 from inbox.actions.decisions import decide
-from inbox.actions.decisions.claims import claim_interrupt
+from inbox.actions.decisions.claims_and_comments import claim_interrupt
 from inbox.actions.decisions.expiry import expire_interrupts
 from inbox.actions.people.provisioning import add_member
 from inbox.actions.runs import cancel_run, start_run

@@ -5,7 +5,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from inbox.actions.people.installation_admins import set_active, set_superuser
+from inbox.actions.people.accounts import set_active, set_superuser
 from inbox.actions.people.members import change_team
 from inbox.models import AuditEntry, Membership, User
 from inbox.models.sessions import SessionStore

@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
+from inbox.actions.decisions.claims_and_comments import record_view
 from inbox.actions.decisions.decide import decide
-from inbox.actions.decisions.read_receipts import record_view
 from inbox.actions.decisions.saved_views import save_view, share_view
 from inbox.actions.people.accounts import record_sign_in
 from inbox.actions.people.provisioning import ensure_team

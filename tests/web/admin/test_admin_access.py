@@ -40,7 +40,7 @@ GUESSES = (
 def seen(things, world, bob):
     """All that the admin can show is there, once at least."""
     from inbox import transparency_log
-    from inbox.actions.decisions.comments import add_comment
+    from inbox.actions.decisions.claims_and_comments import add_comment
     from inbox.actions.people.api_keys import rotate_key
     from inbox.actions.webhooks.endpoints import rotate_secret
     from inbox.models import Interrupt

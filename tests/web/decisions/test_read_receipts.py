@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from inbox.actions.decisions.read_receipts import record_view
+from inbox.actions.decisions.claims_and_comments import record_view
 from inbox.models import AuditEntry
 from inbox.rules.errors import Forbidden, NotFound, ViewChanged
 from tests.integration.decisions.test_decide import ask_twice_about_one_call

@@ -1,4 +1,4 @@
-"""Claims: a reviewer takes an interrupt, so that two people do not work on the same one."""
+"""Claims, comments and read receipts: reviewers who share an inbox."""
 
 from datetime import datetime
 from uuid import UUID
@@ -9,11 +9,13 @@ from inbox import wakeups
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import check_open
-from inbox.models import Claim, Interrupt, Thread
+from inbox.actions.idempotency import IdempotencyKey, existing_result
+from inbox.models import Claim, Comment, Interrupt, Sighting, Thread
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
-from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_not_claimed
+from inbox.rules.decisions.collaboration import CLAIM_LEASE, check_comment, check_not_claimed
+from inbox.rules.decisions.consent import digest
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.text.messages import TranslatableMessage
 
@@ -103,3 +105,78 @@ def _record(
         f"interrupt.{event}", actor, now, thread=thread, interrupt=interrupt, **detail
     )
     wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+
+
+@transaction.atomic(durable=True)
+def add_comment(
+    *, interrupt_id: UUID, actor: Actor, text: str, idempotency: IdempotencyKey | None = None
+) -> Comment:
+    """
+    Add a comment of 1 to 4,000 characters to an interrupt; agents never receive it.
+
+    Safe to replay with `idempotency`: the existing comment is returned. The audit trail stores only
+    a digest of the text.
+
+    Raises:
+        NotFound, Forbidden, InvalidValue, IdempotencyConflict.
+    """
+    thread, now = lock_thread(interrupts=interrupt_id)
+    user_id = require_person(actor, thread.team_id, Permission.DECIDE)
+    check_comment(text)
+    idempotency = idempotency or IdempotencyKey()
+    if earlier := existing_result(idempotency, actor=actor, now=now):
+        return Comment.objects.get(pk=earlier)
+    comment = Comment.objects.create(
+        pk=idempotency.result_id,
+        interrupt_id=interrupt_id,
+        user_id=user_id,
+        text=text,
+        created_at=now,
+    )
+    audit_trail.record(
+        "interrupt.commented",
+        actor,
+        now,
+        thread=thread,
+        interrupt=Interrupt(pk=interrupt_id),
+        comment=str(comment.pk),
+        digest=digest(text),
+    )
+    wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
+    return comment
+
+
+@transaction.atomic(durable=True)
+def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
+    """
+    Record that a person has viewed an interrupt in its current form.
+
+    Safe to replay: the same view is recorded once. Open pages are not woken, as they do not change.
+
+    Raises:
+        NotFound, Forbidden.
+        ViewChanged: `view_digest` is not that of the current view.
+    """
+    thread, now = lock_thread(interrupts=interrupt_id)
+    user_id = require_person(actor, thread.team_id, Permission.READ)
+    interrupt = Interrupt.objects.select_related("tool_call", "run").get(pk=interrupt_id)
+    if view_digest != interrupt.shown_digest:
+        raise errors.ViewChanged(
+            TranslatableMessage("The request changed after the page was loaded.")
+        )
+    sighting, is_new = Sighting.objects.get_or_create(
+        interrupt=interrupt, user_id=user_id, view_digest=view_digest, defaults={"at": now}
+    )
+    if is_new:
+        audit_trail.record(
+            "interrupt.viewed",
+            actor,
+            now,
+            thread=thread,
+            run=interrupt.run,
+            interrupt=interrupt,
+            tool_call=interrupt.tool_call,
+            # Without the digests of the arguments: viewing is not approving.
+            digests={"view": view_digest},
+        )
+    return sighting
