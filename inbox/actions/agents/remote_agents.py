@@ -14,12 +14,7 @@ from inbox.models.clock import database_now
 from inbox.models.locks import lock_agent, lock_thread
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
-from inbox.rules.agents.remote_agents import (
-    REMOTE,
-    StoredEndpoint,
-    is_remote,
-    plan_headers,
-)
+from inbox.rules.agents.remote_agents import REMOTE, StoredEndpoint, is_remote, plan_headers
 from inbox.rules.decisions.consent import canonical_json, endpoint_digest
 from inbox.rules.errors import AddressTaken, AgentChanged
 from inbox.rules.people.access import Actor, Permission

@@ -12,12 +12,7 @@ from inbox.models.clock import database_now
 from inbox.models.locks import lock_checkpoint_sink
 from inbox.queries.audit import trail
 from inbox.queries.audit.merkle_nodes import blocks_match, leaves_of_block
-from inbox.rules.audit.merkle import (
-    BLOCK,
-    Frontier,
-    leaf_hash,
-    root_of,
-)
+from inbox.rules.audit.merkle import BLOCK, Frontier, leaf_hash, root_of
 from inbox.rules.audit.signed_checkpoint import SigningKey, checkpoint, read_checkpoint
 from inbox.rules.people.access import SWEEPER, Actor
 

@@ -25,13 +25,7 @@ from inbox.rules import errors
 from inbox.rules.decisions.bulk import check_bulk
 from inbox.rules.decisions.collaboration import check_not_claimed
 from inbox.rules.decisions.consent import canonical_json, digest, original_text
-from inbox.rules.decisions.gate import (
-    CHECKS,
-    Check,
-    Entrance,
-    check_outside_of_inbox,
-    check_view,
-)
+from inbox.rules.decisions.gate import CHECKS, Check, Entrance, check_outside_of_inbox, check_view
 from inbox.rules.decisions.signatures import sign
 from inbox.rules.decisions.unseen import check_masked_values_seen, is_consent
 from inbox.rules.people.access import Actor, Permission, may_see_secrets

@@ -189,10 +189,9 @@ def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
 def _check_address(email: str) -> None:
     try:
         validate_email(email)
+        is_valid = len(email) <= MAX_EMAIL_CHARACTERS
     except ValidationError:
         is_valid = False
-    else:
-        is_valid = len(email) <= MAX_EMAIL_CHARACTERS
     if not is_valid:
         text = TranslatableMessage("Enter a valid e-mail address.")
         raise errors.InvalidValue(text, problems={"email": [text]})

@@ -65,11 +65,13 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
         doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
         if not restartable:
             _check_no_once_calls(thread, failed)
+        # A restartable agent finds its state in the thread.
+        without_state = json.dumps({**json.loads(failed.input), "state": None})
         retry = queue_run(
             thread=thread,
             now=now,
             external_id=new_external_id(),
-            input_text=_input(failed, restartable=restartable),
+            input_text=without_state if restartable else failed.input,
             started_by=actor.label,
             columns={
                 "retries": failed,
@@ -137,11 +139,6 @@ def _started_once_calls(thread: Thread, run: Run) -> QuerySet[ToolCall]:
     since = run.started_at or run.queued_at
     calls = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
     return calls.order_by("pk")
-
-
-def _input(run: Run, *, restartable: bool) -> str:
-    """Return the run's input, without the state, which a restartable agent finds in the thread."""
-    return json.dumps({**json.loads(run.input), "state": None}) if restartable else run.input
 
 
 def _approved_calls(interrupts: Sequence[InterruptWithDecision]) -> list[ToolCall]:

@@ -11,23 +11,11 @@ from uuid import uuid4
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.actions.audit.rejections import (
-    count_rejection,
-    is_recorded,
-    rejection_detail,
-)
+from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
 from inbox.actions.conflicts import retry_on_conflict
-from inbox.actions.decisions.decide import (
-    Authorization,
-    DecisionDraft,
-    authorize,
-    record_decisions,
-)
+from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
 from inbox.actions.idempotency import idempotency_digest
-from inbox.actions.runs.resume import (
-    input_without_conversation,
-    queue_run,
-)
+from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
 from inbox.models.clock import database_now
@@ -45,10 +33,7 @@ from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
-from inbox.rules.runs.states import (
-    ACTIVE_RUN_STATUSES,
-    RunStatus,
-)
+from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 from inbox.rules.text.messages import TranslatableMessage
 
 

@@ -108,7 +108,10 @@ def start_calls(
     started_ids: dict[str, list[UUID]] = {}
     for call in attempts:
         row = calls.get(call.tool_call_id)
-        rejection = _rejection(call, row) or (row and failures.get(row.pk))
+        is_unapproved = row is not None and row.is_unapproved
+        rejection = _rejection(call, row, is_unapproved=is_unapproved) or (
+            row and failures.get(row.pk)
+        )
         if rejection is not None or row is None:
             results.append(rejection or errors.NotFound())
             continue
@@ -269,8 +272,10 @@ def _failures(
     return failures
 
 
-def _rejection(attempt: CallAttempt, call: Any) -> errors.RequestRejected | None:
-    """Return the reason why a call of `_CALLS_TO_START` may not start, or None."""
+def _rejection(
+    attempt: CallAttempt, call: ToolCall | None, *, is_unapproved: bool
+) -> errors.RequestRejected | None:
+    """Return the reason why a call may not start, or None."""
     name = f"Tool call {attempt.tool_call_id!r}"
     if call is None:
         return errors.NotFound(f"{name} was never proposed.")
@@ -278,7 +283,7 @@ def _rejection(attempt: CallAttempt, call: Any) -> errors.RequestRejected | None
         problem = f"may not run: it is {call.state}"
     elif call.state == ToolCallState.STARTED and call.effect == "once":
         problem = "was started before"
-    elif call.is_unapproved and call.state != ToolCallState.SETTLED:
+    elif is_unapproved and call.state != ToolCallState.SETTLED:
         problem = "was not approved"
     elif attempt.args != call.approved_args:
         return errors.ArgumentsNotApproved(
