@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -30,6 +30,10 @@ from inbox.realtime.websocket_auth import (
 )
 from inbox.rules.errors import RequestRejected
 from inbox.rules.people.access import Actor
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 #: Close the socket after this many invalid messages.
 MAX_INVALID_MESSAGES = 5
@@ -99,7 +103,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
 
     def _load(
         self, reader: ConnectedActor, ids: dict[str, UUID]
-    ) -> tuple[Subscription | None, Any]:
+    ) -> tuple[Subscription | None, "models.Thread | None"]:
         """Return the subscription, None if the session has ended, and the thread to follow."""
         (access,) = live_access_of([reader])
         if access is None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from types import SimpleNamespace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import ConfigDict
 from rest_framework.request import Request
@@ -40,6 +40,10 @@ from inbox.rules.agents.remote_agents import (
     VALUE,
 )
 from inbox.rules.people.access import Permission
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="agents", scope=Permission.READ)
 
@@ -201,7 +205,7 @@ class Agents(ApiView):
 
 
 def _represent(
-    row: Any, place: agents.AgentLocation, model: type[Agent] = Agent, **values: Any
+    row: "models.Agent", place: agents.AgentLocation, model: type[Agent] = Agent, **values: Any
 ) -> dict[str, Any]:
     return model.represent(
         row,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.http import HttpResponseBase, StreamingHttpResponse
@@ -43,6 +43,10 @@ from inbox.rules.decisions.list_filters import MAX_NAME_CHARACTERS, MAX_SEARCH_C
 from inbox.rules.people.access import ActorKind, Permission
 from inbox.rules.runs.states import ToolCallOutcome
 from inbox.rules.schema.mask_agui import masked_detail
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="audit", scope=Permission.READ)
 
@@ -148,7 +152,7 @@ class AuditEntries(ApiView):
             after=pagination.after_number or None,
         )
         bodies = None if self.may_see_secrets else interrupt_bodies_by_id(page.rows)
-        return page_response(page, lambda row: _represent(row, bodies, TrailEntry))
+        return page_response(page.rows, page.after, lambda row: _represent(row, bodies, TrailEntry))
 
 
 class AuditExport(ApiView):
@@ -204,7 +208,7 @@ def _filter(query: dict[str, str]) -> EntryFilter:
 
 
 def _represent(
-    entry: Any,
+    entry: "models.AuditEntry",
     bodies: Mapping[UUID, Sequence[str]] | None,
     model: type[AuditEntry] = AuditEntry,
 ) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -18,6 +18,7 @@ from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, represent_decision
 from inbox.api.runs.runs import ThreadName
 from inbox.queries.audit.tool_calls import tool_calls_for
+from inbox.queries.decisions.interrupts import listed_decision
 from inbox.queries.runs import thread_children, threads
 from inbox.rules import errors
 from inbox.rules.audit.audit_filters import CallFilter
@@ -25,6 +26,10 @@ from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 from inbox.rules.schema.mask_agui import secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="audit", scope=Permission.READ)
 
@@ -99,12 +104,14 @@ class ToolCalls(ApiView):
         )
         may_see_secrets = self.may_see_secrets
         return page_response(
-            page, lambda row: _represent(row, may_see_secrets=may_see_secrets, model=TrailCall)
+            page.rows,
+            page.after,
+            lambda row: _represent(row, may_see_secrets=may_see_secrets, model=TrailCall),
         )
 
 
 def _represent(
-    call: Any, *, may_see_secrets: bool, model: type[ToolCall] = ToolCall
+    call: "models.ToolCall", *, may_see_secrets: bool, model: type[ToolCall] = ToolCall
 ) -> dict[str, Any]:
     """
     Return a call with its arguments as proposed, approved and executed, each null if it was not.
@@ -113,7 +120,9 @@ def _represent(
     """
     interrupts = list(call.interrupts.all())
     decisions = [
-        (interrupt, decision) for interrupt in interrupts for decision in interrupt.standing
+        (interrupt, decision)
+        for interrupt in interrupts
+        if (decision := listed_decision(interrupt)) is not None
     ]
     is_approved = any(_approves(decision) for _, decision in decisions)
     secrets = secrets_of_arguments(*(interrupt.body for interrupt in interrupts))
@@ -121,7 +130,6 @@ def _represent(
         json.loads(text if may_see_secrets else secrets.json(text))
         for text in (call.args, call.approved_args)
     )
-    is_result_masked = call.result is not None and not may_see_secrets
     return model.represent(
         call,
         proposed_args=proposed,
@@ -132,10 +140,10 @@ def _represent(
             represent_decision(decision, None if may_see_secrets else interrupt.body)
             for interrupt, decision in decisions
         ],
-        result=NAMES.json(call.result) if is_result_masked else call.result,
+        result=call.result if may_see_secrets or call.result is None else NAMES.json(call.result),
     )
 
 
-def _approves(decision: Any) -> bool:
+def _approves(decision: "models.Decision") -> bool:
     payload = json.loads(decision.payload) if decision.payload else None
     return isinstance(payload, dict) and payload.get("approved") is True

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
@@ -23,6 +23,10 @@ from inbox.rules.decisions.gate import Entrance
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import EntryStatus
 from inbox.rules.schema.mask_agui import secrets_of_answers
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="interrupts", scope=Permission.DECIDE)
 
@@ -152,7 +156,7 @@ class Decisions(ApiView):
         return _results(results)
 
 
-def represent_decision(row: Any, interrupt_body: str | None) -> dict[str, Any]:
+def represent_decision(row: "models.Decision", interrupt_body: str | None) -> dict[str, Any]:
     """Return a decision; its payload masked for the AG-UI interrupt, or unmasked for None."""
     payload = None if row.payload is None else json.loads(row.payload)
     if interrupt_body is not None:
@@ -160,7 +164,7 @@ def represent_decision(row: Any, interrupt_body: str | None) -> dict[str, Any]:
     return Decision.represent(row, payload=payload)
 
 
-def _response(row: Any, *, may_see_secrets: bool) -> Response:
+def _response(row: "models.Decision", *, may_see_secrets: bool) -> Response:
     return Response(represent_decision(row, None if may_see_secrets else row.interrupt.body))
 
 

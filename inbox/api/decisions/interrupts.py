@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from django.utils import timezone
@@ -30,6 +30,10 @@ from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import InterruptStatus
 from inbox.rules.schema.mask_agui import masked_interrupt, secrets_of_arguments
 from inbox.rules.schema.secrets import NAMES, Secrets, pointer
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="interrupts", scope=Permission.READ)
 
@@ -124,7 +128,13 @@ class Interrupts(ApiView):
             after=interrupts.interrupt_for(actor, after) if after else None,
         )
         may_see_secrets = self.may_see_secrets
-        return page_response(page, lambda row: _represent(row, may_see_secrets=may_see_secrets))
+        return page_response(
+            page.rows,
+            page.after,
+            lambda row: _represent(
+                row, interrupts.listed_decision(row), may_see_secrets=may_see_secrets
+            ),
+        )
 
     @operation(
         "GET",
@@ -133,11 +143,10 @@ class Interrupts(ApiView):
     )
     def get_interrupt(self, request: Request, interrupt_id: UUID) -> Response:
         detail = interrupts.detail_for(self.actor, interrupt_id)
-        row = detail.interrupt
-        row.standing = [detail.decision] if detail.decision else []  # type: ignore[attr-defined]
         return Response(
             _represent(
-                row,
+                detail.interrupt,
+                detail.decision,
                 may_see_secrets=self.may_see_secrets,
                 model=InterruptWithSiblings,
                 siblings=[Sibling.represent(sibling) for sibling in detail.siblings],
@@ -157,10 +166,14 @@ def _filter(request: Request) -> InterruptFilter:
 
 
 def _represent(
-    row: Any, *, may_see_secrets: bool, model: type[Interrupt] = Interrupt, **values: Any
+    row: "models.Interrupt",
+    decision: "models.Decision | None",
+    *,
+    may_see_secrets: bool,
+    model: type[Interrupt] = Interrupt,
+    **values: Any,
 ) -> dict[str, Any]:
     """Return an interrupt; secrets in it are masked unless `may_see_secrets`."""
-    decision = next(iter(row.standing), None)
     args, interrupt, secrets = _args(row), json.loads(row.body), secrets_of_arguments(row.body)
     return model.represent(
         row,
@@ -174,9 +187,9 @@ def _represent(
     )
 
 
-def _args(row: Any) -> Any:
+def _args(row: "models.Interrupt") -> Any:
     """Return what an approval allows, as an earlier decision about the call may have edited it."""
-    if row.args is None:
+    if row.args is None or row.tool_call is None:
         return None
     return json.loads(row.tool_call.approved_args if row.status == "open" else row.args)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from django.core.validators import slug_re
@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from inbox import engine
 from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.cancel_run import cancel_run
-from inbox.actions.runs.start_run import RunRequest, new_external_id
+from inbox.actions.runs.start_run import RunRequest, StartedRun, new_external_id
 from inbox.agui_server.run_input import ID_CHARACTERS
 from inbox.api.base.base_view import ApiView, created_response, idempotency_key
 from inbox.api.base.field_types import (
@@ -37,6 +37,10 @@ from inbox.rules import errors
 from inbox.rules.people.access import Permission
 from inbox.rules.runs.states import RunStatus
 from inbox.rules.schema.mask_agui import masked_event
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="runs", scope=Permission.READ)
 
@@ -192,7 +196,7 @@ class Runs(ApiView):
 
 
 def represent_run(
-    row: Any,
+    row: "models.Run",
     terminal: str = "",
     *,
     may_see_secrets: bool = False,
@@ -206,7 +210,7 @@ def represent_run(
     return model.represent(row, terminal_event=event, **values)
 
 
-def _accepted(accepted: Any) -> Response:
+def _accepted(accepted: StartedRun) -> Response:
     answer = represent_run(accepted.run, model=AcceptedRun, replayed=accepted.replayed)
     return created_response(answer, replayed=accepted.replayed, status=202)
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict
@@ -22,6 +22,10 @@ from inbox.rules.decisions.consent import SIGNOFF
 from inbox.rules.people.access import Permission
 from inbox.rules.schema.mask_agui import masked_message
 from inbox.rules.schema.secrets import NAMES
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="threads", scope=Permission.READ)
 
@@ -134,7 +138,7 @@ class Threads(ApiView):
         return pagination.page(rows, represent_run)
 
 
-def _represent(row: Any, model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
+def _represent(row: "models.Thread", model: type[Thread] = Thread, **values: Any) -> dict[str, Any]:
     return model.represent(row, last_seq=row.next_seq - 1, **values)
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
@@ -44,6 +44,10 @@ from inbox.rules.webhooks.delivery_rules import (
     EventType,
     problem_message,
 )
+
+if TYPE_CHECKING:
+    from inbox import models
+
 
 operation = partial(describe_operation, tag="webhooks", scope=Permission.ADMIN)
 
@@ -251,11 +255,13 @@ class Webhooks(ApiView):
         return Response(_represent_delivery(row), status=202)
 
 
-def _represent(row: Any, model: type[Webhook] = Webhook, **values: Any) -> dict[str, Any]:
+def _represent(
+    row: "models.WebhookEndpoint", model: type[Webhook] = Webhook, **values: Any
+) -> dict[str, Any]:
     return model.represent(row, enabled=row.disabled_at is None, **values)
 
 
-def _represent_delivery(row: Any) -> dict[str, Any]:
+def _represent_delivery(row: "models.Delivery") -> dict[str, Any]:
     is_pending = row.status == DeliveryStatus.PENDING
     return Delivery.represent(
         row,
@@ -265,7 +271,7 @@ def _represent_delivery(row: Any) -> dict[str, Any]:
     )
 
 
-def _represent_attempt(row: Any) -> dict[str, Any]:
+def _represent_attempt(row: "models.DeliveryAttempt") -> dict[str, Any]:
     message = problem_message(row.problem, row.status_code) if row.problem else None
     return Attempt.represent(row, message=message)
 

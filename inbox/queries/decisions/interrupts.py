@@ -61,6 +61,11 @@ def progress_of(rows: Sequence[Interrupt]) -> dict[UUID, tuple[int, int]]:
     return {run: (closed, total) for run, closed, total in counts}
 
 
+def listed_decision(interrupt: Interrupt) -> Decision | None:
+    """Return the decision in force of an interrupt whose query prefetched it as `standing`."""
+    return next(iter(interrupt.standing), None)  # type: ignore[attr-defined]
+
+
 def interrupts_of(thread: Thread) -> Sequence[Interrupt]:
     """Return all interrupts of the thread, in the order created."""
     return list(
