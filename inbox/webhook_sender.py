@@ -20,7 +20,7 @@ from inbox import wakeups
 from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Delivery
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
 

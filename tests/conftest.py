@@ -168,7 +168,7 @@ def as_agent(world: World) -> Callable[..., Any]:
 @pytest.fixture
 def later(monkeypatch: Any) -> Callable[..., None]:
     """Move the database's clock forward, for every module that reads it."""
-    from inbox.models import clock
+    from inbox.platform import clock
 
     read_clock = clock._read_clock
 

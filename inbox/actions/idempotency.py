@@ -8,7 +8,7 @@ from uuid import UUID
 
 from uuid6 import uuid7
 
-from inbox.models import Order
+from inbox.models import IdempotencyRecord
 from inbox.rules import errors
 from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.people.access import Actor
@@ -39,19 +39,19 @@ def existing_result(idempotency: IdempotencyKey, *, actor: Actor, now: datetime)
     """
     if not idempotency.key:
         return None
-    record = Order(
+    record = IdempotencyRecord(
         key_digest=idempotency_digest(actor, idempotency.key),
         request_digest=digest(canonical_json(dict(idempotency.request))),
-        made=idempotency.result_id,
+        created_id=idempotency.result_id,
         created_at=now,
     )
-    Order.objects.bulk_create([record], ignore_conflicts=True)
-    stored = Order.objects.get(key_digest=record.key_digest)
+    IdempotencyRecord.objects.bulk_create([record], ignore_conflicts=True)
+    stored = IdempotencyRecord.objects.get(key_digest=record.key_digest)
     if stored.request_digest != record.request_digest:
         raise errors.IdempotencyConflict(
             "This Idempotency-Key was used with another request; use a new key for a new request."
         )
-    return None if stored.made == idempotency.result_id else stored.made
+    return None if stored.created_id == idempotency.result_id else stored.created_id
 
 
 def idempotency_digest(actor: Actor, key: str) -> str:

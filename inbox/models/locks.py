@@ -25,16 +25,16 @@ from django.db.models import QuerySet
 from inbox.models import (
     Agent,
     ApiKey,
-    AuditCheck,
-    AuditSink,
+    AuditVerification,
+    CheckpointSink,
     SavedView,
     Team,
     Thread,
     User,
     WebhookEndpoint,
 )
-from inbox.models.clock import database_now
 from inbox.models.statements import Params, Select
+from inbox.platform.clock import database_now
 from inbox.rules.errors import NotFound
 
 # Advisory locks: any numbers, the same in every process.
@@ -121,14 +121,14 @@ def lock_user(**lookup: Any) -> User | None:
     return User.objects.select_for_update().filter(**lookup).first()
 
 
-def lock_checkpoint_sink(address: str) -> AuditSink:
-    """Lock the state of a checkpoint sink; raises AuditSink.DoesNotExist."""
-    return AuditSink.objects.select_for_update().get(address=address)
+def lock_checkpoint_sink(address: str) -> CheckpointSink:
+    """Lock the state of a checkpoint sink; raises CheckpointSink.DoesNotExist."""
+    return CheckpointSink.objects.select_for_update().get(address=address)
 
 
-def lock_background_verification() -> AuditCheck:
-    """Lock the state of the background verification; raises AuditCheck.DoesNotExist."""
-    return AuditCheck.objects.select_for_update().get(pk=1)
+def lock_background_verification() -> AuditVerification:
+    """Lock the state of the background verification; raises AuditVerification.DoesNotExist."""
+    return AuditVerification.objects.select_for_update().get(pk=1)
 
 
 def lock_system_chain() -> None:

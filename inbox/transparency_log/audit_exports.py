@@ -136,7 +136,7 @@ def _table(positions: Sequence[int]) -> Iterator[bytes]:
 
 
 def _row(entry: AuditEntry) -> Iterable[Any]:
-    said, told = read_body(entry.body), entry.told
+    said, told = read_body(entry.body), entry.content
     before, after = [*said.get("state", ()), "", ""][:2]
     is_erased = not hasattr(entry, "payload")
     return (

@@ -26,7 +26,7 @@ from inbox.actions.audit.transparency_log import (
     record_failure,
     record_sent,
 )
-from inbox.models import AuditSink
+from inbox.models import CheckpointSink
 
 log = structlog.get_logger(__name__)
 
@@ -36,7 +36,9 @@ Send = Callable[[str, int, str], None]
 
 def wake_publishers(size: int) -> None:
     """Send a wake-up for each sink that lacks checkpoints up to this size."""
-    sizes = dict(AuditSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
+    sizes = (
+        dict(CheckpointSink.objects.values_list("address", "size")) if settings.AUDIT_SINKS else {}
+    )
     for number, address in enumerate(settings.AUDIT_SINKS):
         if sizes.get(address, 0) < size:
             wakeups.wake_publishers(number)

@@ -89,7 +89,7 @@ def _decisions_that_differ(thread: Any) -> Iterator[Finding]:
     for decision in rows.iterator(_CHUNK_ROWS):
         where, entry = f"decision {decision.pk}", _closing_entry(decision)
         is_later = since is not None and decision.created_at >= since
-        if decision.signature or is_later or (entry and "entrance" in entry.told["detail"]):
+        if decision.signature or is_later or (entry and "entrance" in entry.content["detail"]):
             try:
                 check_decision(decision)
             except errors.DecisionNotVerified as problem:
@@ -123,13 +123,13 @@ def _closing_entry(decision: Decision) -> AuditEntry | None:
 
 def _agrees(decision: Decision, entry: AuditEntry) -> bool:
     payload = None if decision.payload is None else json.loads(decision.payload)
-    approved = entry.told["digests"].get("approved", "")
+    approved = entry.content["digests"].get("approved", "")
     is_same_actor = (entry.actor_kind, entry.actor_id) == (
         decision.actor_kind,
         decision.ident[:64],
     )
     is_same_call = not decision.args_digest or decision.args_digest == approved
-    return is_same_actor and is_same_call and entry.told["detail"].get("payload") == payload
+    return is_same_actor and is_same_call and entry.content["detail"].get("payload") == payload
 
 
 def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
@@ -140,7 +140,7 @@ def _interrupts_that_differ(thread: Any) -> Iterator[Finding]:
         yield f"interrupt {pk}", "no entry of the trail says that it was asked"
     entries = _entries(thread, "interrupt.opened").select_related("payload", "interrupt__tool_call")
     for entry in entries.iterator(_CHUNK_ROWS):
-        view, proposed = map(entry.told["digests"].get, ("view", "proposed"))
+        view, proposed = map(entry.content["digests"].get, ("view", "proposed"))
         call = entry.interrupt.tool_call if entry.interrupt else None
         if call and proposed is not None and proposed != digest(call.args):
             yield f"tool call {call.pk}", "its arguments are not what was proposed"

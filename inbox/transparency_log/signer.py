@@ -19,7 +19,7 @@ from inbox.actions.audit.transparency_log import (
     sign_entries,
 )
 from inbox.models import AuditCheckpoint, AuditEntry
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.platform.timers import Timer
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures

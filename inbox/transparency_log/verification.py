@@ -10,7 +10,7 @@ from django.db.models import Max
 
 from inbox.actions.audit.transparency_log import LogMismatch, are_blocks_valid
 from inbox.models import AuditCheckpoint, AuditEntry
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.erasure_notes import with_erasures
 from inbox.transparency_log.reconciliation import add_differences

@@ -10,8 +10,8 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.conflicts import retry_on_conflict
 from inbox.models import Agent, Endpoint, Interrupt
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_agent, lock_thread
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt, encrypt
 from inbox.queries.people.access import require
 from inbox.rules.agents.remote_agents import REMOTE, StoredEndpoint, is_remote, plan_headers
@@ -93,7 +93,7 @@ def set_remote_agent(
     has_moved = endpoint is not None and endpoint.url != url
     revision = endpoint.revision + has_moved if endpoint else 1
     columns = {"url": url, "revision": revision, "headers": encrypt(stored_headers)}
-    columns |= {"changed_at": now, "tested_at": None, "test": None}
+    columns |= {"changed_at": now, "tested_at": None, "test_report": None}
     Endpoint.objects.update_or_create(agent=agent, defaults=columns)
     if has_moved:
         _update_open_interrupts(agent, endpoint_digest(url, revision))
@@ -131,7 +131,7 @@ def record_test(
     agent = Agent.objects.get(pk=agent_id)
     now = database_now()
     endpoint = Endpoint.objects.filter(agent=agent, changed_at=changed_at)
-    endpoint.update(tested_at=now, test=canonical_json(report))
+    endpoint.update(tested_at=now, test_report=canonical_json(report))
     audit_trail.record(
         "agent.tested", actor, now, team_id=agent.team_id, agent=agent.slug, found=report["found"]
     )

@@ -9,8 +9,8 @@ from django.db import transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import AuditEntry, AuditPayload, Team
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.rules.errors import InvalidValue
 from inbox.rules.people.access import RETENTION, Actor, Permission

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import F
 
 from inbox.actions.audit import audit_trail
-from inbox.models import Interrupt, RefusalCount, Run
+from inbox.models import Interrupt, RejectionCount, Run
 from inbox.models.locks import lock_thread
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, actor_key
@@ -58,12 +58,12 @@ def _record_rejection(
     )
 
 
-def count_rejection(about: UUID, actor: Actor, tried: str, code: str) -> int:
+def count_rejection(subject_id: UUID, actor: Actor, action: str, code: str) -> int:
     """Count a rejection; return how many of this kind there were, this one included."""
-    row, _ = RefusalCount.objects.get_or_create(
-        about=about, actor=actor_key(actor), tried=tried, code=code
+    row, _ = RejectionCount.objects.get_or_create(
+        subject_id=subject_id, actor=actor_key(actor), action=action, code=code
     )
-    RefusalCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
+    RejectionCount.objects.filter(pk=row.pk).update(count=F("count") + 1)
     row.refresh_from_db(fields=["count"])
     return row.count
 

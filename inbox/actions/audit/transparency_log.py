@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from inbox.actions.audit import audit_trail
-from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, AuditSink
-from inbox.models.clock import database_now
+from inbox.models import AuditBlock, AuditCheckpoint, AuditLeaf, CheckpointSink
 from inbox.models.locks import lock_checkpoint_sink
+from inbox.platform.clock import database_now
 from inbox.queries.audit import trail
 from inbox.queries.audit.merkle_nodes import blocks_match, leaves_of_block
 from inbox.rules.audit.merkle import BLOCK, Frontier, leaf_hash, root_of
@@ -103,7 +103,7 @@ def claim_sink(*, address: str) -> CheckpointBatch | None:
     Also None while another process has the lease, and for SINK_PAUSE after a failure.
     """
     now = database_now()
-    AuditSink.objects.get_or_create(address=address)
+    CheckpointSink.objects.get_or_create(address=address)
     sink = lock_checkpoint_sink(address)
     if sink.not_before is not None and sink.not_before > now:
         return None

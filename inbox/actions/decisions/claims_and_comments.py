@@ -10,7 +10,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import audit_rejected
 from inbox.actions.decisions.decide import check_open
 from inbox.actions.idempotency import IdempotencyKey, existing_result
-from inbox.models import Claim, Comment, Interrupt, Sighting, Thread
+from inbox.models import Claim, Comment, Interrupt, InterruptView, Thread
 from inbox.models.locks import lock_thread
 from inbox.queries.people.access import require_person
 from inbox.rules import errors
@@ -147,7 +147,7 @@ def add_comment(
 
 
 @transaction.atomic(durable=True)
-def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighting:
+def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> InterruptView:
     """
     Record that a person has viewed an interrupt in its current form.
 
@@ -164,7 +164,7 @@ def record_view(*, interrupt_id: UUID, view_digest: str, actor: Actor) -> Sighti
         raise errors.ViewChanged(
             TranslatableMessage("The request changed after the page was loaded.")
         )
-    sighting, is_new = Sighting.objects.get_or_create(
+    sighting, is_new = InterruptView.objects.get_or_create(
         interrupt=interrupt, user_id=user_id, view_digest=view_digest, defaults={"at": now}
     )
     if is_new:

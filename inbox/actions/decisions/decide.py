@@ -14,10 +14,10 @@ from inbox.actions.decisions.tool_call_decisions import apply_decisions
 from inbox.actions.runs.resume import queue_resume_if_complete
 from inbox.actions.webhooks import outbox
 from inbox.models import Claim, Decision, Interrupt, Run, Thread, ToolCall
-from inbox.models.decision_keys import decision_keys
 from inbox.models.locks import lock_thread
 from inbox.models.moves import Move, move_row
 from inbox.models.statements import insert
+from inbox.platform.encryption import decision_keys
 from inbox.queries.decisions.masked_values import unseen_sets
 from inbox.queries.people.access import require_current
 from inbox.queries.runs.interrupt_states import entry_of, interrupt_state
@@ -160,7 +160,7 @@ def record_decisions(
             status=draft.entry.status,
             **_payload_columns(draft.entry.payload),
             metadata=json.dumps(dict(draft.entry.metadata)) if draft.entry.metadata else None,
-            call_before=calls_before.get(draft.interrupt.pk),
+            tool_call_before=calls_before.get(draft.interrupt.pk),
             view_digest=draft.view_digest,
             entrance=authorization.entrance,
             client_run_id=draft.client_run_id,
@@ -260,14 +260,14 @@ def _texts_of(call: ToolCall | None) -> Iterator[str]:
 
 def _payload_columns(payload: Any) -> dict[str, str | None]:
     if payload is None:
-        return {"payload": None, "payload_written": None}
+        return {"payload": None, "original_payload": None}
     try:
         text = canonical_json(payload)
     except ValueError as error:
         raise errors.InvalidPayload(
             TranslatableMessage("The answer cannot be stored as JSON: {error}.", error=error)
         ) from error
-    return {"payload": text, "payload_written": original_text(payload, text)}
+    return {"payload": text, "original_payload": original_text(payload, text)}
 
 
 def _sign(decisions: Sequence[Decision]) -> None:

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.models import SavedView
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_saved_view
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in, require, teams_of
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import InterruptFilter, check_view_name

@@ -24,7 +24,7 @@ def apply_decisions(
     """
     Apply answers to their tool calls; `tool_calls.start_calls` rejects any other arguments.
 
-    Returns the previous state of each call by interrupt, for `Decision.call_before`.
+    Returns the previous state of each call by interrupt, for `Decision.tool_call_before`.
     """
     # Two interrupts may be about one call; both must change the same object.
     calls: dict[UUID, ToolCall] = {}
@@ -56,7 +56,7 @@ def recompute_tool_call(interrupt: Interrupt) -> None:
         .select_related("interrupt")
         .order_by("created_at", "pk")
     )
-    states_before = (decision.call_before for decision in decisions)
+    states_before = (decision.tool_call_before for decision in decisions)
     initial_state = next((state for state in states_before if state is not None), "{}")
     # Older rows have no `verdict` and no `decided_by`.
     columns = {"verdict": "", "decided_by": "", **json.loads(initial_state)}

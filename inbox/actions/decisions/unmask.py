@@ -44,7 +44,7 @@ def unmask_interrupt(*, interrupt_id: UUID, what: str, actor: Actor) -> str:
         interrupt=row,
         user_id=user_id,
         view_digest=row.shown_digest,
-        what=what,
+        value_set=what,
         defaults={"at": now},
     )
     return text

@@ -10,8 +10,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.conflicts import retry_on_conflict
 from inbox.actions.people.members import add_membership
 from inbox.models import Invitation, Membership, Team, User
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_team, lock_teams
+from inbox.platform.clock import database_now
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.api_keys import actor_of_user
 from inbox.queries.people.invitations import open_invitation, state_of

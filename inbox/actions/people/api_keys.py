@@ -14,8 +14,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Agent, ApiKey
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_api_key
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in, require
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.rules import errors
@@ -95,7 +95,7 @@ def make_key(
             prefix=token[:_PREFIX_CHARACTERS],
             digest=digest_token(token),
             scopes=sorted(scopes),
-            made_by=actor.label[:160],
+            created_by=actor.label[:160],
             created_at=now,
             expires_at=_end(actor, now, days),
         )

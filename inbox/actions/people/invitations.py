@@ -18,8 +18,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Invitation
-from inbox.models.clock import database_now
 from inbox.platform import rate_limits
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_key_tokens import digest_token
 from inbox.queries.people.invitations import state_of

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from inbox.actions.audit import audit_trail
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Membership, Team, User
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin, permissions_in
 from inbox.rules import errors
 from inbox.rules.people.access import Actor, ActorKind, Permission, Role

@@ -6,7 +6,7 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.people.accounts import change_password
 from inbox.actions.people.members import add_membership
 from inbox.models import Agent, Team, User
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.errors import AddressTaken, UsernameTaken
 from inbox.rules.people.access import Actor, Role
 

@@ -12,8 +12,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.runs import tool_calls as calls
 from inbox.actions.webhooks import outbox
 from inbox.models import Interrupt, Run, Thread, ToolCall
-from inbox.models.interrupts import NEVER
 from inbox.models.moves import move_rows
+from inbox.models.runs.interrupts import NEVER
 from inbox.models.statements import Select, insert
 from inbox.rules import errors
 from inbox.rules.decisions.consent import (
@@ -157,7 +157,7 @@ def _interrupt(
         title=title,
         message=" ".join(message.split())[:MAX_HEADING_CHARACTERS],
         tool=tool,
-        shape=similarity,
+        similarity_key=similarity,
         search_text=search_text_of(title, message, tool, args=masked_args),
         # Not canonical: the agent's order of members is the order of the form's fields.
         body=json.dumps(body, ensure_ascii=False),

@@ -18,9 +18,9 @@ from inbox.actions.idempotency import idempotency_digest
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_thread
 from inbox.models.statements import Select
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import require
 from inbox.queries.runs.interrupt_states import (
     InterruptWithDecision,

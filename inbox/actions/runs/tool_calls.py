@@ -24,7 +24,7 @@ class ProposedCall(NamedTuple):
     tool_call_id: str
     name: str
     args: str
-    args_written: str | None = None  #: as the agent wrote them, if that differs
+    original_args: str | None = None  #: as the agent wrote them, if that differs
 
 
 class CallAttempt(NamedTuple):
@@ -77,7 +77,7 @@ def store_proposals(
             tool_call_id=call.tool_call_id,
             name=call.name,
             args=call.args,
-            args_written=call.args_written,
+            original_args=call.original_args,
             proposed_at=now,
         )
         for call in calls

@@ -11,7 +11,6 @@ from inbox import wakeups
 from inbox.actions.webhooks.endpoints import lock_endpoint, lock_own_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
@@ -48,9 +47,9 @@ def claim_delivery(*, endpoint_id: UUID) -> Delivery | None:
     limit = 1 if endpoint.failing_since else MAX_CONCURRENT
     if waiting.filter(lease_until__gt=now).count() >= limit:
         return None
-    earlier = waiting.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), by_hand=False)
+    earlier = waiting.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), is_manual=False)
     due = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
-    row = due.filter(Q(by_hand=True) | ~Exists(earlier)).order_by("next_try_at", "pk").first()
+    row = due.filter(Q(is_manual=True) | ~Exists(earlier)).order_by("next_try_at", "pk").first()
     if row is None:
         return None
     row.fence += 1
@@ -79,7 +78,7 @@ def record_attempt(*, delivery: Delivery, outcome: AttemptOutcome) -> DeliverySt
         at=now,
         status_code=outcome.status,
         problem=outcome.problem or "",
-        answer=outcome.answer,
+        response=outcome.answer,
         milliseconds=outcome.milliseconds,
     )
     row.lease_until = None
@@ -88,7 +87,9 @@ def record_attempt(*, delivery: Delivery, outcome: AttemptOutcome) -> DeliverySt
         endpoint.failures, endpoint.failing_since = 0, None
     else:
         _plan_after_failure(endpoint, row, outcome, now)
-    row.save(update_fields=["status", "delivered_at", "lease_until", "tries", "next_try_at"])
+    row.save(
+        update_fields=["status", "delivered_at", "lease_until", "failed_attempts", "next_try_at"]
+    )
     endpoint.save(update_fields=["failures", "failing_since", "disabled_at", "disabled_reason"])
     return DeliveryStatus(row.status)
 
@@ -111,12 +112,12 @@ def delete_old_messages(*, endpoint_id: UUID) -> int:
 def _plan_after_failure(
     endpoint: WebhookEndpoint, row: Delivery, outcome: AttemptOutcome, now: datetime
 ) -> None:
-    row.tries += 1
+    row.failed_attempts += 1
     endpoint.failures += 1
     endpoint.failing_since = endpoint.failing_since or now
     plan = plan_after_failure(
         outcome=outcome,
-        tries=row.tries,
+        tries=row.failed_attempts,
         failures=endpoint.failures,
         failing_since=endpoint.failing_since,
         now=now,
@@ -148,11 +149,13 @@ def resend_message(*, message_id: UUID, actor: Actor) -> Delivery:
     if row is None:
         raise errors.NotFound()  # deleted meanwhile
     if row.status != DeliveryStatus.PENDING:
-        row.by_hand = True
-        row.status, row.tries, row.delivered_at = DeliveryStatus.PENDING, 0, None
+        row.is_manual = True
+        row.status, row.failed_attempts, row.delivered_at = DeliveryStatus.PENDING, 0, None
         record(endpoint, "delivery.sent_again", actor, now, message=str(message_id))
     row.next_try_at = now
-    row.save(update_fields=["by_hand", "status", "tries", "delivered_at", "next_try_at"])
+    row.save(
+        update_fields=["is_manual", "status", "failed_attempts", "delivered_at", "next_try_at"]
+    )
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
     return row
 
@@ -167,7 +170,7 @@ def resend_failed(*, endpoint_id: UUID, actor: Actor) -> int:
     """
     endpoint, now = _own(endpoint_id, actor)
     failed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.FAILED)
-    count = failed.update(status=DeliveryStatus.PENDING, tries=0, next_try_at=now)
+    count = failed.update(status=DeliveryStatus.PENDING, failed_attempts=0, next_try_at=now)
     if count:
         record(endpoint, "webhook.replayed", actor, now, count=count)
         wakeups.wake_webhook_workers_on_commit(endpoint.pk)
@@ -187,7 +190,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
         endpoint=endpoint,
         type=TEST_EVENT,
         body=message(TEST_EVENT, {"webhook": str(endpoint.pk), "by": actor.label[:160]}, now),
-        by_hand=True,
+        is_manual=True,
         next_try_at=now,
         created_at=now,
     )

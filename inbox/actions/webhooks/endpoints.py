@@ -16,8 +16,8 @@ from inbox.actions.audit import audit_trail
 from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.team_lock import lock_permitted_team
 from inbox.models import Delivery, WebhookEndpoint
-from inbox.models.clock import database_now
 from inbox.models.locks import lock_webhook
+from inbox.platform.clock import database_now
 from inbox.platform.encryption import encrypt
 from inbox.queries.people.access import require
 from inbox.rules import errors
@@ -193,7 +193,7 @@ def _enable(endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     endpoint.failures, endpoint.failing_since = 0, None
     endpoint.save(update_fields=["disabled_at", "disabled_reason", "failures", "failing_since"])
     pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    pending.update(tries=0, next_try_at=now)
+    pending.update(failed_attempts=0, next_try_at=now)
     record(endpoint, "webhook.enabled", actor, now)
     wakeups.wake_webhook_workers_on_commit(endpoint.pk)
 

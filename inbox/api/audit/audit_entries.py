@@ -214,7 +214,7 @@ def _represent(
 ) -> dict[str, Any]:
     """Return an entry, masked if there are `bodies`; erased names and texts are null."""
     is_kept = hasattr(entry, "payload")
-    told = entry.told
+    told = entry.content
     detail = told["detail"]
     if bodies is not None:
         detail = masked_detail(detail, *bodies_of_entry(entry, bodies))

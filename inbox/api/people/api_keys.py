@@ -68,7 +68,7 @@ class Key(Schema):
     scopes: list[Permission]
     agent: str | None = source("agent.slug")
     """The agent that the key belongs to: it reads and runs this agent and nothing else."""
-    made_by: PersonName
+    made_by: PersonName = source("created_by")
     created_at: datetime
     rotated_at: datetime | None
     former_token_until: datetime | None = source("former_until")

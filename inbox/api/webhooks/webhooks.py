@@ -112,7 +112,7 @@ class Attempt(Schema):
     status_code: int | None
     problem: TextOrNull
     message: str | None
-    answer: Annotated[str, example("")]
+    answer: Annotated[str, example("")] = source("response")
     milliseconds: int
 
 

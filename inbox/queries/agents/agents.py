@@ -77,7 +77,7 @@ def location_of(actor: Actor, agent: Agent) -> AgentLocation:
     endpoint: Endpoint | None = getattr(agent, "endpoint", None)
     if endpoint is None:
         return AgentLocation(is_remote=is_remote(agent.implementation))
-    test = json.loads(endpoint.test) if endpoint.test else None
+    test = json.loads(endpoint.test_report) if endpoint.test_report else None
     if Permission.ADMIN not in permissions_in(actor, agent.team_id, agent.pk):
         result = {"found": test["found"]} if test else None
         return AgentLocation(is_remote=True, tested_at=endpoint.tested_at, test=result)
@@ -139,7 +139,7 @@ def endpoint_of(agent_id: UUID) -> RemoteEndpoint | None:
         row.url,
         endpoint_digest(row.url, row.revision),
         row.changed_at,
-        json.loads(row.test) if row.test else None,
+        json.loads(row.test_report) if row.test_report else None,
         row.headers,
     )
 

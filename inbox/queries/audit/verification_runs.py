@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from inbox.models import AuditCheck, Thread
-from inbox.models.clock import database_now
+from inbox.models import AuditVerification, Thread
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import access_filter, teams_of
 from inbox.rules.people.access import Actor
 
@@ -34,33 +34,33 @@ class VerificationRun:
     verdict: str  #: intact, tampered or unknown
     at: datetime
     is_stale: bool
-    reached: int  #: the number of verified entries
+    verified_entries: int  #: the number of verified entries
     size: int  #: the number of entries in the checkpoint, 0 without one
     root: str  #: in hex
     sealed_at: datetime | None
     key_name: str
-    is_outside: bool  #: the checkpoint is also stored outside of the database
+    has_external_checkpoint: bool  #: the checkpoint is also stored outside of the database
     places: Sequence[VerificationProblem]
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:
     """Return the last verification, None before the first one."""
-    check = AuditCheck.objects.exclude(at=None).first()
+    check = AuditVerification.objects.exclude(at=None).first()
     if check is None or check.at is None:
         return None
-    point = check.point
+    point = check.checkpoint
     return VerificationRun(
         verdict=check.verdict,
         at=check.at,
         is_stale=database_now() - check.at > STALE_AFTER,
-        reached=check.reached,
+        verified_entries=check.verified_entries,
         size=point.get("size", 0),
         root=point.get("root", ""),
         sealed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
         key_name=check.key_name,
-        is_outside=check.is_outside,
+        has_external_checkpoint=check.has_external_checkpoint,
         places=[
-            _problem(actor, finding["where"], finding["problem"]) for finding in check.problems
+            _problem(actor, finding["where"], finding["problem"]) for finding in check.findings
         ],
     )
 

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from agents.agui import wire
 from inbox.models import Decision, Event, Interrupt, Run, Thread, ToolCall
-from inbox.models.decision_keys import decision_keys
 from inbox.models.statements import Select
+from inbox.platform.encryption import decision_keys
 from inbox.queries.runs.interrupt_states import InterruptWithDecision
 from inbox.rules import errors
 from inbox.rules.decisions.consent import digest, view_digest, without_signoff_metadata

@@ -71,7 +71,7 @@ def _basis(run: VerificationRun) -> str:
         "{reached} entries verified against the checkpoint of {size} with root "
         "{root}…, signed by {key}:"
     ).format(
-        reached=run.reached,
+        reached=run.verified_entries,
         size=run.size,
         root=run.root[:12],
         key=escape_invisible(run.key_name),
@@ -88,7 +88,7 @@ def _notes(run: VerificationRun) -> list[str]:
                 "explains its messages."
             )
         )
-    if run.size and not run.is_outside:
+    if run.size and not run.has_external_checkpoint:
         notes.append(gettext("No external checkpoint yet."))
     return notes
 

@@ -69,12 +69,12 @@ def rows_of(
     `suffix` is the query appended to the URLs of interrupts; `may_pick` allows open ones to be
     selected for a bulk decision. Only the first of similar interrupts links to all of them.
     """
-    rows, shapes = [], set()
+    rows, similarity_keys = [], set()
     for item in interrupts:
         row = _row(item, *progress.get(item.run_id, (0, 1)), me, now)
-        if item.shape in shapes:
+        if item.similarity_key in similarity_keys:
             row = replace(row, similar_url="")
-        shapes.add(item.shape)
+        similarity_keys.add(item.similarity_key)
         url = reverse(page, args=[item.pk]) + suffix
         can_pick = may_pick and not row.is_done
         rows.append(replace(row, url=url, is_current=item.pk == current, can_pick=can_pick))

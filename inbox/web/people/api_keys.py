@@ -65,7 +65,7 @@ class KeyRow:
 
     row: Any
     name: str
-    made_by: str
+    created_by: str
     scopes: list[str]
     state: str
     tone: str
@@ -217,7 +217,7 @@ def _key_row(row: Any, now: datetime) -> KeyRow:
     return KeyRow(
         row=row,
         name=escape_invisible(row.name),
-        made_by=escape_invisible(row.made_by),
+        created_by=escape_invisible(row.created_by),
         scopes=[
             gettext(PERMISSIONS[scope][0]) for scope in Permission if scope in row.permissions()
         ],

@@ -120,7 +120,7 @@ def lines_of(entries: Iterable[Any], *, agent: str, me: int | None) -> list[Line
 
 
 def _line(entry: Any, agent: str, me: int | None) -> Line:
-    record = entry.told
+    record = entry.content
     payload = record["detail"].get("payload")
     answer = payload if isinstance(payload, dict) else {}
     is_person = entry.actor_kind == ActorKind.HUMAN

@@ -187,7 +187,7 @@ def _sent(row: Any) -> Sent:
         tone=tone,
         icon=icon,
         attempts=[
-            (attempt.at, _came(attempt), escape_invisible(attempt.answer)) for attempt in attempts
+            (attempt.at, _came(attempt), escape_invisible(attempt.response)) for attempt in attempts
         ],
         next_try_at=row.next_try_at if row.status == DeliveryStatus.PENDING else None,
     )

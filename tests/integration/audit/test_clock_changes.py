@@ -7,7 +7,8 @@ import pytest
 from django.utils import timezone
 
 from inbox import sweeper, transparency_log
-from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf, clock
+from inbox.models import AuditCheckpoint, AuditEntry, AuditLeaf
+from inbox.platform import clock
 from inbox.queries.runs.overdue import is_checkpoint_due
 from tests.support import steps
 from tests.support.audit.logs import verify

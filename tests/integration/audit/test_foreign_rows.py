@@ -8,8 +8,8 @@ from django.db import DatabaseError, transaction
 from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
-from inbox.models.clock import database_now
 from inbox.platform import timers
+from inbox.platform.clock import database_now
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.rules.people.access import SEED
 from tests.support import steps
@@ -58,7 +58,7 @@ def test_a_leaf_of_somebody_else_is_found_and_stops_no_sealing(log, kept, world,
     assert transparency_log.append_and_sign() > 2
 
     assert (verify(kept)["verdict"], verify(kept)["unsealed"]) == ("intact", 0)
-    told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").told
+    told = AuditEntry.objects.get(chain=SYSTEM_CHAIN, action="audit.leaves_removed").content
     assert told["detail"] == {"leaves": [[place, entry.pk]]}
 
 

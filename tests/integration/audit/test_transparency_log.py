@@ -14,7 +14,7 @@ from inbox import transparency_log
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.transparency_log import LogMismatch, rotate_key
 from inbox.models import AuditBlock, AuditCheckpoint, AuditEntry, AuditLeaf
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.audit.signed_checkpoint import SigningKey
 from inbox.rules.people.access import SEED
 from tests.support import steps

@@ -18,7 +18,7 @@ from inbox.actions.people.provisioning import add_member
 from inbox.actions.runs import cancel_run, start_run
 from inbox.agui_server import gateway
 from inbox.models import ApiKey, AuditEntry, Decision, Interrupt, Membership, Run, Team
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.people.api_keys import actor_of_key, actor_of_user
 from inbox.rules.decisions.gate import Entrance
 from inbox.rules.errors import RequestRejected

@@ -10,7 +10,7 @@ from django.db import IntegrityError, OperationalError, transaction
 from inbox.actions.people import api_key_usage
 from inbox.actions.people.api_keys import make_key, revoke_key, rotate_key
 from inbox.models import ApiKey, AuditEntry, Decision
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.queries.decisions.inbox_lists import full_list_for
 from inbox.queries.people.access import is_still_allowed
 from inbox.queries.people.api_keys import actor_of_key
@@ -63,7 +63,7 @@ def own(world):
 def test_a_key_says_who_made_it_and_until_when_it_works(world, ana):
     key, token = make(world, "read", actor=ana, days=30)
 
-    assert (key.made_by, key.scopes) == ("Ana", ["read"])
+    assert (key.created_by, key.scopes) == ("Ana", ["read"])
     assert key.expires_at - key.created_at == timedelta(days=30)
     assert token.startswith(key.prefix)
     assert token not in str(ApiKey.objects.values().get(pk=key.pk))

@@ -416,7 +416,7 @@ def test_a_retry_is_in_the_audit_trail(failed, alice):
     again = engine.retry_run(failed.pk, alice).run
 
     entry = AuditEntry.objects.get(action="run.retried")
-    assert (entry.run, entry.told["actor"]) == (again, "Alice")
+    assert (entry.run, entry.content["actor"]) == (again, "Alice")
     assert str(failed.pk) in entry.payload.text
 
 

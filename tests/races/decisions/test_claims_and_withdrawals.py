@@ -16,7 +16,7 @@ from inbox.actions.runs import resume, retries
 from inbox.actions.runs.resume import resume_if_due
 from inbox.actions.runs.start_run import start_run
 from inbox.models import Claim, Decision, Run
-from inbox.models.clock import database_now
+from inbox.platform.clock import database_now
 from inbox.rules.errors import (
     AlreadyDecided,
     AlreadyResumed,

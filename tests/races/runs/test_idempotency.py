@@ -77,4 +77,4 @@ def test_without_the_record_the_same_request_makes_several(committed_world, race
     at_once([partial(comment, interrupt, race_bob)] * 8)
 
     assert Comment.objects.count() == 8
-    assert idempotency.Order.objects.count() == 0
+    assert idempotency.IdempotencyRecord.objects.count() == 0

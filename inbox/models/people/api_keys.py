@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.agents import Agent
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import id_field
-from inbox.models.people import Team
+from inbox.models.people.teams import Team
 from inbox.rules.people.access import Permission
 from inbox.rules.people.api_keys import permissions_of_key
 
@@ -24,7 +24,11 @@ class ApiKey(models.Model):
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="api_keys")
     agent = models.ForeignKey(
-        Agent, null=True, on_delete=models.PROTECT, related_name="keys", help_text="whose own it is"
+        Agent,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="keys",
+        help_text="an agent's own key",
     )
     name = models.CharField(max_length=80)
     prefix = models.CharField(max_length=12)
@@ -32,13 +36,13 @@ class ApiKey(models.Model):
     former_digest = models.CharField(max_length=64, unique=True, null=True)
     former_until = models.DateTimeField(null=True)
     scopes = models.JSONField(help_text="sorted")
-    made_by = models.CharField(max_length=160, blank=True, help_text="as the audit trail names it")
+    created_by = models.CharField(max_length=160, blank=True, help_text="as in the audit trail")
     created_at = models.DateTimeField()
     rotated_at = models.DateTimeField(null=True)
-    expires_at = models.DateTimeField(null=True, help_text="null: never")
+    expires_at = models.DateTimeField(null=True, help_text="null: it does not expire")
     revoked_at = models.DateTimeField(null=True)
-    last_used_at = models.DateTimeField(null=True, help_text="to the minute")
-    last_refused_at = models.DateTimeField(null=True, help_text="a token that had ended was sent")
+    last_used_at = models.DateTimeField(null=True, help_text="accurate to a minute")
+    last_refused_at = models.DateTimeField(null=True, help_text="with an ended token")
 
     class Meta:
         constraints = [

@@ -3,7 +3,7 @@
 from django.db import models
 
 from inbox.models.fields import id_field
-from inbox.models.people import Team
+from inbox.models.people.teams import Team
 
 
 class Agent(models.Model):
@@ -12,7 +12,7 @@ class Agent(models.Model):
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="agents")
     slug = models.SlugField(unique=True)
-    implementation = models.CharField(max_length=80, help_text="its name in agents.registry")
+    implementation = models.CharField(max_length=80, help_text="name in agents.registry")
     description = models.CharField(max_length=200, blank=True)
     created_at = models.DateTimeField()
 
@@ -26,10 +26,10 @@ class Endpoint(models.Model):
     id = id_field()
     agent = models.OneToOneField(Agent, on_delete=models.PROTECT, related_name="endpoint")
     url = models.CharField(max_length=2_000)
-    revision = models.PositiveIntegerField(default=1, help_text="grows with each other URL")
-    headers = models.TextField(help_text="name -> value, sealed: see inbox.platform.encryption")
+    revision = models.PositiveIntegerField(default=1, help_text="incremented when the URL changes")
+    headers = models.TextField(help_text="encrypted JSON object of names and values")
     changed_at = models.DateTimeField()
-    tested_at = models.DateTimeField(null=True, help_text="since then it has not been changed")
-    test = models.TextField(
-        null=True, help_text="what was found: JSON of agents.adapters.remote.probe_report"
+    tested_at = models.DateTimeField(null=True, help_text="null after a change")
+    test_report = models.TextField(
+        null=True, help_text="JSON report of the last test (agents.adapters.remote.probe_report)"
     )

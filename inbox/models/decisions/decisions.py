@@ -5,8 +5,8 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.fields import choices, id_field
-from inbox.models.interrupts import Interrupt
-from inbox.models.keys import ApiKey
+from inbox.models.people.api_keys import ApiKey
+from inbox.models.runs.interrupts import Interrupt
 from inbox.rules.decisions.signatures import SignedDecision
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import EntryStatus
@@ -18,25 +18,28 @@ class Decision(models.Model):
     id = id_field()
     interrupt = models.ForeignKey(Interrupt, on_delete=models.PROTECT, related_name="decisions")
     status = models.CharField(max_length=10, choices=choices(EntryStatus))
-    payload = models.TextField(null=True, help_text="canonical JSON text, as the agent gets it")
+    payload = models.TextField(null=True, help_text="canonical JSON text that the agent receives")
     metadata = models.TextField(
-        null=True, help_text="JSON text: what the client sent beside the answer, for the agent"
+        null=True, help_text="JSON text of the metadata that the client sent for the agent"
     )
-    payload_written = models.TextField(
-        null=True, help_text="the same as `payload` in the order and numbers sent, if they differ"
+    original_payload = models.TextField(
+        null=True,
+        help_text="`payload` as the client wrote it, if it differs",
     )
-    call_before = models.TextField(
-        null=True, help_text="JSON text: the tool call's row before this answer changed it"
+    tool_call_before = models.TextField(
+        null=True, help_text="JSON text of the tool call before this decision changed it"
     )
-    view_digest = models.CharField(max_length=64, blank=True, help_text="of what was shown")
+    view_digest = models.CharField(max_length=64, blank=True, help_text="of the displayed view")
     entrance = models.CharField(
-        max_length=20, blank=True, help_text="how it came in; blank before there was this column"
+        max_length=20,
+        blank=True,
+        help_text="rules.decisions.gate.Entrance; blank in old rows",
     )
     client_run_id = models.CharField(
-        max_length=200, blank=True, help_text="the runId of the AG-UI request that it came in"
+        max_length=200, blank=True, help_text="runId of the AG-UI request with the decision"
     )
     unseen = models.BooleanField(
-        default=False, help_text="approved explicitly without seeing what is masked"
+        default=False, help_text="explicitly approved without seeing the masked values"
     )
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=160)
@@ -46,7 +49,7 @@ class Decision(models.Model):
     api_key = models.ForeignKey(ApiKey, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField()
     args_digest = models.CharField(
-        max_length=64, blank=True, help_text="of the arguments that may run after this decision"
+        max_length=64, blank=True, help_text="of the arguments that this decision allows"
     )
     signature = models.CharField(
         max_length=120,

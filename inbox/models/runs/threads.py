@@ -1,13 +1,13 @@
-"""Threads and the runs on them."""
+"""Threads, their runs and their event logs."""
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.agents import Agent
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import choices, id_field, known_states
-from inbox.models.keys import ApiKey
-from inbox.models.people import Team
+from inbox.models.people.api_keys import ApiKey
+from inbox.models.people.teams import Team
 from inbox.rules.people.access import Actor
 from inbox.rules.runs.states import ACTIVE_RUN_STATUSES, RunStatus
 
@@ -22,14 +22,14 @@ class Thread(models.Model):
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+", db_index=False)
     agent = models.ForeignKey(Agent, on_delete=models.PROTECT, related_name="+", db_index=False)
-    external_id = models.CharField(max_length=200, help_text="the AG-UI threadId")
+    external_id = models.CharField(max_length=200, help_text="AG-UI threadId")
     title = models.CharField(max_length=200, blank=True)
     next_seq = models.BigIntegerField(default=1)
     messages = models.TextField(default="[]")
     state = models.TextField(default="null")
     client_messages = models.TextField(
         db_default="{}",
-        help_text="JSON text: the fingerprint of each message that a client sent, by its id",
+        help_text="JSON text: message id -> fingerprint, for messages that clients sent",
     )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
@@ -69,7 +69,7 @@ class Run(models.Model):
     thread = models.ForeignKey(
         Thread, on_delete=models.PROTECT, related_name="runs", db_index=False
     )
-    external_id = models.CharField(max_length=200, help_text="the AG-UI runId, may repeat")
+    external_id = models.CharField(max_length=200, help_text="AG-UI runId; not unique")
     parent_external_id = models.CharField(max_length=200, blank=True)
     status = models.CharField(max_length=12, choices=choices(RunStatus), default=RunStatus.QUEUED)
     resumes = models.OneToOneField(
@@ -79,13 +79,13 @@ class Run(models.Model):
         "self", null=True, on_delete=models.PROTECT, related_name="retried_by"
     )
     resume_at = models.DateTimeField(
-        null=True, help_text="when the answers to this interrupted run are due to resume it"
+        null=True, help_text="end of the grace period of an interrupted run"
     )
     input = models.TextField()
     resume = models.TextField(default="[]")
     checkpoint = models.TextField(default="null")
-    first_seq = models.BigIntegerField(help_text="no event of this run has a smaller seq")
-    fence = models.IntegerField(default=0, help_text="grows with every worker that takes the run")
+    first_seq = models.BigIntegerField(help_text="lower bound of the seq of its events")
+    fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     attempt = models.IntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
     error_code = models.CharField(max_length=40, blank=True)
@@ -96,7 +96,7 @@ class Run(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         db_index=False,
-        help_text="who asked for the work; resumes and retries keep it",
+        help_text="copied to resumes and retries",
     )
     requester_key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
@@ -159,14 +159,34 @@ class Run(models.Model):
         return any(requester) and requester == (actor.user_id, actor.key_id)
 
 
+class Event(models.Model):
+    """One AG-UI event in its wire format. Append-only by triggers."""
+
+    thread = models.ForeignKey(
+        Thread, on_delete=models.PROTECT, related_name="events", db_index=False
+    )
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="events", db_index=False)
+    seq = models.BigIntegerField()
+    type = models.CharField(max_length=40)
+    body = models.TextField(help_text="JSON text that every client receives")
+    from_agent = models.BooleanField(help_text="false for events of the engine")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["thread", "seq"], name="one_event_per_seq")]
+        indexes = [models.Index(fields=["run", "seq"], name="events_of_a_run")]
+
+
 class DeliveredOutcome(models.Model):
     """The last interrupts of a thread that a client of an older dialect received."""
 
     id = id_field()
     thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="+", db_index=False)
     actor = models.CharField(max_length=80, help_text="inbox.rules.people.access.actor_key")
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+", help_text="that asked")
-    interrupt_ids = models.JSONField(help_text="the AG-UI ids of what the client was told of")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="+", help_text="the interrupted run"
+    )
+    interrupt_ids = models.JSONField(help_text="AG-UI ids of the delivered interrupts")
     at = models.DateTimeField()
 
     class Meta:

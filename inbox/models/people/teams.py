@@ -29,34 +29,34 @@ class Team(models.Model):
     slug = models.SlugField(unique=True)
     name = models.CharField(max_length=80)
     grace_seconds = models.PositiveSmallIntegerField(
-        default=0, help_text="how long a complete set of answers waits before it resumes its run"
+        default=0, help_text="delay between the last answer and the resume of the run"
     )
     execute_within_hours = models.PositiveIntegerField(
         default=DEFAULT_EXECUTION_HOURS,
-        help_text="an approved call that has not started after so long lapses",
+        help_text="approved calls that have not started by then lapse",
     )
     request_expiry_hours = models.PositiveIntegerField(
         default=DEFAULT_EXPIRY_HOURS,
-        help_text="how long requests wait for which an agent says nothing of it; 0: for ever",
+        help_text="for interrupts without an expiry of their own; 0: they do not expire",
     )
     names_deciders = models.BooleanField(
-        default=False, help_text="remote agents are told the names of who decided"
+        default=False, help_text="remote agents receive the names of the deciders"
     )
     requires_view_digest = models.BooleanField(
-        default=False, help_text="AG-UI clients have to send the digest of what they showed"
+        default=False, help_text="AG-UI clients must send the digest of the displayed view"
     )
     inbox_only = models.BooleanField(
-        default=False, help_text="interrupts are answered on the pages of the inbox only"
+        default=False, help_text="only pages of the inbox may answer interrupts"
     )
     headings = models.JSONField(
         default=dict,
-        help_text="of requests: the name of a tool or a kind -> a text with arguments in braces",
+        help_text="tool name or kind -> heading of the request, with arguments in braces",
     )
     audit_days = models.PositiveIntegerField(
-        null=True, help_text="after so many days names and texts leave the audit trail; null: never"
+        null=True, help_text="days until names and texts in the audit trail are erased; null: never"
     )
     audit_erased_to = models.BigIntegerField(
-        default=0, help_text="the last audit entry that was old enough"
+        default=0, help_text="id of the last audit entry that was old enough"
     )
 
     class Meta:

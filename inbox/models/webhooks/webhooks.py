@@ -7,9 +7,9 @@ from django.db.models import Q
 from uuid6 import uuid7
 
 from inbox.models.fields import choices, id_field
-from inbox.models.interrupts import Interrupt
-from inbox.models.people import Team
-from inbox.models.threads import Thread
+from inbox.models.people.teams import Team
+from inbox.models.runs.interrupts import Interrupt
+from inbox.models.runs.threads import Thread
 from inbox.rules.webhooks.delivery_rules import DeliveryStatus, DisabledReason
 
 _PENDING = Q(status=DeliveryStatus.PENDING)
@@ -29,12 +29,14 @@ class WebhookEndpoint(models.Model):
     url = models.CharField(max_length=2_000)
     description = models.CharField(max_length=200, blank=True)
     event_types = models.JSONField()
-    secret = models.TextField(help_text="sealed: see inbox.platform.encryption")
-    former_secret = models.TextField(blank=True, help_text="sealed; signs until `former_until`")
+    secret = models.TextField(help_text="encrypted")
+    former_secret = models.TextField(
+        blank=True, help_text="encrypted; also signs until `former_until`"
+    )
     former_until = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
     disabled_reason = models.CharField(max_length=10, choices=choices(DisabledReason), blank=True)
-    failures = models.PositiveIntegerField(default=0, help_text="in a row")
+    failures = models.PositiveIntegerField(default=0, help_text="consecutive failures")
     failing_since = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField()
@@ -51,7 +53,7 @@ class Delivery(models.Model):
     One message to one endpoint, stored in the transaction of its event.
 
     Rows of a thread are inserted under its lock, so that keys are in the order of events. A message
-    is sent again under the same id. A delivery sent `by_hand` does not delay others.
+    is sent again under the same id. A delivery sent `is_manual` does not delay others.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -66,14 +68,16 @@ class Delivery(models.Model):
         Interrupt, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     type = models.CharField(max_length=40)
-    body = models.TextField(help_text="the JSON text that is signed and sent")
+    body = models.TextField(help_text="JSON text that is signed and sent")
     status = models.CharField(
         max_length=10, choices=choices(DeliveryStatus), default=DeliveryStatus.PENDING
     )
-    by_hand = models.BooleanField(default=False)
-    tries = models.PositiveSmallIntegerField(default=0, help_text="failures on the way to give up")
+    is_manual = models.BooleanField(default=False)
+    failed_attempts = models.PositiveSmallIntegerField(
+        default=0, help_text="failures since it was queued"
+    )
     next_try_at = models.DateTimeField()
-    fence = models.IntegerField(default=0, help_text="grows with every worker that takes it")
+    fence = models.IntegerField(default=0, help_text="incremented by each claim of a worker")
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
     delivered_at = models.DateTimeField(null=True)
@@ -117,5 +121,5 @@ class DeliveryAttempt(models.Model):
     at = models.DateTimeField()
     status_code = models.PositiveSmallIntegerField(null=True)
     problem = models.CharField(max_length=200, blank=True)
-    answer = models.TextField(blank=True)
+    response = models.TextField(blank=True)
     milliseconds = models.PositiveIntegerField()

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import models
 
-from inbox.models.interrupts import Interrupt
-from inbox.models.people import Team
-from inbox.models.threads import Run, Thread
-from inbox.models.toolcalls import ToolCall
+from inbox.models.people.teams import Team
+from inbox.models.runs.interrupts import Interrupt
+from inbox.models.runs.threads import Run, Thread
+from inbox.models.runs.tool_calls import ToolCall
 
 
 def _about(
@@ -33,7 +33,7 @@ class AuditEntry(models.Model):
     """
 
     chain = models.UUIDField()
-    seq = models.BigIntegerField(help_text="its place in the chain, from 1")
+    seq = models.BigIntegerField(help_text="position in the chain, from 1")
     body = models.TextField()
     hash = models.CharField(max_length=64)
     team = _about(Team, db_index=False)
@@ -65,7 +65,7 @@ class AuditEntry(models.Model):
         ]
 
     @property
-    def told(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return the names, `digests` and `detail` of the payload, empty once erased."""
         payload: AuditPayload | None = getattr(self, "payload", None)
         defaults: dict[str, Any] = {"actor": "", "on_behalf": "", "digests": {}, "detail": {}}
@@ -117,71 +117,60 @@ class AuditBlock(models.Model):
 class AuditCheckpoint(models.Model):
     """A signed checkpoint of the log (rules.audit.signed_checkpoint); append-only by trigger."""
 
-    size = models.BigIntegerField(unique=True, help_text="how many entries it commits to")
-    frontier = models.TextField(help_text="where the next checkpoint goes on; trusted by nobody")
+    size = models.BigIntegerField(unique=True, help_text="number of entries in the log")
+    frontier = models.TextField(help_text="hashes that the next checkpoint extends; not trusted")
     note = models.TextField()
-    newest_entry = models.BigIntegerField(help_text="the largest id of the entries in it")
+    newest_entry = models.BigIntegerField(help_text="largest id of these entries")
     at = models.DateTimeField()
 
 
-class AuditSink(models.Model):
+class CheckpointSink(models.Model):
     """The delivery state of an external checkpoint sink (SIGNOFF_AUDIT_SINKS)."""
 
     address = models.CharField(max_length=500, unique=True)
-    size = models.BigIntegerField(default=0, help_text="of the last checkpoint that it has")
-    problem = models.CharField(max_length=200, blank=True, help_text="why it has no later one")
+    size = models.BigIntegerField(default=0, help_text="of the last checkpoint it received")
+    problem = models.CharField(max_length=200, blank=True, help_text="error of the last attempt")
     tried_at = models.DateTimeField(null=True)
-    not_before = models.DateTimeField(null=True, help_text="until then nobody else sends there")
+    not_before = models.DateTimeField(null=True, help_text="no other process sends earlier")
 
 
-class AuditCheck(models.Model):
+class AuditVerification(models.Model):
     """
     The state of the background verification, in one row.
 
     Not proof against a malicious database administrator; `audit_verify` and exports are.
     """
 
-    at = models.DateTimeField(null=True, help_text="null: nobody has verified yet")
-    whole_at = models.DateTimeField(null=True, help_text="when all entries were verified last")
-    not_before = models.DateTimeField(help_text="until then nobody else verifies")
+    at = models.DateTimeField(null=True, help_text="null before the first verification")
+    fully_verified_at = models.DateTimeField(null=True, help_text="last time of all entries")
+    not_before = models.DateTimeField(help_text="no process verifies earlier")
     verdict = models.CharField(max_length=10, blank=True)
-    findings = models.TextField(default="[]", help_text="JSON: where, and what the problem is")
-    reached = models.BigIntegerField(default=0, help_text="how many entries were verified")
-    checkpoint = models.TextField(default="{}", help_text="JSON: size, time and root")
+    findings = models.JSONField(default=list, help_text="list of `where` and `problem`")
+    verified_entries = models.BigIntegerField(default=0, help_text="number of verified entries")
+    checkpoint = models.JSONField(default=dict, help_text="size, time and root")
     key_name = models.CharField(max_length=200, blank=True)
-    is_outside = models.BooleanField(default=False)
+    has_external_checkpoint = models.BooleanField(default=False)
 
     #: Set by `claim_verification` when all entries are due for verification.
-    whole_is_due = False
-
-    @property
-    def problems(self) -> list[dict[str, str]]:
-        findings: list[dict[str, str]] = json.loads(self.findings)
-        return findings
-
-    @property
-    def point(self) -> dict[str, Any]:
-        """Return the checkpoint that was verified against, {} if there is none."""
-        checkpoint: dict[str, Any] = json.loads(self.checkpoint)
-        return checkpoint
+    is_full_due = False
 
 
-class RefusalCount(models.Model):
+class RejectionCount(models.Model):
     """
     The number of refusals of one action to one actor for the same reason.
 
     The audit trail has an entry for the first, the tenth, the hundredth, and so on.
     """
 
-    about = models.UUIDField(help_text="the interrupt, the run, the thread or the agent")
+    subject_id = models.UUIDField(help_text="id of the interrupt, run, thread or agent")
     actor = models.CharField(max_length=80, help_text="inbox.rules.people.access.actor_key")
-    tried = models.CharField(max_length=20)
+    action = models.CharField(max_length=20)
     code = models.CharField(max_length=40)
     count = models.BigIntegerField(default=0)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["about", "actor", "tried", "code"], name="one_count_per_refusal"
+                fields=["subject_id", "actor", "action", "code"], name="one_count_per_rejection"
             )
         ]

@@ -5,11 +5,11 @@ from django.db import models
 from inbox.models.fields import id_field
 
 
-class Order(models.Model):
+class IdempotencyRecord(models.Model):
     """A request with an Idempotency-Key and the object it created, stored in one transaction."""
 
     id = id_field()
-    key_digest = models.CharField(max_length=64, unique=True, help_text="of the caller and the key")
+    key_digest = models.CharField(max_length=64, unique=True, help_text="of the actor and the key")
     request_digest = models.CharField(max_length=64)
-    made = models.UUIDField(help_text="the id of what was made")
+    created_id = models.UUIDField(help_text="of the created object")
     created_at = models.DateTimeField()

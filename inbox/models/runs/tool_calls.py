@@ -1,14 +1,14 @@
-"""The journal of tool calls: proposals, approvals and results."""
+"""Tool calls: proposals, approvals and results."""
 
 from typing import Any
 
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.agents import Agent
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import choices, id_field, known_states
-from inbox.models.people import Team
-from inbox.models.threads import Run, Thread
+from inbox.models.people.teams import Team
+from inbox.models.runs.threads import Run, Thread
 from inbox.rules.decisions.consent import load_original_value
 from inbox.rules.runs.states import ToolCallOutcome, ToolCallState
 
@@ -33,9 +33,9 @@ class ToolCall(models.Model):
     tool_call_id = models.CharField(max_length=200)
     name = models.CharField(max_length=200)
     args = models.TextField()
-    args_written = models.TextField(
+    original_args = models.TextField(
         null=True,
-        help_text="the same as `args` in the agent's own order and numbers, if they differ",
+        help_text="`args` as the agent wrote them, if that differs from the canonical text",
     )
     edited_args = models.TextField(null=True)
     effect = models.CharField(max_length=10, blank=True)
@@ -77,7 +77,7 @@ class ToolCall(models.Model):
     @property
     def proposed(self) -> Any:
         """Return the value of `args` in the agent's own order and numbers."""
-        return load_original_value(self.args, self.args_written)
+        return load_original_value(self.args, self.original_args)
 
     @property
     def approved_args(self) -> str:

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.db import models
 
 from inbox.models.fields import id_field
-from inbox.models.people import Team
+from inbox.models.people.teams import Team
 
 
 class SavedView(models.Model):
@@ -15,10 +15,14 @@ class SavedView(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     team = models.ForeignKey(
-        Team, null=True, on_delete=models.PROTECT, related_name="+", help_text="who else has it"
+        Team,
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="the team that also sees it",
     )
     name = models.CharField(max_length=60)
-    query = models.TextField(help_text="as in an address; read anew, and never trusted")
+    query = models.TextField(help_text="URL query string, validated at each use")
     created_at = models.DateTimeField()
 
     class Meta:

@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 
 from inbox.models.fields import choices, id_field
-from inbox.models.people import Team
+from inbox.models.people.teams import Team
 from inbox.rules.people.access import Role
 from inbox.rules.people.invitations import MAX_EMAIL_CHARACTERS, MailState
 
@@ -18,17 +18,17 @@ class Invitation(models.Model):
 
     id = id_field()
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="invitations")
-    email = models.CharField(max_length=MAX_EMAIL_CHARACTERS, help_text="in small letters")
+    email = models.CharField(max_length=MAX_EMAIL_CHARACTERS, help_text="in lower case")
     role = models.CharField(max_length=10, choices=choices(Role))
     digest = models.CharField(max_length=64, unique=True)
     mail = models.CharField(
         max_length=10,
         choices=choices(MailState),
-        help_text="none: its link was shown, so that having it proves no address",
+        help_text="none: the link was displayed, so it does not prove the address",
     )
-    invited_by = models.CharField(max_length=160, help_text="as the audit trail names them")
+    invited_by = models.CharField(max_length=160, help_text="name of the actor in the audit trail")
     created_at = models.DateTimeField()
-    sent_at = models.DateTimeField(help_text="when it got its link")
+    sent_at = models.DateTimeField(help_text="time of the current link")
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)

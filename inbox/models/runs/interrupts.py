@@ -6,11 +6,11 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from inbox.models.agents import Agent
+from inbox.models.agents.agents import Agent
 from inbox.models.fields import choices, id_field, known_states
-from inbox.models.people import Team
-from inbox.models.threads import Run, Thread
-from inbox.models.toolcalls import ToolCall
+from inbox.models.people.teams import Team
+from inbox.models.runs.threads import Run, Thread
+from inbox.models.runs.tool_calls import ToolCall
 from inbox.rules.decisions.bulk import BulkCandidate
 from inbox.rules.decisions.consent import VIEW_VERSION, current_view_digest
 from inbox.rules.runs.states import InterruptStatus
@@ -45,36 +45,38 @@ class Interrupt(models.Model):
         ToolCall, null=True, on_delete=models.PROTECT, related_name="interrupts"
     )
     interrupt_id = models.CharField(max_length=200)
-    position = models.IntegerField(help_text="its place in the outcome, from 0")
+    position = models.IntegerField(help_text="position in the outcome, from 0")
     reason = models.CharField(max_length=100)
-    tool = models.CharField(max_length=200, blank=True, help_text="the name of the call's tool")
-    shape = models.CharField(max_length=64, blank=True, help_text="that of requests like this one")
-    search_text = models.TextField(help_text="what a search looks through, casefolded")
-    title = models.CharField(max_length=300, help_text="facts, or a text of the operator")
+    tool = models.CharField(max_length=200, blank=True, help_text="name of the call's tool")
+    similarity_key = models.CharField(max_length=64, blank=True, help_text="equal if similar")
+    search_text = models.TextField(help_text="searched text, casefolded")
+    title = models.CharField(max_length=300, help_text="derived from the call, or set by the team")
     message = models.CharField(
-        max_length=300, blank=True, default="", help_text="what the agent says, for lists"
+        max_length=300, blank=True, default="", help_text="the agent's message, for lists"
     )
-    args = models.TextField(null=True, help_text="the tool's arguments when this was asked")
+    args = models.TextField(null=True, help_text="of the call at creation")
     body = models.TextField()
-    view_digest = models.CharField(max_length=64, help_text="of what was asked, as it was asked")
+    view_digest = models.CharField(max_length=64, help_text="digest of the interrupt as created")
     view_version = models.PositiveSmallIntegerField(
-        default=VIEW_VERSION, help_text="of the formula of view_digest"
+        default=VIEW_VERSION, help_text="version of the formula of view_digest"
     )
     endpoint_digest = models.CharField(
-        max_length=64, blank=True, help_text="of where the agent is; blank for one of this site"
+        max_length=64,
+        blank=True,
+        help_text="of the remote endpoint; blank for local agents",
     )
     repeats = models.ForeignKey(
         "self",
         null=True,
         on_delete=models.PROTECT,
         related_name="repeated_by",
-        help_text="the interrupt that is asked once more, because the answer to it cannot be used",
+        help_text="an earlier interrupt whose answer could not be used",
     )
     status = models.CharField(
         max_length=10, choices=choices(InterruptStatus), default=InterruptStatus.OPEN
     )
     expires_at = models.DateTimeField(null=True)
-    due_at = models.DateTimeField(help_text="expires_at, or NEVER: the order of the pending list")
+    due_at = models.DateTimeField(help_text="expires_at, or NEVER; orders the pending list")
     created_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(
@@ -83,7 +85,7 @@ class Interrupt(models.Model):
         on_delete=models.PROTECT,
         related_name="+",
         db_index=False,
-        help_text="whose answer closed it; means nothing while it is open",
+        help_text="author of the decision; not meaningful while open",
     )
 
     class Meta:
@@ -101,7 +103,7 @@ class Interrupt(models.Model):
             _first_page("pending_of_agent", ["team", "agent", "due_at", "id"], _OPEN),
             _first_page("pending_of_tool", ["team", "tool", "due_at", "id"], _OPEN),
             _first_page("pending_of_reason", ["team", "reason", "due_at", "id"], _OPEN),
-            _first_page("pending_of_shape", ["team", "shape", "due_at", "id"], _OPEN),
+            _first_page("pending_by_similarity", ["team", "similarity_key", "due_at", "id"], _OPEN),
             _first_page("open_by_expiry", ["expires_at"], _OPEN),
             _first_page("decided_by_time", ["team", "closed_at", "id"], ~_OPEN),
             _first_page("decided_by_status", ["team", "status", "closed_at", "id"], ~_OPEN),
