@@ -40,6 +40,16 @@ class Migration(migrations.Migration):
         migrations.RenameField("auditverification", "whole_at", "fully_verified_at"),
         migrations.RenameField("auditverification", "reached", "verified_entries"),
         migrations.RenameField("auditverification", "is_outside", "has_external_checkpoint"),
+        migrations.AlterField(
+            "auditverification",
+            "findings",
+            models.JSONField(default=list, help_text="list of `where` and `problem`"),
+        ),
+        migrations.AlterField(
+            "auditverification",
+            "checkpoint",
+            models.JSONField(default=dict, help_text="size, time and root"),
+        ),
         migrations.RenameModel("AuditSink", "CheckpointSink"),
         migrations.RenameField("endpoint", "test", "test_report"),
         migrations.RenameField("decision", "payload_written", "original_payload"),

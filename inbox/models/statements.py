@@ -209,6 +209,20 @@ def insert_values(
     return pks
 
 
+def insert_if_absent(row: models.Model) -> bool:
+    """
+    Insert a row unless a unique constraint has one already; return whether it was inserted.
+
+    Waits for a concurrent transaction that inserts the same row. Not for ids of the database.
+    """
+    database = connections[DEFAULT_DB_ALIAS]
+    sql, names, _ = _insert_sql(database, type(row), 1, ())
+    values = [getattr(row, name) for name in names]
+    with database.cursor() as cursor:
+        cursor.execute(f"{sql} ON CONFLICT DO NOTHING", _driver_values(values, database))
+        return bool(cursor.rowcount)
+
+
 _UPDATES: dict[type[models.Model], Update] = {}
 _INSERTS: dict[Any, tuple[str, list[str], bool]] = {}
 

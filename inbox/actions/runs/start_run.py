@@ -12,9 +12,8 @@ from django.db import transaction
 
 from inbox.actions.audit import audit_trail
 from inbox.actions.audit.rejections import count_rejection, is_recorded, rejection_detail
-from inbox.actions.conflicts import retry_on_conflict
 from inbox.actions.decisions.decide import Authorization, DecisionDraft, authorize, record_decisions
-from inbox.actions.idempotency import idempotency_digest
+from inbox.actions.idempotency import IdempotencyKey, existing_result
 from inbox.actions.runs.resume import input_without_conversation, queue_run
 from inbox.actions.runs.run_lease import RunLease, lease_of
 from inbox.models import Agent, Run, Thread
@@ -29,7 +28,6 @@ from inbox.queries.runs.interrupt_states import (
 )
 from inbox.queries.runs.latest_run import interrupted_run, last_retry, latest_run
 from inbox.rules import errors
-from inbox.rules.decisions.consent import canonical_json, digest
 from inbox.rules.decisions.gate import AGUI, Entrance
 from inbox.rules.people.access import Actor, Permission
 from inbox.rules.runs.contract import InterruptState, ResumeEntry, check_resume, is_replay
@@ -89,8 +87,6 @@ def start_run(
         raise
 
 
-# A concurrent request with the same idempotency key, on another thread, may commit first.
-@retry_on_conflict
 @transaction.atomic(durable=True)
 @audit_trail.inserted_at_end()
 def _start_or_resume(
@@ -102,15 +98,16 @@ def _start_or_resume(
     *,
     claim: bool,
 ) -> StartedRun:
-    idempotency = _idempotency_columns(agent, request, actor, idempotency_key)
     thread, now = _lock_or_create_thread(agent, request, with_conversation=claim)
     if request.entries:
         authorization = authorize(thread=thread, now=now, actor=actor, entrance=entrance)
         return _resume(authorization, request, claim=claim)
     # Only now, under the lock: both may have changed while this request waited for it.
     require(actor, agent.team_id, Permission.RUN, agent.pk)
-    if idempotency and (earlier_run := _earlier_run(idempotency)):
-        return StartedRun(earlier_run, replayed=True)
+    content = [str(agent.pk), request.thread_id, dict(request.input)]
+    idempotency = IdempotencyKey(key=idempotency_key, request=content)
+    if earlier := existing_result(idempotency, actor=actor, now=now):
+        return StartedRun(Run.objects.get(pk=earlier), replayed=True)
     _check_idle(thread)
     run = queue_run(
         thread=thread,
@@ -119,7 +116,7 @@ def _start_or_resume(
         input_text=json.dumps(request.input),
         started_by=actor.label,
         columns={
-            **idempotency,
+            "id": idempotency.result_id,
             "parent_external_id": request.parent_run_id,
             "requester_user_id": actor.user_id,
             "requester_key_id": actor.key_id,
@@ -289,24 +286,6 @@ def _title_from(messages: Sequence[Any]) -> str:
 def _text_of_parts(parts: Any) -> str:
     texts = [part.get("text", "") for part in parts or () if part.get("type") == "text"]
     return " ".join(texts)
-
-
-def _idempotency_columns(
-    agent: Agent, request: RunRequest, actor: Actor, key: str
-) -> dict[str, str]:
-    if not key:
-        return {}
-    content = canonical_json([str(agent.pk), request.thread_id, dict(request.input)])
-    return {"idempotency_key": idempotency_digest(actor, key), "request_digest": digest(content)}
-
-
-def _earlier_run(columns: dict[str, str]) -> Run | None:
-    run = Run.objects.filter(idempotency_key=columns["idempotency_key"]).first()
-    if run and run.request_digest != columns["request_digest"]:
-        raise errors.IdempotencyConflict(
-            "This Idempotency-Key was used with another request; use a new key for a new request."
-        )
-    return run
 
 
 @transaction.atomic(durable=True)

@@ -101,8 +101,6 @@ class Run(models.Model):
     requester_key = models.ForeignKey(
         ApiKey, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    idempotency_key = models.CharField(max_length=64, null=True, help_text="sha256, per caller")
-    request_digest = models.CharField(max_length=64, blank=True)
     queued_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -114,7 +112,6 @@ class Run(models.Model):
                 condition=Q(status__in=ACTIVE_RUN_STATUSES),
                 name="one_active_run_per_thread",
             ),
-            models.UniqueConstraint(fields=["idempotency_key"], name="one_run_per_idempotency_key"),
             known_states("status", RunStatus, "run_status_is_known"),
             models.CheckConstraint(
                 condition=Q(status__in=ACTIVE_RUN_STATUSES, finished_at=None)

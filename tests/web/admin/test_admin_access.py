@@ -14,7 +14,7 @@ from inbox.models import (
     AuditPayload,
     Comment,
     Endpoint,
-    Run,
+    IdempotencyRecord,
     User,
     WebhookEndpoint,
 )
@@ -91,7 +91,7 @@ def secrets():
         (AuditPayload, ("salt",)),
         (Session, ("session_key", "session_data")),
         (UserSession, ("session_key",)),
-        (Run, ("idempotency_key",)),
+        (IdempotencyRecord, ("key_digest",)),
     ):
         for values in model.objects.values_list(*columns):
             found += [value for value in values if value]
