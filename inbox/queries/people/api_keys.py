@@ -9,8 +9,8 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.http import HttpRequest
 
 from inbox.models import ApiKey, User
+from inbox.models.people.sessions import SessionStore, stored_key
 from inbox.platform.clock import database_now
-from inbox.platform.sessions import SessionStore, stored_key
 from inbox.platform.usage_buffer import note_refusal, note_use
 from inbox.queries.people.access import require
 from inbox.queries.people.api_key_tokens import (

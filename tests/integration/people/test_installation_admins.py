@@ -8,7 +8,7 @@ from django.test import Client
 from inbox.actions.people.accounts import set_active, set_superuser
 from inbox.actions.people.members import change_team
 from inbox.models import AuditEntry, Membership, User
-from inbox.platform.sessions import SessionStore
+from inbox.models.people.sessions import SessionStore
 from inbox.queries.people.access import permissions_in
 from inbox.queries.people.api_keys import actor_of_superuser
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN

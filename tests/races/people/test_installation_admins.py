@@ -7,7 +7,7 @@ import pytest
 from inbox.actions.people import accounts
 from inbox.actions.people.accounts import set_active
 from inbox.models import AuditEntry, User
-from inbox.platform.sessions import SessionStore
+from inbox.models.people.sessions import SessionStore
 from inbox.queries.people.api_keys import actor_of_superuser
 from tests.support.races.concurrently import at_once, failures, rounds
 

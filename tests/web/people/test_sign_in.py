@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from inbox.models import AuditEntry, User
+from inbox.models.people.sessions import stored_key
 from inbox.platform.client_ip import client_ip_of
-from inbox.platform.sessions import stored_key
 from inbox.queries.people.live_access import live_sessions
 from inbox.rules.audit.audit_entry import SYSTEM_CHAIN
 from inbox.web.people import sign_in_limits
