@@ -12,6 +12,7 @@ from inbox.actions.webhooks.endpoints import lock_endpoint, lock_own_endpoint, r
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.locks import lock_webhook
+from inbox.platform.clock import database_now
 from inbox.queries.runs.overdue import old_deliveries
 from inbox.rules import errors
 from inbox.rules.people.access import WEBHOOK_SENDER, Actor
