@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
-from inbox.platform.clock import database_now
 from inbox.models.locks import lock_superusers, lock_user
+from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
 from inbox.rules import errors
