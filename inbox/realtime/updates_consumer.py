@@ -4,9 +4,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable
 from contextlib import aclosing
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -16,7 +14,7 @@ from agents.agui import strict_json
 from inbox.feed import Subscription, follow, set_viewed_interrupt, subscribe
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.decisions.interrupts import interrupt_for
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.people.live_access import ConnectedActor, live_access_of
 from inbox.queries.runs.threads import thread_for
 from inbox.realtime.websocket_auth import (
@@ -78,8 +76,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         await self.accept()
         self._tasks.append(asyncio.create_task(self._send_messages(subscription)))
         if thread is not None:
-            may_read = partial(is_still_allowed, actor, thread.team_id)
-            follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, may_read)
+            team_reader = TeamReader(actor, thread.team_id)
+            follow_thread = self._follow_thread(thread.pk, thread.next_seq - 1, team_reader)
             self._tasks.append(asyncio.create_task(follow_thread))
 
     async def disconnect(self, code: int) -> None:
@@ -135,10 +133,8 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
                     await self._send(message)
         await self.close(CLOSE_FORBIDDEN)
 
-    async def _follow_thread(
-        self, thread_id: UUID, after: int, may_read: Callable[[], bool]
-    ) -> None:
-        chunks: Any = follow(thread_id, after, may_read)
+    async def _follow_thread(self, thread_id: UUID, after: int, reader: TeamReader) -> None:
+        chunks: Any = follow(thread_id, after, reader)
         async with aclosing(chunks) as rows:
             async for chunk in rows:
                 if not chunk:

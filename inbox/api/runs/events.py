@@ -1,7 +1,6 @@
 """`GET /api/threads/<id>/events`: the log as JSON, or as a stream of server-sent events."""
 
 from collections.abc import Callable
-from functools import partial
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -22,7 +21,7 @@ from inbox.api.runs.streams import encoded, stream
 from inbox.feed import follow
 from inbox.platform import rate_limits
 from inbox.platform.db_executor import in_db_thread
-from inbox.queries.people.access import is_still_allowed
+from inbox.queries.people.access import TeamReader
 from inbox.queries.runs.events import read_events
 from inbox.queries.runs.threads import thread_for
 from inbox.rules import errors
@@ -65,8 +64,8 @@ async def list_events(request: HttpRequest, thread_id: UUID) -> HttpResponseBase
     wants_stream = "text/event-stream" in request.headers.get("Accept", "")
     if not wants_stream:
         return conditional_response(request, await in_db_thread(_page, request, thread_id))
-    after, may_read = await in_db_thread(_cursor, request, thread_id, is_stream=True)
-    return stream(encoded(follow(thread_id, after, may_read)))
+    after, reader = await in_db_thread(_cursor, request, thread_id, is_stream=True)
+    return stream(encoded(follow(thread_id, after, reader)))
 
 
 def _page(request: HttpRequest, thread_id: UUID) -> HttpResponse:
@@ -96,7 +95,7 @@ _FIELDS: dict[str, Callable[[tuple[int, str, str, str]], str]] = {
 
 def _cursor(
     request: HttpRequest, thread_id: UUID, *, is_stream: bool = False
-) -> tuple[int, Callable[[], bool]]:
+) -> tuple[int, TeamReader]:
     """Return the seq to read from, and a check whether the actor may still read the log."""
     actor = actor_of_request(request)
     if is_stream:
@@ -107,5 +106,5 @@ def _cursor(
         raise errors.InvalidInput(
             "`after` and Last-Event-ID are the seq of an event, a whole number."
         )
-    may_read = partial(is_still_allowed, actor, thread.team_id)
-    return min(int(cursor), thread.next_seq - 1), may_read
+    reader = TeamReader(actor, thread.team_id)
+    return min(int(cursor), thread.next_seq - 1), reader
