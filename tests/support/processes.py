@@ -197,14 +197,19 @@ def _copy_migrated_database(data: Path) -> None:
     if database.exists():
         return
 
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    shutil.copy(migrated_database(), database)
+    database.chmod(0o600)
+
+
+def migrated_database() -> Path:
+    """Return an empty migrated SQLite database, to copy."""
+
     def migrate(draft: Path) -> None:
         manage(embedded_environment(draft), "migrate", "-v0")
 
     digest = _digest("inbox/migrations", "inbox/models", "inbox/platform")
-    template = make_once(f"migrated-{digest}", migrate)
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shutil.copy(template / database.name, database)
-    database.chmod(0o600)
+    return make_once(f"migrated-{digest}", migrate) / "signoff.sqlite3"
 
 
 def _collected_static_files() -> Path:
