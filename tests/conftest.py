@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import hypothesis
 import pytest
 from django.core.cache import cache
 from django.db import connection
@@ -14,6 +15,16 @@ from django.test import override_settings
 from tests.support.agents import scripted_agents
 from tests.support.processes import migrated_database
 from tests.support.snapshots import Snapshot
+
+# Every run sees the same examples, and a slow machine is no failure.
+hypothesis.settings.register_profile(
+    "tests",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("tests")
 
 CHEAP_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
