@@ -11,7 +11,6 @@ import httpx
 import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
-from django.utils import timezone
 from standardwebhooks import Webhook
 
 from agents.adapters.remote import allowed_addresses, http_client
@@ -20,6 +19,7 @@ from inbox import wakeups
 from inbox.actions.webhooks.deliveries import claim_delivery, record_attempt
 from inbox.actions.webhooks.endpoints import is_private_host
 from inbox.models import Delivery
+from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.platform.encryption import DecryptionFailed, decrypt
 from inbox.rules.webhooks.delivery_rules import MAX_RESPONSE_BYTES, AttemptOutcome, DeliveryProblem
@@ -83,7 +83,7 @@ def _attempt(delivery: Delivery) -> tuple[int | None, DeliveryProblem | None, st
         return None, DeliveryProblem.CLEAR, ""
     try:
         secrets = [decrypt(secret) for secret in endpoint.encrypted_secrets(now)]
-        headers = sign(delivery.wire_id, delivery.body, secrets, at=timezone.now())
+        headers = sign(delivery.wire_id, delivery.body, secrets, at=clock.now())
         sending = _post(endpoint.url, delivery.body, headers, may_be_private=private)
         status, answer = http_client.run_in_new_loop(sending)
     except Exception as error:  # every failure must be recorded, or the message is retried forever

@@ -48,5 +48,10 @@ def expiry_field(expires_in: ExpiresIn, now: datetime | None = None) -> dict[str
 
 def format_expires_at(expires_in: timedelta, now: datetime | None = None) -> str:
     """Return `expiresAt` of an interrupt created now."""
-    expires_at = (now or datetime.now(UTC)).astimezone(UTC) + expires_in
+    expires_at = (now or utc_now()).astimezone(UTC) + expires_in
     return expires_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def utc_now() -> datetime:
+    """Return the time; no other module of the agents reads the wall clock."""
+    return datetime.now(UTC)

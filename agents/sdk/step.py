@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import ag_ui.core as agui
@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
 from agents.sdk.context import InterruptRequest, text_events
-from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified
+from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InterruptTool, Tool
 
@@ -28,7 +28,7 @@ _INVALID = "x"
 class Clock:
     """The time and sleep functions, replaced in tests."""
 
-    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    now: Callable[[], datetime] = utc_now
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 

@@ -1,4 +1,8 @@
-"""The database's clock, which decides every expiry."""
+"""
+The wall clock: no other module of the inbox reads it.
+
+Durations and timeouts inside one process use `time.monotonic`, which no change of the clock moves.
+"""
 
 from datetime import datetime
 
@@ -6,8 +10,13 @@ from django.db import connection
 from django.utils import timezone
 
 
+def now() -> datetime:
+    """Return this machine's time, for pages, sessions and messages; no decision depends on it."""
+    return timezone.now()
+
+
 def database_now() -> datetime:
-    """Return the current time of the clock that all workers share."""
+    """Return the current time of the clock that all workers share; it decides every expiry."""
     return _read_clock()
 
 
@@ -19,8 +28,8 @@ def _read_clock() -> datetime:
     expiry. SQLite runs in this process and has this machine's clock.
     """
     if connection.vendor != "postgresql":
-        return timezone.now()
+        return now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        (now,) = cursor.fetchone()
-    return now  # type: ignore[no-any-return]
+        (time,) = cursor.fetchone()
+    return time  # type: ignore[no-any-return]

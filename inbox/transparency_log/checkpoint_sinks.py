@@ -9,7 +9,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from logging.handlers import SysLogHandler
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from inbox.actions.audit.transparency_log import (
     record_sent,
 )
 from inbox.models import CheckpointSink
+from inbox.platform import clock
 
 log = structlog.get_logger(__name__)
 
@@ -138,7 +139,7 @@ def _to_s3(address: str, size: int, note: str) -> None:
         Body=note.encode(),
         ChecksumAlgorithm="SHA256",
         ObjectLockMode="COMPLIANCE",
-        ObjectLockRetainUntilDate=datetime.now(UTC) + timedelta(days=days),
+        ObjectLockRetainUntilDate=clock.now() + timedelta(days=days),
     )
 
 

@@ -9,11 +9,11 @@ from allauth.usersessions.models import UserSession
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.utils import timezone
 
 from inbox.actions.audit import audit_trail
 from inbox.models import Membership, User
 from inbox.models.locks import lock_superusers, lock_user
+from inbox.platform import clock
 from inbox.platform.clock import database_now
 from inbox.queries.people.access import is_installation_admin
 from inbox.queries.people.accounts import user_by_login
@@ -223,7 +223,7 @@ def _check_other_superuser(user: User) -> None:
 @transaction.atomic(durable=True)
 def delete_stale_rows() -> int:
     """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
-    now = timezone.now()
+    now = clock.now()
     sessions = Session.objects.values("session_key")
     stale = (
         AccessAttempt.objects.filter(attempt_time__lt=now - ATTEMPTS_KEPT),

@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import UUID
 
-from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -17,6 +16,7 @@ from inbox.api.base.pagination import page_response, reject_parameters
 from inbox.api.base.schema import Page, Schema, source
 from inbox.api.decisions.decisions import Decision, ViewDigest, represent_decision
 from inbox.api.runs.runs import ThreadName
+from inbox.platform import clock
 from inbox.queries.decisions import inbox_lists, interrupts
 from inbox.rules import errors
 from inbox.rules.decisions.list_filters import (
@@ -122,7 +122,7 @@ class Interrupts(ApiView):
         page = inbox_lists.full_list_for(
             actor,
             _filter(request),
-            now=timezone.now(),
+            now=clock.now(),
             limit=pagination.limit,
             # The order may depend on columns of the row that the cursor names.
             after=interrupts.interrupt_for(actor, after) if after else None,

@@ -12,7 +12,8 @@ from django.conf import settings
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.http import HttpRequest
-from django.utils import timezone
+
+from inbox.platform import clock
 
 
 def stored_key(session_key: str | None) -> str:
@@ -27,7 +28,7 @@ class SessionStore(db.SessionStore):
     def copy_of(cls, stored: str) -> "SessionStore":
         """Return a readable copy of a stored session; an empty one if it has ended."""
         copy = cls()
-        row = Session.objects.filter(session_key=stored, expire_date__gt=timezone.now()).first()
+        row = Session.objects.filter(session_key=stored, expire_date__gt=clock.now()).first()
         copy.update(copy.decode(row.session_data) if row else {})
         return copy
 
@@ -45,7 +46,7 @@ class SessionStore(db.SessionStore):
         return row
 
     def _get_session_from_db(self) -> Any:
-        rows = self.model.objects.filter(expire_date__gt=timezone.now())
+        rows = self.model.objects.filter(expire_date__gt=clock.now())
         row = rows.filter(session_key=stored_key(self.session_key)).first()
         if row is None:
             self._session_key = None
@@ -70,7 +71,7 @@ class SessionStore(db.SessionStore):
 
 def _idle_until() -> datetime:
     """Return the end of a session that is used now and not again."""
-    return timezone.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS)
+    return clock.now() + timedelta(seconds=settings.SESSION_IDLE_SECONDS)
 
 
 def _record_session_use(manager: Any, request: HttpRequest) -> None:
@@ -84,7 +85,7 @@ def _record_session_use(manager: Any, request: HttpRequest) -> None:
             "user": request.user,
             "ip": get_adapter().get_client_ip(request),
             "user_agent": request.META.get("HTTP_USER_AGENT", "")[:HTTP_USER_AGENT_MAX_LENGTH],
-            "last_seen_at": timezone.now(),
+            "last_seen_at": clock.now(),
         },
     )
     end = used.created_at + timedelta(seconds=settings.SESSION_COOKIE_AGE)
@@ -94,7 +95,7 @@ def _record_session_use(manager: Any, request: HttpRequest) -> None:
 
 def _delete_ended_sessions(manager: Any, user: Any) -> list[UserSession]:
     """Delete the records of a user's ended sessions, and return the others."""
-    live = Session.objects.filter(expire_date__gt=timezone.now()).values("session_key")
+    live = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
     manager.filter(user=user).exclude(session_key__in=live).delete()
     return list(manager.filter(user=user))
 

@@ -6,11 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from inbox.actions.decisions.bulk import BulkResult, decide_many, withdraw_many
+from inbox.platform import clock
 from inbox.queries.decisions.bulk_reviews import (
     MAX_BULK_INTERRUPTS,
     bulk_review_for,
@@ -143,7 +143,7 @@ def _show(
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    groups = groups_of(rows, me=actor.user_id, now=timezone.now(), ticked=ticked)
+    groups = groups_of(rows, me=actor.user_id, now=clock.now(), ticked=ticked)
     context = {**context, **_way_back(request), "groups": groups, "can_tick": _can_tick(groups)}
     return show(request, actor, "decisions/review.html", context, section="", status=status)
 
@@ -203,7 +203,7 @@ def _outcome(row: Any, actor: Actor, refusal: str) -> Outcome:
         icon=icon,
         tone=tone,
         is_done=is_done,
-        can_undo=is_done and undoable is not None and undoable > timezone.now(),
+        can_undo=is_done and undoable is not None and undoable > clock.now(),
     )
 
 

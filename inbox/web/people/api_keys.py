@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
@@ -18,6 +17,7 @@ from inbox.actions.people.api_keys import (
     revoke_key,
     rotate_key,
 )
+from inbox.platform import clock
 from inbox.queries.agents.agents import agents_for
 from inbox.queries.people.access import require
 from inbox.queries.people.api_keys import key_for, keys_for
@@ -88,7 +88,7 @@ class Typed:
 @page
 def key_list(request: HttpRequest, actor: Actor, team: str) -> HttpResponse:
     mine = team_access(actor, team)
-    now = timezone.now()
+    now = clock.now()
     keys = [_key_row(row, now) for row in keys_for(actor, mine.team.pk)]
     context = {"keys": keys, **frame_of(actor, mine, "keys")}
     return show(request, actor, "people/team_keys.html", context, section="teams")
@@ -168,7 +168,7 @@ def _show_key(
     """Render a key; `token` is displayed once, `notice` is the error of an action."""
     row = key_for(actor, key_id)
     context = {
-        "key": _key_row(row, timezone.now()),
+        "key": _key_row(row, clock.now()),
         "token": token,
         "notice": notice,
         "overlaps": _choices(OVERLAPS, str(DEFAULT_OVERLAP_HOURS)),
