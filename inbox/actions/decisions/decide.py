@@ -148,12 +148,12 @@ def record_decisions(
     """
     _check_drafts(authorization, drafts)
     thread, actor, now = authorization.thread, authorization.actor, authorization.now
-    answered = [(draft.interrupt, draft.entry) for draft in drafts]
+    answers = [(draft.interrupt, draft.entry) for draft in drafts]
     # Before edits change the arguments: the actor has unmasked the arguments as displayed.
     unseen = {
         draft.interrupt.pk for draft in drafts if draft.unseen and _unseen(authorization, draft)
     }
-    calls_before = apply_decisions(answered, now, by=actor.ident)
+    calls_before = apply_decisions(answers, now, by=actor.ident)
     decisions = [
         Decision(
             interrupt=draft.interrupt,
@@ -175,13 +175,13 @@ def record_decisions(
     ]
     _sign(decisions)
     insert(decisions)
-    _close(answered, authorization)
+    _close(answers, authorization)
     _record_audit(authorization, run, drafts, decisions)
-    outbox.interrupts_closed(thread=thread, answered=answered, actor=actor, now=now)
+    outbox.interrupts_closed(thread=thread, answers=answers, actor=actor, now=now)
     wakeups.wake_open_pages_on_commit(
         thread.team_id,
         thread.pk,
-        decided=[interrupt.pk for interrupt, _ in answered],
+        decided=[interrupt.pk for interrupt, _ in answers],
         by=escape_invisible(actor.label),
     )
     return decisions
@@ -281,17 +281,17 @@ def _sign(decisions: Sequence[Decision]) -> None:
 _INTERRUPTS = Move(lambda params: Interrupt.objects.filter(pk__in=params.each("ids")))
 
 
-def _close(answered: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization) -> None:
+def _close(answers: Sequence[tuple[Interrupt, ResumeEntry]], authorization: Authorization) -> None:
     has_expired, now = authorization.entrance is Entrance.EXPIRY, authorization.now
-    for interrupt, entry in answered:
+    for interrupt, entry in answers:
         closed = InterruptStatus.EXPIRED if has_expired else InterruptStatus(entry.status)
         move_row(interrupt, closed)
         interrupt.closed_at = now
-    for status in {interrupt.status for interrupt, _ in answered}:
-        rows = [interrupt.pk for interrupt, _ in answered if interrupt.status == status]
+    for status in {interrupt.status for interrupt, _ in answers}:
+        rows = [interrupt.pk for interrupt, _ in answers if interrupt.status == status]
         columns = {"closed_at": now, "decided_by": authorization.actor.user_id}
         _INTERRUPTS.execute(InterruptStatus(status), columns, ids=rows)
-    claimed = [interrupt.pk for interrupt, _ in answered if hasattr(interrupt, "claim")]
+    claimed = [interrupt.pk for interrupt, _ in answers if hasattr(interrupt, "claim")]
     if claimed:
         Claim.objects.filter(interrupt__in=claimed).delete()
 

@@ -19,7 +19,7 @@ _FIELDS = ("state", "edited_args", "result", "settled_at", "verdict", "decided_b
 
 
 def apply_decisions(
-    answered: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
+    answers: Sequence[tuple[Interrupt, ResumeEntry]], now: datetime, *, by: str
 ) -> dict[UUID, str]:
     """
     Apply answers to their tool calls; `tool_calls.start_calls` rejects any other arguments.
@@ -29,7 +29,7 @@ def apply_decisions(
     # Two interrupts may be about one call; both must change the same object.
     calls: dict[UUID, ToolCall] = {}
     snapshots: dict[UUID, str] = {}
-    for interrupt, entry in answered:
+    for interrupt, entry in answers:
         if interrupt.tool_call is not None:
             call = calls.setdefault(interrupt.tool_call.pk, interrupt.tool_call)
             interrupt.tool_call = call

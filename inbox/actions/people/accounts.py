@@ -34,9 +34,9 @@ def record_sign_in(*, actor: Actor) -> None:
 
 
 @transaction.atomic(durable=True)
-def record_lockout(*, typed: str, address: str) -> None:
+def record_lockout(*, login: str, address: str) -> None:
     """Audit a lockout after too many sign-in attempts, if the name or e-mail is a user's."""
-    user = user_by_login(typed)
+    user = user_by_login(login)
     if user is not None:
         record_change(
             user.pk, "person.locked_out", SIGN_IN, username=user.username, address=address
@@ -163,7 +163,7 @@ def set_active(*, user_id: int, is_active: bool, actor: Actor) -> None:
         Forbidden, NotFound.
         LastAdmin: no active superuser would be left.
     """
-    user = _lock(actor, pk=user_id)
+    user = _lock_user(actor, pk=user_id)
     if user.is_active is is_active:
         return
     if not is_active:
@@ -183,7 +183,7 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     Raises:
         Forbidden, NotFound, LastAdmin.
     """
-    user = _lock(actor, username=username)
+    user = _lock_user(actor, username=username)
     if user.is_superuser is is_superuser:
         return
     if not is_superuser:
@@ -194,7 +194,7 @@ def set_superuser(*, username: str, is_superuser: bool, actor: Actor) -> None:
     record_change(user.pk, action, actor, username=user.username)
 
 
-def _lock(actor: Actor, **who: Any) -> User:
+def _lock_user(actor: Actor, **lookup: Any) -> User:
     """
     Lock and return a person.
 
@@ -203,7 +203,7 @@ def _lock(actor: Actor, **who: Any) -> User:
     lock_superusers()
     if not is_installation_admin(actor):
         raise errors.Forbidden(TranslatableMessage("Only superusers can do this."))
-    user = lock_user(**who)
+    user = lock_user(**lookup)
     if user is None:
         raise errors.NotFound()
     return user
@@ -225,10 +225,10 @@ def delete_stale_rows() -> int:
     """Delete old attempts, old sign-ins and expired sessions; return the number of rows."""
     now = clock.now()
     sessions = Session.objects.values("session_key")
-    stale = (
+    stale_rows = (
         AccessAttempt.objects.filter(attempt_time__lt=now - ATTEMPTS_KEPT),
         AccessLog.objects.filter(attempt_time__lt=now - SIGN_INS_KEPT),
         Session.objects.filter(expire_date__lt=now),
         UserSession.objects.exclude(session_key__in=sessions),  # after the sessions themselves
     )
-    return sum(rows.delete()[0] for rows in stale)
+    return sum(rows.delete()[0] for rows in stale_rows)

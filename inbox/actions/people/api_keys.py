@@ -121,7 +121,7 @@ def rotate_key(
         KeyEnded.
     """
     with _audit_rejected(actor, key_id=key_id):
-        key, now = _own(key_id, actor)
+        key, now = _lock_key(key_id, actor)
         check_within_own(scopes=key.permissions(), may_give=permissions_in(actor, key.team_id))
         check_overlap(overlap_hours)
         if not is_key_valid(revoked_at=key.revoked_at, expires_at=key.expires_at, now=now):
@@ -166,7 +166,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     Raises:
         NotFound, Forbidden.
     """
-    key, now = _own(key_id, actor)
+    key, now = _lock_key(key_id, actor)
     if key.revoked_at is None:
         key.revoked_at = now
         key.save(update_fields=["revoked_at"])
@@ -174,7 +174,7 @@ def revoke_key(*, key_id: UUID, actor: Actor) -> ApiKey:
     return key
 
 
-def _own(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
+def _lock_key(key_id: UUID, actor: Actor) -> tuple[ApiKey, datetime]:
     """Lock and return a key of a team that the actor administers."""
     key = lock_api_key(key_id)
     if key is None:

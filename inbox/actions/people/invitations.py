@@ -118,7 +118,7 @@ def resend_invitation(*, invitation_id: UUID, actor: Actor, site: str) -> tuple[
         RateLimited: it was sent again five times within the hour.
     """
     with transaction.atomic(durable=True):
-        row, now = _own(invitation_id, actor)
+        row, now = _lock_invitation(invitation_id, actor)
         may_give = permissions_in(actor, row.team_id)
         check_role_given(role=Role(row.role), before=None, may_give=may_give)
         check_can_be_sent(state_of(row, now))
@@ -151,7 +151,7 @@ def withdraw_invitation(*, invitation_id: UUID, actor: Actor) -> None:
         NotFound, Forbidden.
         InvitationEnded: somebody has accepted it.
     """
-    row, now = _own(invitation_id, actor)
+    row, now = _lock_invitation(invitation_id, actor)
     if row.withdrawn_at is not None:
         return
     if row.accepted_at is not None:
@@ -177,7 +177,7 @@ def _give_link(row: Invitation, token: str, now: datetime) -> None:
     row.mail = MailState.SENDING if settings.SENDS_MAIL else MailState.NONE
 
 
-def _own(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
+def _lock_invitation(invitation_id: UUID, actor: Actor) -> tuple[Invitation, datetime]:
     """Return an invitation under the lock of its team, which the actor must administer."""
     team_id = Invitation.objects.values_list("team", flat=True).filter(pk=invitation_id).first()
     if team_id is None:

@@ -50,12 +50,12 @@ def cancel_run(*, run_id: UUID, actor: Actor, entrance: Entrance = Entrance.CANC
             return _cancel_interrupts(thread, run, now, actor, entrance)
         if run.status not in ACTIVE_RUN_STATUSES:
             raise errors.RunEnded(_HAS_ENDED)
-        finished = RunFinishedEvent(
+        terminal = RunFinishedEvent(
             thread_id=thread.external_id,
             run_id=run.external_id,
             outcome=RunFinishedCancelledOutcome(type="cancelled"),
         )
-        close_run(thread=thread, run=run, terminal=finished, now=now)
+        close_run(thread=thread, run=run, terminal=terminal, now=now)
         audit_trail.record("run.cancelled", actor, now, thread=thread, run=run)
         wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return run

@@ -63,12 +63,12 @@ def recover_run(*, run_id: UUID, restartable: bool) -> RunStatus | None:
     run = Run.objects.get(pk=run_id)
     if run.status != RunStatus.RUNNING or run.lease_until is None or run.lease_until > now:
         return None
-    doubtful = list(calls.calls_in_flight(thread))
-    if not restartable or (run.attempt >= MAX_ATTEMPTS and not doubtful):
+    calls_in_doubt = list(calls.calls_in_flight(thread))
+    if not restartable or (run.attempt >= MAX_ATTEMPTS and not calls_in_doubt):
         close_run(thread=thread, run=run, terminal=run_error("WORKER_LOST"), now=now)
-    elif doubtful:
+    elif calls_in_doubt:
         message = "The worker stopped while {tool} was running. Did the call take effect?"
-        interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, doubtful, message))
+        interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, calls_in_doubt, message))
     else:
         _queue_again(run, now)
     audit_trail.record(
@@ -95,12 +95,12 @@ def interrupt_in_doubt(*, lease: RunLease) -> bool:
         LeaseLost: the run was ended or taken over.
     """
     thread, now = lock_and_renew(lease)
-    doubtful = list(calls.calls_in_flight(thread))
-    if not doubtful:
+    calls_in_doubt = list(calls.calls_in_flight(thread))
+    if not calls_in_doubt:
         return False
     run = Run.objects.get(pk=lease.run_id)
     message = "The agent failed while {tool} was running. Did the call take effect?"
-    interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, doubtful, message))
+    interrupt_run(thread, run, now, interrupts=doubt_interrupts(run, calls_in_doubt, message))
     audit_trail.record(
         "run.interrupted",
         agent_actor(thread.agent_id),
@@ -166,12 +166,12 @@ def interrupt_run(
     for row, (original, _) in zip(rows, repeats, strict=False):
         row.repeats_id = original.pk
     wire_interrupts = [WireInterrupt.model_validate(wire_interrupt(row)) for row in rows]
-    finished = RunFinishedEvent(
+    terminal = RunFinishedEvent(
         thread_id=thread.external_id,
         run_id=run.external_id,
         outcome=RunFinishedInterruptOutcome(type="interrupt", interrupts=wire_interrupts),
     )
-    close_run(thread=thread, run=run, terminal=finished, now=now)
+    close_run(thread=thread, run=run, terminal=terminal, now=now)
     open_interrupts(thread=thread, run=run, rows=rows, now=now)
 
 

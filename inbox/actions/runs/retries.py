@@ -53,40 +53,42 @@ def retry_run(*, run_id: UUID, actor: Actor, restartable: bool) -> StartedRun:
     with audit_rejected("retry", actor=actor, run_id=run_id):
         thread, now = lock_thread(runs=run_id)
         require_current(actor, thread.team_id, Permission.RUN, thread.agent_id, now=now)
-        failed = Run.objects.select_related("retried_by").get(pk=run_id)
-        retry: Run | None = getattr(failed, "retried_by", None)
+        failed_run = Run.objects.select_related("retried_by").get(pk=run_id)
+        retry: Run | None = getattr(failed_run, "retried_by", None)
         if retry is not None:
             return StartedRun(retry, replayed=True)
-        _check_retry(thread, failed)
-        lineage = lineage_of(failed)
+        _check_retry(thread, failed_run)
+        lineage = lineage_of(failed_run)
         problem = _problem(lineage, thread, now)
         if problem is None and _approved_calls(lineage.interrupts):
             _require_decide(actor, thread)
-        doubtful = list(_started_once_calls(thread, failed).filter(state=ToolCallState.IN_DOUBT))
+        calls_in_doubt = list(
+            _started_once_calls(thread, failed_run).filter(state=ToolCallState.IN_DOUBT)
+        )
         if not restartable:
-            _check_no_once_calls(thread, failed)
+            _check_no_once_calls(thread, failed_run)
         # A restartable agent finds its state in the thread.
-        without_state = json.dumps({**json.loads(failed.input), "state": None})
+        without_state = json.dumps({**json.loads(failed_run.input), "state": None})
         retry = queue_run(
             thread=thread,
             now=now,
             external_id=new_external_id(),
-            input_text=without_state if restartable else failed.input,
+            input_text=without_state if restartable else failed_run.input,
             started_by=actor.label,
             columns={
-                "retries": failed,
-                "resume": failed.resume,
-                "parent_external_id": failed.parent_external_id,
-                **requester_columns(failed),
+                "retries": failed_run,
+                "resume": failed_run.resume,
+                "parent_external_id": failed_run.parent_external_id,
+                **requester_columns(failed_run),
             },
         )
         audit_trail.record(
-            "run.retried", actor, now, thread=thread, run=retry, retries=str(failed.pk)
+            "run.retried", actor, now, thread=thread, run=retry, retries=str(failed_run.pk)
         )
         repeats = _plan_repeats(lineage.interrupts, problem, now) if problem else []
-        if doubtful or repeats:
+        if calls_in_doubt or repeats:
             message = "The result of {tool} is unknown. Did the call take effect?"
-            doubts = doubt_interrupts(retry, doubtful, message)
+            doubts = doubt_interrupts(retry, calls_in_doubt, message)
             interrupt_run(thread, retry, now, interrupts=doubts, repeats=repeats)
             wakeups.wake_open_pages_on_commit(thread.team_id, thread.pk)
         return StartedRun(retry, replayed=False)
@@ -136,8 +138,8 @@ def _check_no_once_calls(thread: Thread, run: Run) -> None:
 
 def _started_once_calls(thread: Thread, run: Run) -> QuerySet[ToolCall]:
     """Return the `once` calls that were started since the run was first claimed."""
-    since = run.started_at or run.queued_at
-    calls = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=since)
+    start_time = run.started_at or run.queued_at
+    calls = ToolCall.objects.filter(thread=thread, effect="once", started_at__gte=start_time)
     return calls.order_by("pk")
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
 from inbox import wakeups
-from inbox.actions.webhooks.endpoints import lock_endpoint, lock_own_endpoint, record
+from inbox.actions.webhooks.endpoints import lock_endpoint, lock_permitted_endpoint, record
 from inbox.actions.webhooks.outbox import message
 from inbox.models import Delivery, DeliveryAttempt, WebhookEndpoint
 from inbox.models.locks import lock_webhook
@@ -44,13 +44,14 @@ def claim_delivery(*, endpoint_id: UUID) -> Delivery | None:
     if endpoint is None or endpoint.disabled_at is not None:
         return None
     now = database_now()
-    waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
     limit = 1 if endpoint.failing_since else MAX_CONCURRENT
-    if waiting.filter(lease_until__gt=now).count() >= limit:
+    if pending.filter(lease_until__gt=now).count() >= limit:
         return None
-    earlier = waiting.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), is_manual=False)
-    due = waiting.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
-    row = due.filter(Q(is_manual=True) | ~Exists(earlier)).order_by("next_try_at", "pk").first()
+    predecessors = pending.filter(thread=OuterRef("thread"), pk__lt=OuterRef("pk"), is_manual=False)
+    messages = pending.filter(Q(lease_until=None) | Q(lease_until__lte=now), next_try_at__lte=now)
+    messages = messages.filter(Q(is_manual=True) | ~Exists(predecessors))
+    row = messages.order_by("next_try_at", "pk").first()
     if row is None:
         return None
     row.fence += 1
@@ -104,8 +105,8 @@ def delete_old_messages(*, endpoint_id: UUID) -> int:
     """
     # A removed endpoint too: its log is not readable any more.
     lock_webhook(endpoint_id)
-    old = old_deliveries().filter(endpoint=endpoint_id)
-    ids = list(old.values_list("pk", flat=True)[:BATCH_SIZE])
+    old_messages = old_deliveries().filter(endpoint=endpoint_id)
+    ids = list(old_messages.values_list("pk", flat=True)[:BATCH_SIZE])
     DeliveryAttempt.objects.filter(delivery__in=ids).delete()
     return Delivery.objects.filter(pk__in=ids).delete()[0]
 
@@ -145,7 +146,7 @@ def resend_message(*, message_id: UUID, actor: Actor) -> Delivery:
     delivery = Delivery.objects.filter(message_id=message_id).first()
     if delivery is None:
         raise errors.NotFound()
-    endpoint, now = _own(delivery.endpoint_id, actor)
+    endpoint, now = _lock_enabled_endpoint(delivery.endpoint_id, actor)
     row = Delivery.objects.filter(pk=delivery.pk).first()
     if row is None:
         raise errors.NotFound()  # deleted meanwhile
@@ -169,7 +170,7 @@ def resend_failed(*, endpoint_id: UUID, actor: Actor) -> int:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = _lock_enabled_endpoint(endpoint_id, actor)
     failed = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.FAILED)
     count = failed.update(status=DeliveryStatus.PENDING, failed_attempts=0, next_try_at=now)
     if count:
@@ -186,7 +187,7 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     Raises:
         NotFound, Forbidden, WebhookDisabled.
     """
-    endpoint, now = _own(endpoint_id, actor)
+    endpoint, now = _lock_enabled_endpoint(endpoint_id, actor)
     row = Delivery.objects.create(
         endpoint=endpoint,
         type=TEST_EVENT,
@@ -200,9 +201,9 @@ def send_test(*, endpoint_id: UUID, actor: Actor) -> Delivery:
     return row
 
 
-def _own(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def _lock_enabled_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
     """Lock and return an enabled endpoint that the actor administers."""
-    endpoint, now = lock_own_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     if endpoint.disabled_at is not None:
         raise errors.WebhookDisabled(
             TranslatableMessage("This webhook is disabled. Enable it first.")

@@ -99,7 +99,7 @@ def change_webhook(
     Raises:
         NotFound, Forbidden, InvalidValue.
     """
-    endpoint, now = lock_own_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     check_seen()
     values: dict[str, Any] = {"url": url, "event_types": event_types, "description": description}
     changes = {
@@ -133,7 +133,7 @@ def rotate_secret(*, endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, 
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = lock_own_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     secret = _new_secret()
     endpoint.former_secret, endpoint.former_until = endpoint.secret, now + SECRET_OVERLAP
     endpoint.secret = encrypt(secret)
@@ -154,14 +154,14 @@ def remove_webhook(
     Raises:
         NotFound, Forbidden.
     """
-    endpoint, now = lock_own_endpoint(endpoint_id, actor)
+    endpoint, now = lock_permitted_endpoint(endpoint_id, actor)
     check_seen()
     endpoint.removed_at = now
     endpoint.secret = endpoint.former_secret = ""
     endpoint.save(update_fields=["removed_at", "secret", "former_secret"])
     # Failed messages are deleted after a time; pending ones would stay.
-    waiting = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
-    waiting.update(status=DeliveryStatus.FAILED, next_try_at=now)
+    pending = Delivery.objects.filter(endpoint=endpoint, status=DeliveryStatus.PENDING)
+    pending.update(status=DeliveryStatus.FAILED, next_try_at=now)
     record(endpoint, "webhook.removed", actor, now)
 
 
@@ -179,7 +179,7 @@ def record(
     audit_trail.record(action, actor, now, team_id=endpoint.team_id, **about, **detail)
 
 
-def lock_own_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
+def lock_permitted_endpoint(endpoint_id: UUID, actor: Actor) -> tuple[WebhookEndpoint, datetime]:
     """Lock an endpoint of a team that the actor administers; raises NotFound, Forbidden."""
     endpoint = lock_endpoint(endpoint_id)
     if endpoint is None:

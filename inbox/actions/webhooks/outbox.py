@@ -49,7 +49,7 @@ def interrupts_opened(
 def interrupts_closed(
     *,
     thread: Thread,
-    answered: Sequence[tuple[Interrupt, ResumeEntry]],
+    answers: Sequence[tuple[Interrupt, ResumeEntry]],
     actor: Actor,
     now: datetime,
 ) -> None:
@@ -57,7 +57,7 @@ def interrupts_closed(
     for kind, is_expired in _CLOSED.items():
         rows = [
             (row, {"decision": _decision(entry, actor, now)})
-            for row, entry in answered
+            for row, entry in answers
             if (row.status == InterruptStatus.EXPIRED) is is_expired
         ]
         _report_interrupts(kind, thread, rows, now)
@@ -72,14 +72,14 @@ def warn_of_expiry(*, thread_id: UUID) -> int:
     """
     thread, now = lock_thread(thread_id)
     notices = Delivery.objects.filter(type=EventType.INTERRUPT_EXPIRING, interrupt=OuterRef("pk"))
-    expiring = Interrupt.objects.filter(
+    interrupts_near_expiry = Interrupt.objects.filter(
         ~Exists(notices),
         thread=thread,
         status=InterruptStatus.OPEN,
         expires_at__gt=now,
         expires_at__lte=now + settings.EXPIRY_NOTICE,
     )
-    rows = list(expiring.order_by("pk"))
+    rows = list(interrupts_near_expiry.order_by("pk"))
     _report_interrupts(EventType.INTERRUPT_EXPIRING, thread, [(row, {}) for row in rows], now)
     return len(rows)
 

@@ -238,4 +238,4 @@ def _locked_out(username: str, ip_address: str, **_more: Any) -> None:
     """Record each lockout once, however many attempts follow."""
     knock = f"locked-out:{sha256(f'{username} {ip_address}'.encode()).hexdigest()}"
     if cache.add(knock, True, timeout=_LOCK_SECONDS):
-        accounts.record_lockout(typed=username, address=ip_address)
+        accounts.record_lockout(login=username, address=ip_address)

@@ -185,13 +185,13 @@ def test_a_message_that_was_forgotten_a_moment_ago_is_not_there(
 ):
     start(world, "rehearse:echo")
     message_id = Delivery.objects.get().message_id
-    lock = deliveries._own
+    lock = deliveries._lock_enabled_endpoint
 
     def lock_too_late(*whose):
         Delivery.objects.all().delete()
         return lock(*whose)
 
-    monkeypatch.setattr(deliveries, "_own", lock_too_late)
+    monkeypatch.setattr(deliveries, "_lock_enabled_endpoint", lock_too_late)
 
     with pytest.raises(NotFound):
         deliveries.resend_message(message_id=message_id, actor=SEED)
