@@ -78,13 +78,6 @@ class SchemaResolver:
         branches = flat_schema.get("oneOf") or flat_schema.get("anyOf")
         return not branches or any(self.fits(branch, value, depth - 1) for branch in branches)
 
-    def is_only_validation(self, branches: Sequence[Any]) -> bool:
-        """Return whether the branches add no fields, only constraints between known ones."""
-        return all(
-            isinstance(branch, Mapping) and branch.keys() <= _VALIDATION_KEYWORDS
-            for branch in branches
-        )
-
     def _fits_object(
         self, flat_schema: Mapping[str, Any], value: Mapping[str, Any], depth: int
     ) -> bool:
@@ -121,6 +114,13 @@ def member_names(schema: Any) -> set[str] | None:
                 return None
             names.update(part.get("properties", ()), part.get("required", ()))
     return names
+
+
+def is_only_validation(branches: Sequence[Any]) -> bool:
+    """Return whether the branches add no fields, only constraints between known ones."""
+    return all(
+        isinstance(branch, Mapping) and branch.keys() <= _VALIDATION_KEYWORDS for branch in branches
+    )
 
 
 def types_of(flat_schema: Mapping[str, Any]) -> list[str]:

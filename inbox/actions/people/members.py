@@ -67,7 +67,7 @@ _AUDIT_ACTIONS = {
 @transaction.atomic(durable=True)
 def change_team(*, team_id: UUID, actor: Actor, name: str | None = None, **settings: Any) -> Team:
     """
-    Change a team's name, or any of `inbox.rules.people.team_settings.SETTINGS`.
+    Change a team's name, or any setting in `inbox.rules.people.team_settings`.
 
     None leaves a value as it is. New periods do not apply to open interrupts or to runs whose grace
     period has begun. Safe to replay: a change without effect writes no audit entry.

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import jsonschema_rs
@@ -12,21 +13,10 @@ import jsonschema_rs
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.errors import InvalidPayload
 from inbox.rules.schema.schema_cost import MAX_VISITS, SchemaRejected, check_cost
-from inbox.rules.schema.schema_regex import LINEAR, is_pattern_checked, without_unchecked_patterns
+from inbox.rules.schema.schema_regex import LINEAR, without_unchecked_patterns
 from inbox.rules.schema.schema_walk import BRANCHES, json_nodes, walk
-from inbox.rules.schema.secrets import Secrets
+from inbox.rules.schema.secrets import Path, Secrets, pointer
 from inbox.rules.text.messages import TranslatableMessage
-
-__all__ = [
-    "APPROVAL",
-    "SchemaViolation",
-    "check_answer",
-    "check_schema",
-    "find_violations",
-    "is_pattern_checked",
-    "member_schema",
-    "named_members",
-]
 
 MAX_BYTES = 64 * 1024
 MAX_NODES = 2_000
@@ -146,27 +136,15 @@ class SchemaViolation:
 
 def find_violations(*, schema: Mapping[str, Any], value: Any) -> list[SchemaViolation]:
     """Return the first violations of a value, with those of each branch of a choice."""
-    errors = _errors(schema, value)
-    if errors is None:
-        return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
-    return [_violation(error) for error, _ in zip(errors, range(MAX_PROBLEMS), strict=False)]
-
-
-def _errors(schema: Mapping[str, Any], value: Any) -> Iterable[Any] | None:
-    """
-    Return the validator's errors; None if locating them would cost too much.
-
-    Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
-    take gigabytes, while the result "invalid" is cheap.
-    """
     text = _text(schema)
     validator = _validator(text)
     if validator.is_valid(value):
-        return ()
+        return []
+    # Each error has a copy of the value's part, also inside `anyOf`: 900 branches for two megabytes
+    # take gigabytes, while the result "invalid" is cheap.
     if len(json.dumps(value)) * _visits(text) > MAX_COPIED:
-        return None
-    errors: Iterable[Any] = validator.iter_errors(value)
-    return errors
+        return [SchemaViolation((), "size", {}, TOO_LARGE_TO_SAY)]
+    return [_violation(error) for error in islice(validator.iter_errors(value), MAX_PROBLEMS)]
 
 
 @lru_cache(maxsize=512)
@@ -206,8 +184,8 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
             problem for problem in schema_problems(schema, payload) if problem not in problems
         ]
     if problems:
-        pointer, text = problems[0]
-        what = f"{pointer or 'the answer'}: {text}"
+        place, text = problems[0]
+        what = f"{place or 'the answer'}: {text}"
         raise InvalidPayload(
             TranslatableMessage("The answer does not match the response schema: {what}", what=what),
             problems=[{"pointer": where, "message": what} for where, what in problems],
@@ -216,25 +194,17 @@ def check_answer(*, schema: Mapping[str, Any] | None, reason: str, payload: Any)
 
 def schema_problems(schema: Mapping[str, Any], payload: Any) -> list[tuple[str, str]]:
     """Return the violations of a value as pairs of JSON pointer and sentence."""
-    errors = _errors(schema, payload)
-    if errors is None:
-        return [("", TOO_LARGE_TO_SAY)]
-    problems = []
-    places = Secrets(schema).places(payload) if errors else frozenset()
-    for error in errors:
-        pointer = "".join(f"/{part}" for part in error.instance_path)
-        problems.append((pointer, _error_text(error, places)))
-        if len(problems) == MAX_PROBLEMS:
-            break
-    return problems
+    violations = find_violations(schema=schema, value=payload)
+    places = Secrets(schema).places(payload) if violations else frozenset()
+    return [(pointer(error.path), _error_text(error, places)) for error in violations]
 
 
-def _error_text(error: Any, places: Collection[tuple[str | int, ...]]) -> str:
+def _error_text(error: SchemaViolation, places: Collection[Path]) -> str:
     """Return the validator's message; a generic one if it could quote a secret."""
-    path = tuple(error.instance_path)
-    if any(place[: len(path)] == path[: len(place)] for place in places):
-        return f"does not fit `{error.kind.name}`"
-    return str(error.message[:300])
+    path = error.path
+    is_secret = any(place[: len(path)] == path[: len(place)] for place in places)
+    may_quote = error.message is not TOO_LARGE_TO_SAY
+    return f"does not fit `{error.keyword}`" if is_secret and may_quote else error.message
 
 
 @lru_cache(maxsize=512)

@@ -10,7 +10,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 
-from inbox.forms import ABSENT
+from inbox.forms.values import ABSENT
 from inbox.queries.decisions.interrupts import InterruptDetail
 from inbox.queries.decisions.masked_values import masked_values_of_interrupt
 from inbox.queries.runs.latest_run import last_retry

@@ -6,9 +6,10 @@ import time
 import pytest
 from django.http import QueryDict
 
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
 from inbox.forms.planner import MAX_FIELDS, Planner
 from inbox.forms.schema_resolver import MAX_STEPS
+from inbox.forms.values import ABSENT
 from inbox.rules.schema.schemas import check_schema
 from tests.support.forms.form_page import open_page
 

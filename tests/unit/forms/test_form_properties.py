@@ -7,7 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agents.agui import strict_json
-from inbox.forms import ABSENT, build_form
+from inbox.forms.form import build_form
+from inbox.forms.values import ABSENT
 from inbox.rules.decisions.consent import canonical_json
 from inbox.rules.schema.schema_cost import SchemaRejected
 from inbox.rules.schema.schemas import check_schema
