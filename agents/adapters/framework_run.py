@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 from agents.adapters.background_loop import framework_loop
 from agents.agui.strict_json import dumps
 from agents.port import Effect, InterruptAnswer, RunContext, ToolRefused
-from agents.sdk.context import ToolError
+from agents.sdk.context import ToolError, tool_call_events
 from agents.sdk.expiry import (
     TEAM_DEFAULT,
     ExpiresIn,
@@ -206,15 +206,9 @@ class FrameworkRun:
         self._names[call_id] = name
         # Without text the first call's id is the message id, as in clients.
         self._carrier = self._carrier or ours
-        self._put(
-            agui.ToolCallStartEvent(
-                tool_call_id=ours,
-                tool_call_name=name[:200] or "?",
-                parent_message_id=self._carrier,
-            )
-        )
-        self._put(agui.ToolCallArgsEvent(tool_call_id=ours, delta=dumps(_jsonable(dict(args)))))
-        self._put(agui.ToolCallEndEvent(tool_call_id=ours))
+        arguments = dumps(_jsonable(dict(args)))
+        for event in tool_call_events(ours, name[:200] or "?", arguments, self._carrier):
+            self._put(event)
 
     def approved_arguments(
         self, call_id: str, name: str, args: Mapping[str, Any]

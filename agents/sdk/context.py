@@ -129,6 +129,19 @@ def text_events(message_id: str, text: str, *, subagent: str | None = None) -> l
     ]
 
 
+def tool_call_events(
+    tool_call_id: str, name: str, arguments: str, message_id: str | None
+) -> list[BaseEvent]:
+    """Build one complete tool call, with its arguments as JSON text."""
+    return [
+        agui.ToolCallStartEvent(
+            tool_call_id=tool_call_id, tool_call_name=name, parent_message_id=message_id
+        ),
+        agui.ToolCallArgsEvent(tool_call_id=tool_call_id, delta=arguments),
+        agui.ToolCallEndEvent(tool_call_id=tool_call_id),
+    ]
+
+
 def progress_event(message_id: str, label: str, done: int | None, total: int | None) -> BaseEvent:
     """Build a progress activity; the next one with its id replaces it."""
     content: dict[str, Any] = {"label": label, "done": done, "total": total}

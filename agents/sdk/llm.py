@@ -1,19 +1,18 @@
 """Agents driven by a language model with tools."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import ag_ui.core as agui
-from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
+from ag_ui.core import BaseEvent, RunAgentInput
 
 from agents.agui import strict_json
 from agents.agui.conversation import Conversation
 from agents.agui.strict_json import dumps
 from agents.port import RunContext
-from agents.sdk.models import AnswerPart, Model, ToolCallRequest
-from agents.sdk.schemas import agent_capabilities, agui_tool
-from agents.sdk.step import Clock, StepContext
+from agents.sdk.agent import SdkAgent
+from agents.sdk.models import Model, ToolCallRequest
+from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, InvalidArguments, Tool, tools_by_name
 
@@ -23,7 +22,7 @@ class TooManyTurns(RuntimeError):
 
 
 @dataclass(frozen=True)
-class LlmAgent:
+class LlmAgent(SdkAgent):
     """
     A model with tools.
 
@@ -33,15 +32,9 @@ class LlmAgent:
     and the model is asked again.
     """
 
-    name: str
-    description: str
     model: Model
-    tools: Sequence[Tool | InterruptTool] = ()
     instructions: str = ""
     max_turns: int = 20
-    clock: Clock = field(default_factory=Clock)
-    restartable: bool = True
-    input_schema: Mapping[str, Any] | None = None
     require_approval: bool = False  #: every call of every tool needs approval
 
     def __post_init__(self) -> None:
@@ -52,9 +45,6 @@ class LlmAgent:
                 for tool in self.tools
             ]
             object.__setattr__(self, "tools", tools)
-
-    def capabilities(self) -> AgentCapabilities:
-        return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Execute the decisions, then ask the model until it needs no tool, or an interrupt."""
@@ -107,14 +97,16 @@ class LlmAgent:
         answers = self.model.answer(
             instructions=self.instructions,
             messages=conversation.messages,
-            tools=[agui_tool(tool) for tool in self.tools],
+            tools=self.agui_tools(),
         )
         is_open = False
         async for part in answers:
             calls += part.tool_calls
-            for event in _text_events(part, message_id, is_open=is_open):
-                yield event
-            is_open = is_open or bool(part.text)
+            if part.text and not is_open:
+                is_open = True
+                yield agui.TextMessageStartEvent(message_id=message_id, role="assistant")
+            if part.text:
+                yield agui.TextMessageContentEvent(message_id=message_id, delta=part.text)
         if is_open:
             yield agui.TextMessageEndEvent(message_id=message_id)
 
@@ -134,15 +126,6 @@ def _message_events(message: agui.AssistantMessage) -> list[BaseEvent]:
     start = agui.TextMessageStartEvent(message_id=message.id, role="assistant")
     content = [agui.TextMessageContentEvent(message_id=message.id, delta=text)] if text else []
     return [start, *content, agui.TextMessageEndEvent(message_id=message.id)]
-
-
-def _text_events(part: AnswerPart, message_id: str, *, is_open: bool) -> list[BaseEvent]:
-    if not part.text:
-        return []
-    events: list[BaseEvent] = []
-    if not is_open:
-        events.append(agui.TextMessageStartEvent(message_id=message_id, role="assistant"))
-    return [*events, agui.TextMessageContentEvent(message_id=message_id, delta=part.text)]
 
 
 async def _execute_calls(

@@ -144,12 +144,8 @@ class ChatCompletions:
                 raise _ServerUnavailable("ended its answer early")
             if text := answer.remaining_text:
                 yield AnswerPart(text=text)
-            if answer.tool_calls:
-                yield AnswerPart(
-                    tool_calls=[
-                        ToolCallRequest(name, arguments) for name, arguments in answer.tool_calls
-                    ]
-                )
+            if calls := answer.tool_calls:
+                yield AnswerPart(tool_calls=[ToolCallRequest(*call) for call in calls])
 
 
 class _ServerUnavailable(Exception):

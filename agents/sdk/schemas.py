@@ -1,14 +1,11 @@
-"""Tools as AG-UI describes them: response schemas of approvals, and capabilities."""
+"""Response schemas of approvals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-import ag_ui.core as agui
-from ag_ui.core import AgentCapabilities
-
 from agents.agui import interrupts
-from agents.sdk.tools import InterruptTool, Tool
+from agents.sdk.tools import Tool
 
 #: Titles repeat the name, and forms would fill in defaults.
 _OMITTED_KEYS = ("title", "default")
@@ -41,30 +38,3 @@ def approval_schema_for(arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     definitions = {"$defs": arguments["$defs"]} if "$defs" in arguments else {}
     edited_args = {"type": "object", "properties": properties, **rules}
     return {**definitions, **interrupts.approval_schema(edited_args=edited_args)}
-
-
-def agent_capabilities(
-    name: str, description: str, tools: Sequence[Tool | InterruptTool]
-) -> AgentCapabilities:
-    """Return the capabilities of an agent with these tools."""
-    return AgentCapabilities(
-        identity=agui.IdentityCapabilities(name=name, description=description),
-        transport=agui.TransportCapabilities(streaming=True),
-        tools=agui.ToolsCapabilities(
-            supported=bool(tools),
-            items=[agui_tool(tool) for tool in tools],
-            parallel_calls=True,
-        ),
-        human_in_the_loop=agui.HumanInTheLoopCapabilities(
-            supported=True, approvals=True, interrupts=True, approve_with_edits=True
-        ),
-    )
-
-
-def agui_tool(tool: Tool | InterruptTool) -> agui.Tool:
-    """Return a tool in AG-UI's form."""
-    return agui.Tool(
-        name=tool.name,
-        description=tool.description,
-        parameters=tool.input_model.model_json_schema(),
-    )

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from agents.agui.strict_json import dumps
 from agents.port import InterruptAnswer, RunContext
-from agents.sdk.context import InterruptRequest, text_events
+from agents.sdk.context import InterruptRequest, text_events, tool_call_events
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn, expiry_field, first_specified, utc_now
 from agents.sdk.schemas import approval_schema
 from agents.sdk.tools import InterruptTool, Tool
@@ -112,25 +112,16 @@ class StepContext:
         json_args = to_jsonable_python(dict(args))
         call_id = self.new_id("t")
         self.proposed.append(ProposedCall(tool, call_id, json_args, expires_in))
-        return self._proposal(call_id, tool.name, json_args)
+        return tool_call_events(call_id, tool.name, dumps(json_args), self._message_id)
 
     def propose_invalid_call(self, name: str) -> tuple[str, list[BaseEvent]]:
         """Return the id and events of an invalid call, which gets an error as its result."""
         call_id = self.new_id(_INVALID)
-        return call_id, self._proposal(call_id, name[:64] or "unnamed", {})
+        return call_id, tool_call_events(call_id, name[:64] or "unnamed", "{}", self._message_id)
 
     @staticmethod
     def is_invalid_call(tool_call_id: str) -> bool:
         return tool_call_id.rpartition("-")[2].startswith(_INVALID)
-
-    def _proposal(self, call_id: str, name: str, args: dict[str, Any]) -> list[BaseEvent]:
-        return [
-            agui.ToolCallStartEvent(
-                tool_call_id=call_id, tool_call_name=name, parent_message_id=self._message_id
-            ),
-            agui.ToolCallArgsEvent(tool_call_id=call_id, delta=dumps(args)),
-            agui.ToolCallEndEvent(tool_call_id=call_id),
-        ]
 
     def add_interrupt(
         self, reason: str, *, expires_in: ExpiresIn = TEAM_DEFAULT, **fields: Any

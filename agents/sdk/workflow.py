@@ -6,19 +6,19 @@ import inspect
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import ag_ui.core as agui
-from ag_ui.core import AgentCapabilities, BaseEvent, RunAgentInput
+from ag_ui.core import BaseEvent, RunAgentInput
 from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 
 from agents.port import RunContext
+from agents.sdk.agent import SdkAgent
 from agents.sdk.context import progress_event
 from agents.sdk.expiry import TEAM_DEFAULT, ExpiresIn
-from agents.sdk.schemas import agent_capabilities
-from agents.sdk.step import Clock, StepContext
+from agents.sdk.step import StepContext
 from agents.sdk.tool_execution import execute_answered_calls, execute_proposed_calls
 from agents.sdk.tools import InterruptTool, Tool, tools_by_name
 
@@ -315,19 +315,10 @@ def _outcome(content: str) -> ToolOutcome:
 
 
 @dataclass(frozen=True)
-class Workflow:
+class Workflow(SdkAgent):
     """An agent that is an async function."""
 
-    name: str
-    description: str
     function: Callable[[WorkflowContext], Awaitable[None]]
-    tools: Sequence[Tool | InterruptTool] = ()  #: listed in the capabilities
-    input_schema: Mapping[str, Any] | None = None
-    clock: Clock = field(default_factory=Clock)
-    restartable: bool = True
-
-    def capabilities(self) -> AgentCapabilities:
-        return agent_capabilities(self.name, self.description, self.tools)
 
     async def run(self, run_input: RunAgentInput, ctx: RunContext) -> AsyncIterator[BaseEvent]:
         """Run the function up to its end or its next interrupt."""
