@@ -72,10 +72,6 @@ class InterruptDecision:
     call_id: str | None  #: the framework's id of the tool call
 
     @property
-    def interrupt_id(self) -> str:
-        return self.answer.interrupt.id
-
-    @property
     def is_cancelled(self) -> bool:
         return self.answer.resume_entry.status == "cancelled"
 

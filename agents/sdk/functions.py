@@ -24,7 +24,8 @@ def input_model(function: Callable[..., Any]) -> type[BaseModel]:
     Raises:
         TypeError: the function cannot be a tool.
     """
-    _check_kind(function)
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"{function.__name__} is a generator; a tool must return its result.")
     hints, context = _hints(function), context_parameter(function)
     parameters = [
         parameter
@@ -70,11 +71,6 @@ def context_parameter(function: Callable[..., Any]) -> str | None:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     # Keep the bounds of Annotated: they are part of the schema.
     return get_type_hints(function, include_extras=True)
-
-
-def _check_kind(function: Callable[..., Any]) -> None:
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"{function.__name__} is a generator; a tool must return its result.")
 
 
 def _check_parameter(function: Callable[..., Any], parameter: inspect.Parameter, hint: Any) -> None:

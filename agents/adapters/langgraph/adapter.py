@@ -140,28 +140,20 @@ class _Session:
         of resuming a pause. Results of tasks that completed beside the pause are lost in the state,
         so they are added here.
         """
-        messages_with_writes = [*messages_in(before.values)]
-        results = {
-            message.tool_call_id: message.text
-            for message in messages_with_writes
-            if isinstance(message, ToolMessage)
-        }
+        results = _results_by_call(before)
         # With the config of a checkpoint, its state is read without the writes of later tasks.
         bare = await self._graph.aget_state(before.config)
-        messages = [*messages_in(bare.values)]
-        answered = {
-            message.tool_call_id for message in messages if isinstance(message, ToolMessage)
-        }
-        calls = [
-            call
-            for message in messages
+        stored_results = _results_by_call(bare)
+        call_ids = [
+            str(call["id"])
+            for message in messages_in(bare.values)
             if isinstance(message, AIMessage)
             for call in message.tool_calls
         ]
         return [
-            ToolMessage(results.get(name) or self._result_of(name), tool_call_id=name)
-            for name in (str(call["id"]) for call in calls)
-            if name not in answered
+            ToolMessage(results.get(call_id) or self._result_of(call_id), tool_call_id=call_id)
+            for call_id in call_ids
+            if call_id not in stored_results
         ]
 
     def _result_of(self, call_id: str) -> str:
@@ -193,6 +185,14 @@ class _Session:
                 "made": calls.results,
                 "said": self._message_stream.texts_by_task,
             }
+
+
+def _results_by_call(state: StateSnapshot) -> dict[str, str]:
+    return {
+        message.tool_call_id: message.text
+        for message in messages_in(state.values)
+        if isinstance(message, ToolMessage)
+    }
 
 
 def _input_fields(graph: Graph) -> list[str]:

@@ -165,7 +165,7 @@ def build_answers(
     Raises:
         CancellationUnsupported.
     """
-    by_id = {decision.interrupt_id: decision for decision in decisions}
+    by_id = {decision.answer.interrupt.id: decision for decision in decisions}
     answers: Json = {}
     for pending in pending_interrupts:
         group = [by_id[name] for name in pending.asked]
