@@ -154,7 +154,7 @@ class Planner:
             node.is_null = self.submission.has(f"{node.name}@null")
 
     def _plan_masked(self, node: Node) -> None:
-        """Plan a field that has_content a mask; unchanged, it is read back as the agent's value."""
+        """Plan a field that contains a mask; unchanged, it is read back as the agent's value."""
         node.initial_text = MASK
         if node.schema.get("readOnly") is True or "const" in node.schema:
             node.kind = "fixed"

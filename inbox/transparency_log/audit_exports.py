@@ -63,7 +63,7 @@ def export_trail(
         team_id=scope.team.pk,
         thread_id=scope.thread.pk if scope.thread else None,
         form=form,
-        asked=wanted.asked,
+        asked=wanted.parameters,
         entries=len(positions),
         size=point.size,
         actor=actor,

@@ -80,7 +80,7 @@ def heading_of(
     """
     Return the heading; sentences of a remote agent or of a model are never used.
 
-    `written` are the templates of the team's administrators. A template is only used if all its
+    `templates` are those of the team's administrators. A template is only used if all its
     arguments are present as short values: an agent could omit the important ones.
 
     `is_operators` means that the agent's code runs in the worker, so its author wrote the message.
