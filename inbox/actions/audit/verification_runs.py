@@ -50,8 +50,8 @@ class VerificationResult:
         key_name: str,
         before: AuditVerification | None,
     ) -> "VerificationResult":
-        """The report of a verifier; `before` is what was found of the entries it has not read."""
-        found = cls(
+        """Return the result of a report; `before` is the last result, for the other entries."""
+        result = cls(
             verdict=report["verdict"],
             findings=[*report["findings"], *report["doubts"]][:MOST_FINDINGS],
             verified_entries=verified_entries,
@@ -61,15 +61,15 @@ class VerificationResult:
             has_external_checkpoint=bool(report["outside"]),
         )
         if before is None or before.verdict == "intact":
-            return found
+            return result
         # Earlier findings stay until the whole log is verified again.
-        known = [*before.findings, *found.findings][:MOST_FINDINGS]
-        verdict = "tampered" if "tampered" in (before.verdict, found.verdict) else before.verdict
-        return replace(found, verdict=verdict, findings=known)
+        findings = [*before.findings, *result.findings][:MOST_FINDINGS]
+        verdict = "tampered" if "tampered" in (before.verdict, result.verdict) else before.verdict
+        return replace(result, verdict=verdict, findings=findings)
 
     @classmethod
     def again(cls, last: AuditVerification) -> "VerificationResult":
-        """The same as before: nothing has come since."""
+        """Return the last result again: there are no new entries."""
         return cls(
             verdict=last.verdict,
             findings=last.findings,
@@ -98,15 +98,15 @@ def claim_verification() -> AuditVerification | None:
 
 
 @transaction.atomic(durable=True)
-def record_verification(found: VerificationResult) -> AuditVerification:
+def record_verification(result: VerificationResult) -> AuditVerification:
     """Store the result, and schedule the next verification."""
     now = database_now()
     check = lock_background_verification()
     check.at, check.not_before = now, now + EVERY
-    check.fully_verified_at = now if found.is_full else check.fully_verified_at
-    check.verdict, check.verified_entries = found.verdict, found.verified_entries
-    check.findings = list(found.findings)
-    check.checkpoint = dict(found.checkpoint)
-    check.key_name, check.has_external_checkpoint = found.key_name, found.has_external_checkpoint
+    check.fully_verified_at = now if result.is_full else check.fully_verified_at
+    check.verdict, check.verified_entries = result.verdict, result.verified_entries
+    check.findings = list(result.findings)
+    check.checkpoint = dict(result.checkpoint)
+    check.key_name, check.has_external_checkpoint = result.key_name, result.has_external_checkpoint
     check.save(update_fields=_RECORDED)
     return check

@@ -53,7 +53,7 @@ class Delivery(models.Model):
     One message to one endpoint, stored in the transaction of its event.
 
     Rows of a thread are inserted under its lock, so that keys are in the order of events. A message
-    is sent again under the same id. A delivery sent `is_manual` does not delay others.
+    is sent again under the same id. An `is_manual` delivery does not delay others.
     """
 
     id = models.BigAutoField(primary_key=True)
