@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import override_settings
 
 from tests.support.agents import scripted_agents
+from tests.support.database.snapshots import Snapshot
 from tests.support.processes import migrated_database
-from tests.support.snapshots import Snapshot
 
 # Every run sees the same examples, and a slow machine is no failure.
 hypothesis.settings.register_profile(
