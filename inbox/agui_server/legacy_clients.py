@@ -73,17 +73,14 @@ def resume_entries(
                 "Several interrupts are open; answer with a map from their ids to the answers."
             )
         (interrupt_id,) = delivered.delivered_ids
-    target = _find_interrupt(interrupts, interrupt_id)
+    interrupts_by_id = {interrupt.interrupt_id: interrupt for interrupt in interrupts}
+    if (target := interrupts_by_id.get(interrupt_id)) is None:
+        raise errors.UnknownInterrupt("No interrupt is open on this thread.")
     entry = _resume_entry(dialect, target, client_answer.payload)
     others = [interrupt for interrupt in interrupts if interrupt is not target]
     still_open = [interrupt for interrupt in others if interrupt.is_open]
     if not still_open:
-        answers = {interrupt.interrupt_id: interrupt.answer for interrupt in others} | {
-            target.interrupt_id: entry
-        }
-        return [
-            answer for interrupt in interrupts if (answer := answers[interrupt.interrupt_id])
-        ], ()
+        return _all_entries(interrupts, {interrupt_id: entry}), ()
     decide(
         interrupt_id=target.pk,
         status=entry.status,
@@ -175,19 +172,17 @@ def _entries_from_map(
         for interrupt in interrupts
         if interrupt.interrupt_id in answers
     }
+    return _all_entries(interrupts, new_entries)
+
+
+def _all_entries(
+    interrupts: Sequence[DeliveredInterrupt], new_entries: Mapping[str, ResumeEntry]
+) -> list[ResumeEntry]:
+    """Return the new entry of each interrupt, or else its earlier answer."""
     entries = (
         new_entries.get(interrupt.interrupt_id) or interrupt.answer for interrupt in interrupts
     )
     return [entry for entry in entries if entry is not None]
-
-
-def _find_interrupt(
-    interrupts: Sequence[DeliveredInterrupt], interrupt_id: str
-) -> DeliveredInterrupt:
-    for interrupt in interrupts:
-        if interrupt.interrupt_id == interrupt_id:
-            return interrupt
-    raise errors.UnknownInterrupt("No interrupt is open on this thread.")
 
 
 def _resume_entry(dialect: Dialect, interrupt: DeliveredInterrupt, answer: Any) -> ResumeEntry:

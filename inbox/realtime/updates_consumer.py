@@ -59,7 +59,7 @@ class UpdatesConsumer(AsyncWebsocketConsumer):
         self._invalid_messages = 0
         self._presence_updates, self._presence_window_at = 0, 0.0
         try:
-            actor = self._actor = await authenticate(self.scope)
+            actor = self._actor = await in_db_thread(authenticate, self.scope)
         except RequestRejected as refusal:
             await self.close(close_code_of(refusal))
             return

@@ -11,12 +11,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import InterfaceError, OperationalError
 
 from inbox.api.base.authentication import actor_of_request
-from inbox.api.runs.streaming_app import (
-    Receive,
-    Send,
-    read_body,
-    until_disconnected,
-)
+from inbox.api.base.request_ids import Receive, Send
+from inbox.api.runs.streaming_app import read_body, until_disconnected
 from inbox.feed import follow_run
 from inbox.platform.db_executor import in_db_thread
 from inbox.queries.people.access import TeamReader

@@ -24,6 +24,12 @@ from inbox.rules.people.access import Actor, ActorKind, Permission
 from inbox.rules.people.auth_methods import sign_in_method
 
 
+def actor_of_header(header: str) -> Actor | None:
+    """Return the actor of an Authorization header; None unless it has a valid API key."""
+    scheme, _, token = header.partition(" ")
+    return actor_of_key(token.strip()) if scheme.lower() == "bearer" else None
+
+
 def actor_of_key(token: str) -> Actor | None:
     """Return the actor of an API token; None if the token is unknown or no longer valid."""
     digest, now = digest_token(token), database_now()
