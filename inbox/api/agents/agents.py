@@ -57,7 +57,7 @@ HeaderValue = Annotated[str, Text(MAX_VALUE_CHARACTERS, VALUE, "This value canno
 
 
 class AgentSelfDescription(Schema):
-    """Texts of the agent about itself, shortened."""
+    """The description of an agent by itself, shortened."""
 
     name: str
     type: str
@@ -88,7 +88,7 @@ class LatestTest(ConnectionTest):
 
 
 class TestResult(Schema):
-    """The result of a test as people see it who do not administer the team."""
+    """The result of a test, for people who do not administer the team."""
 
     found: ProbeResult
     at: datetime
@@ -107,13 +107,13 @@ class Remote(Schema):
 
 class RemoteAgentInput(Schema):
     team: TeamName = ""
-    """May be left out for an agent that exists, and if you can change one team only."""
+    """May be left out if the agent exists, or if you can change one team only."""
     url: Url
     description: Description | None = None
     headers: Annotated[
         dict[str, HeaderValue | None] | None, example({"Authorization": "Bearer of-the-agent"})
     ] = None
-    """Null as a value keeps the stored value; without `headers` all of them stay."""
+    """A value of null keeps the stored value; if `headers` is left out, all stored ones stay."""
 
 
 class Agent(Schema):
@@ -122,7 +122,7 @@ class Agent(Schema):
     team: TeamName = source("team.slug")
     description: Description
     url: Annotated[str, example("/agui/mailer/")]
-    """Its AG-UI address."""
+    """The path of its AG-UI endpoint."""
     kind: Literal["local", "remote"]
     remote: Remote | None
 
@@ -137,7 +137,7 @@ class AgentWithCapabilities(Agent, Capabilities):
 
 class InputSchema(Schema):
     input_schema: dict[str, Any] | None
-    """Of the `input` in `forwarded_props`; null if the agent takes a message only."""
+    """The JSON Schema of `input` in `forwarded_props`; null if the agent takes a message only."""
 
 
 class Agents(ApiView):
@@ -164,7 +164,7 @@ class Agents(ApiView):
         scope=Permission.ADMIN,
         body=RemoteAgentInput,
         refusals=(errors.InvalidValue, errors.AddressTaken),
-        description="Without `headers` the stored headers stay while the URL names the same place.",
+        description="If the scheme, host or port of the URL changes, send all header values again.",
         supports_if_match=True,
     )
     def set_remote_agent(self, request: Request, slug: str) -> Response:

@@ -55,20 +55,24 @@ _DAY = {"type": "string", "format": "date"}
 _ID = {"type": "string", "format": "uuid"}
 #: Parameters of both searches.
 FILTERS = [
-    query("team", "The team.", NAME),
-    query("agent", "The agent.", NAME),
-    query("tool", "The tool that is called.", NAME),
-    query("decision", "The decision.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
-    query("since", "From this day on (UTC).", _DAY),
-    query("until", "Up to this day (UTC).", _DAY),
-    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
+    query("team", "Only those of this team.", NAME),
+    query("agent", "Only those of this agent.", NAME),
+    query("tool", "Only those about this tool.", NAME),
+    query("decision", "Only those with this decision.", {"enum": [*ToolCallOutcome, UNDECIDED]}),
+    query("since", "Only those from this day on (UTC).", _DAY),
+    query("until", "Only those up to this day (UTC).", _DAY),
+    query(
+        "q",
+        "Only those with all of these words.",
+        {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS},
+    ),
 ]
 _ENTRY_FILTERS = [
-    query("thread", "The thread.", _ID),
-    query("action", "The action, such as `interrupt.resolved`.", NAME),
-    query("by", "The person, key, agent or part of Signoff that acted.", NAME),
+    query("thread", "Only those of this thread.", _ID),
+    query("action", "Only this action, such as `interrupt.resolved`.", NAME),
+    query("by", "Only what this person, key, agent or part of Signoff has done.", NAME),
 ]
-PAGES = "A page may hold fewer rows than its limit, even none; go on at `next_after`."
+PAGES = "A page may hold fewer rows than its limit, or none; continue until `next_after` is null."
 _Name = Annotated[str, Text(MAX_NAME_CHARACTERS)]
 
 
@@ -95,7 +99,7 @@ class AuditEntry(Schema):
 
 class TrailEntry(AuditEntry):
     id: int
-    """Its position among all entries, the cursor of the search."""
+    """Its position among all entries, which is the cursor of the search."""
     team: TeamName | None = source("team.slug")
     thread: Id | None = source("thread_id")
     """The thread whose chain it is in; null if it belongs to the team."""

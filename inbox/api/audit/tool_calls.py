@@ -90,7 +90,7 @@ class ToolCalls(ApiView):
         {200: Page[TrailCall]},
         parameters=[
             *FILTERS,
-            query("by", "The person or key that decided, or `system:expiry`.", NAME),
+            query("by", "Only those that this person or key decided, or `system:expiry`.", NAME),
         ],
         description=PAGES,
         refusals=(errors.InvalidValue,),

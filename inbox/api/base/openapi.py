@@ -50,7 +50,7 @@ _generating = Lock()
     {200: (OpenApiDocument, TextBody(_YAML, "The same document.", "openapi: 3.1.0\n"))},
     tag="schema",
     scope=None,
-    description="In YAML for `Accept: application/yaml`.",
+    description="Send `Accept: application/yaml` for YAML.",
     negotiates=False,
 )
 @require_safe

@@ -96,7 +96,7 @@ _RATE_HEADERS = [
         ("Retry-After", "integer", "The seconds until the next call is accepted.", [429]),
     )
 ]
-_IF_MATCH = "With an ETag as `If-Match`, only that version is changed."
+_IF_MATCH = "Send an ETag as `If-Match` to change that version only."
 _IDEMPOTENCY_KEY = header(
     "Idempotency-Key",
     "Makes a retry safe: the same key and body return the first response.",

@@ -23,7 +23,7 @@ operation = partial(describe_operation, tag="interrupts", scope=Permission.DECID
 
 class ClaimInput(Schema):
     take_over: Annotated[Flag, example(True)] = False
-    """Take the claim of another person over."""
+    """Take over the claim of another person."""
 
 
 class Claim(Schema):

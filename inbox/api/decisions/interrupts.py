@@ -41,16 +41,24 @@ _NAME = {"type": "string", "maxLength": MAX_NAME_CHARACTERS}
 _FLAG = {"type": "string", "enum": ["1"]}
 #: The parameters of `inbox.rules.decisions.list_filters`.
 FILTERS = [
-    query("status", "Open or closed interrupts.", {"enum": ["open", "closed"]}),
-    query("state", "A more exact status.", {"enum": [state.value for state in ListState]}),
-    query("agent", "The agent.", _NAME),
-    query("tool", "The tool.", _NAME),
-    query("reason", "The reason.", _NAME),
-    query("team", "The team.", _NAME),
-    query("mine", "Claimed or decided by you.", _FLAG),
-    query("expiring", "About to expire.", _FLAG),
-    query("q", "With all of these words.", {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS}),
-    query("sort", "The order.", {"enum": [sort.value for sort in Sort]}),
+    query("status", "Only open or only closed interrupts.", {"enum": ["open", "closed"]}),
+    query(
+        "state",
+        "A status that is more exact than `status`.",
+        {"enum": [state.value for state in ListState]},
+    ),
+    query("agent", "Only those of this agent.", _NAME),
+    query("tool", "Only those about this tool.", _NAME),
+    query("reason", "Only those with this reason.", _NAME),
+    query("team", "Only those of this team.", _NAME),
+    query("mine", "Only those that you have claimed or decided.", _FLAG),
+    query("expiring", "Only those that expire soon.", _FLAG),
+    query(
+        "q",
+        "Only those with all of these words.",
+        {"type": "string", "maxLength": MAX_SEARCH_CHARACTERS},
+    ),
+    query("sort", "The order of the list.", {"enum": [sort.value for sort in Sort]}),
 ]
 _STATUSES = {"open": ListState.OPEN, "closed": ListState.DECIDED}
 Title = Annotated[str, example("Send an e-mail to kim@example.com: Your invoice")]
@@ -90,7 +98,7 @@ class Interrupt(Schema):
     masked: Annotated[list[Masked], example([])]
     """The masked texts in `args` and in the metadata of `interrupt`."""
     view_digest: ViewDigest = source("shown_digest")
-    """To be sent with a decision, which counts for this version of the interrupt only."""
+    """Send it with a decision, which then counts for this version of the interrupt only."""
     expires_at: datetime | None
     created_at: datetime
     closed_at: datetime | None

@@ -73,10 +73,10 @@ class Key(Schema):
     rotated_at: datetime | None
     former_token_until: datetime | None = source("former_until")
     expires_at: datetime | None
-    """Null: never."""
+    """Null: the key does not expire."""
     revoked_at: datetime | None
     last_used_at: datetime | None
-    """To the minute."""
+    """Accurate to the minute."""
     last_refused_at: datetime | None
     """The last time that an expired or replaced token was sent."""
 

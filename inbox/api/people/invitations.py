@@ -51,7 +51,7 @@ class Invitation(Schema):
     role: Role
     invited_by: PersonName
     mail: MailState
-    """State of the e-mail. One that stays `sending` was lost; `none`: the link is shown once."""
+    """The state of the e-mail: lost if it stays `sending`; `none` if the site sends no mail."""
     created_at: datetime
     sent_at: datetime
     """When the current link was made. Earlier links are invalid."""
@@ -62,7 +62,7 @@ class InvitationWithLink(Invitation):
     """An invitation. Its link is only in the response that created it."""
 
     link: str | None
-    """For you to pass on if the site sends no mail; otherwise null."""
+    """The link to pass on, if the site sends no mail; otherwise null."""
 
 
 class Invitations(ApiView):
@@ -70,7 +70,7 @@ class Invitations(ApiView):
         "GET",
         "List the open invitations of a team",
         {200: Page[Invitation]},
-        description="Neither accepted nor withdrawn, the latest first; 50 at most.",
+        description="Neither accepted nor withdrawn, the latest first; a team has up to 50.",
     )
     def list_invitations(self, request: Request, team: str) -> Response:
         actor, pagination = self.actor, self.pagination

@@ -44,21 +44,21 @@ class TeamInput(Schema):
 
 
 class TeamChange(Schema):
-    """The settings of a team. Those that a request leaves out stay."""
+    """The settings of a team. Those that a request leaves out stay as they are."""
 
     name: TeamTitle = UNSET
     grace_seconds: Annotated[int, Range(0, MAX_GRACE_SECONDS), example(30)] = UNSET
-    """How long a complete set of decisions waits before it resumes its run."""
+    """Seconds that a complete set of decisions waits before it resumes its run."""
     request_expiry_hours: Annotated[int, Range(0, MAX_EXPIRY_HOURS)] = UNSET
-    """When requests expire for which the agent sets no expiry; 0: never."""
+    """Hours until a request expires, if the agent sets no expiry; 0: it never expires."""
     execute_within_hours: Annotated[int, Range(1, MAX_EXECUTION_HOURS)] = UNSET
-    """When the approval of a call that has not started lapses."""
+    """Hours until an approval lapses, if the call has not started."""
     requires_view_digest: Flag = UNSET
-    """Whether AG-UI clients have to send the digest of what they displayed."""
+    """True if AG-UI clients have to send the digest of what they displayed."""
     inbox_only: Flag = UNSET
-    """Whether requests can be decided on the pages of the inbox only."""
+    """True if requests can be decided on the pages of the inbox only."""
     names_deciders: Flag = UNSET
-    """Whether remote agents get the names of the people who decide."""
+    """True if remote agents get the names of the people who decide."""
     headings: Annotated[
         dict[str, Annotated[str, Text()]],
         example({"refund_payment": "Refund {amount} {currency}"}),
@@ -83,7 +83,7 @@ class Member(MemberChange):
     username: Annotated[str, example("ana")] = source("user.username")
     name: PersonName = source("user.display_name")
     is_active: bool = source("user.is_active")
-    """A member who is not active cannot sign in and counts for no rule."""
+    """A member who is not active cannot sign in, and rules do not count them."""
 
 
 class Teams(ApiView):
@@ -102,7 +102,7 @@ class Teams(ApiView):
         scope=Permission.ADMIN,
         body=TeamInput,
         only_people=True,
-        description="For superusers. The creator becomes the first administrator.",
+        description="For superusers only. The creator becomes the first administrator.",
         refusals=(errors.InvalidValue, errors.AddressTaken),
     )
     def make_team(self, request: Request) -> Response:

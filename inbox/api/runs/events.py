@@ -44,7 +44,9 @@ class EventPage(Schema):
 
 _SEQ = {"type": "string", "pattern": "^[0-9]{1,15}$"}
 _AFTER = "The seq of the last event that the client has; 0 for none."
-_LAST_EVENT_ID = header("Last-Event-ID", "The same, as browsers send it. Overrides `after`.", _SEQ)
+_LAST_EVENT_ID = header(
+    "Last-Event-ID", "The seq of the last event that a browser has. Overrides `after`.", _SEQ
+)
 
 
 @describe_operation(

@@ -79,7 +79,7 @@ class StartRunInput(Schema):
 class Run(Schema):
     id: Id
     run_id: Annotated[str, example("r-1")] = source("external_id")
-    """Its AG-UI id, unique in its thread at most."""
+    """Its AG-UI id. Other threads may have a run with the same id."""
     thread: Id = source("thread_id")
     thread_id: ThreadName = source("thread.external_id")
     agent: AgentName = source("thread.agent.slug")
@@ -100,7 +100,7 @@ class Run(Schema):
 
 class AcceptedRun(Run):
     replayed: bool
-    """Whether an earlier request created this run."""
+    """True if an earlier request created this run."""
 
 
 class Runs(ApiView):
@@ -109,9 +109,13 @@ class Runs(ApiView):
         "List the latest runs",
         {200: Page[Run]},
         parameters=[
-            query("status", "One status, or several with commas between.", _STATES),
-            query("agent", "The agent.", SLUG),
-            query("thread", "The thread.", {"type": "string", "format": "uuid"}),
+            query(
+                "status",
+                "Only runs with this status, or with one of several between commas.",
+                _STATES,
+            ),
+            query("agent", "Only those of this agent.", SLUG),
+            query("thread", "Only those of this thread.", {"type": "string", "format": "uuid"}),
         ],
         refusals=(errors.NotFound,),
     )
@@ -160,7 +164,7 @@ class Runs(ApiView):
         "Read one run, with its terminal event",
         {200: Run},
         parameters=[
-            query("wait", "Respond when the run pauses or ends, or after so many seconds.", _WAIT)
+            query("wait", "Respond when the run pauses or ends, or after this many seconds.", _WAIT)
         ],
     )
     def get_run(self, request: Request, run_id: UUID) -> Response:
@@ -186,8 +190,8 @@ class Runs(ApiView):
         "Retry a failed run",
         {202: AcceptedRun},
         scope=Permission.RUN,
-        description="With the same input and decisions. Calls with an unknown outcome become "
-        "interrupts first.",
+        description="The new run has the same input and decisions. Calls with an unknown outcome "
+        "become interrupts first.",
         refusals=(errors.RetryRejected,),
     )
     def retry_run(self, request: Request, run_id: UUID) -> Response:

@@ -43,7 +43,7 @@ class Thread(Schema):
 
 class MessageSource(Schema):
     source: Literal["client", "agent"]
-    """`client` if a client sent the message exactly so, else `agent`, whatever its role is."""
+    """`client` if a client sent exactly this message, else `agent`; the role does not matter."""
 
 
 class MessageMetadata(Schema):
@@ -81,7 +81,7 @@ class Threads(ApiView):
         "GET",
         "List the threads",
         {200: Page[Thread]},
-        parameters=[query("agent", "The agent.", SLUG)],
+        parameters=[query("agent", "Only those of this agent.", SLUG)],
     )
     def list_threads(self, request: Request) -> Response:
         pagination = self.pagination

@@ -57,7 +57,7 @@ Events = Annotated[list[EventType], Field(min_length=1, max_length=50), example(
 
 
 class WebhookChange(Schema):
-    """What a request leaves out stays."""
+    """The settings of a webhook. Those that a request leaves out stay as they are."""
 
     url: Url = UNSET
     description: Description = UNSET
