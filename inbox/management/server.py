@@ -87,7 +87,7 @@ class BackoffConsumer(Consumer):
 
 
 class Worker:
-    """A Celery worker with threads, the sweeper and the verification of the audit log."""
+    """A Celery worker with threads, the sweeper and the verification of the audit trail."""
 
     def __init__(self) -> None:
         self._controller: Any = None

@@ -1,4 +1,4 @@
-"""Background verification of the audit log, whose result the pages show."""
+"""Background verification of the audit trail, whose result the pages show."""
 
 import threading
 from pathlib import Path

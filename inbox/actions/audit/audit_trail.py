@@ -162,11 +162,11 @@ def build_entry(
 
 def digests_of(interrupt: Interrupt, view: str = "") -> dict[str, str]:
     """The digests of what was shown (`view`, if it is not as it was asked) and of its call."""
-    found = {"view": view or interrupt.view_digest}
+    digests = {"view": view or interrupt.view_digest}
     call = interrupt.tool_call
     if call is not None:
-        found |= {"proposed": digest(call.args), "approved": digest(call.approved_args)}
-    return found
+        digests |= {"proposed": digest(call.args), "approved": digest(call.approved_args)}
+    return digests
 
 
 def inline_text(text: str) -> str | None:

@@ -21,7 +21,7 @@ def record_export(
     team_id: UUID,
     thread_id: UUID | None,
     form: Format,
-    asked: Mapping[str, str],
+    parameters: Mapping[str, str],
     entries: int,
     size: int,
     actor: Actor,
@@ -29,8 +29,8 @@ def record_export(
     """
     Record, before it begins, an export of entries of a team or a thread.
 
-    `asked` are the parameters of the filter. `size` is that of the export's checkpoint, at which
-    the export can be repeated.
+    `parameters` are those of the filter. `size` is that of the export's checkpoint, at which the
+    export can be repeated.
 
     Raises:
         NotFound, Forbidden: they read it and administer the team.
@@ -49,7 +49,7 @@ def record_export(
         actor,
         now,
         format=form.value,
-        filter=dict(asked),
+        filter=dict(parameters),
         entries=entries,
         checkpoint=size,
         **about,

@@ -23,7 +23,11 @@ SINK_LEASE, SINK_PAUSE = timedelta(minutes=5), timedelta(minutes=1)
 
 
 class LogMismatch(Exception):
-    """The log does not continue the last checkpoint, or is signed with another key."""
+    """The log cannot continue the last checkpoint; `code` is in PROBLEMS of the verifier."""
+
+    def __init__(self, code: str, problem: str) -> None:
+        super().__init__(problem)
+        self.code = code
 
 
 @transaction.atomic(durable=True)
@@ -178,12 +182,14 @@ def _frontier_of(last: AuditCheckpoint, key: SigningKey | None = None) -> Fronti
     try:
         parsed, frontier = read_checkpoint(last.note), Frontier.from_text(last.frontier)
     except ValueError as error:
-        raise LogMismatch("the last checkpoint cannot be read") from error
+        raise LogMismatch("checkpoint_unreadable", "the last checkpoint cannot be read") from error
     # A log that is restarted or signed by another key can no longer be verified.
     if key and not (key.has_signed(last.note) and parsed.next in ("", key.verifier)):
-        raise LogMismatch("the last checkpoint was signed with another key, or names one")
+        raise LogMismatch(
+            "other_key", "the last checkpoint was signed with another key, or names one"
+        )
     if (parsed.size, parsed.root) != (frontier.size, frontier.root()) or last.size != parsed.size:
-        raise LogMismatch("the last checkpoint does not match its contents")
+        raise LogMismatch("checkpoint_differs", "the last checkpoint does not match its contents")
     return frontier
 
 

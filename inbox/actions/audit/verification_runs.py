@@ -34,7 +34,7 @@ _RECORDED = (
 @dataclass(frozen=True)
 class VerificationResult:
     verdict: str  #: intact, tampered or unknown
-    findings: Sequence[Mapping[str, str]]  #: `where` and `problem`, also of what cannot be told
+    findings: Sequence[Mapping[str, Any]]  #: as the verifier reports them, doubts included
     verified_entries: int  #: number of verified entries
     is_full: bool  #: the whole log was verified in this run
     checkpoint: Mapping[str, Any]  #: `size`, `time` and `root`, {} where there is none
@@ -91,9 +91,10 @@ def claim_verification() -> AuditVerification | None:
         return None
     check.not_before = now + LEASE
     check.save(update_fields=["not_before"])
-    check.is_full_due = (
-        check.fully_verified_at is None or check.fully_verified_at < now - FULL_EVERY
-    )
+    # Findings of former versions have no codes, so pages cannot describe them.
+    has_old_findings = any("code" not in finding for finding in check.findings)
+    last = check.fully_verified_at
+    check.is_full_due = last is None or last < now - FULL_EVERY or has_old_findings
     return check
 
 

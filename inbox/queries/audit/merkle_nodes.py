@@ -1,4 +1,4 @@
-"""Stored nodes of the Merkle tree over the audit log, and inclusion paths."""
+"""Stored nodes of the Merkle tree of the transparency log, and inclusion paths."""
 
 from contextlib import suppress
 

@@ -1,8 +1,9 @@
 """The last background verification of the audit trail, as an actor may see it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from inbox.models import AuditVerification, Thread
@@ -12,18 +13,18 @@ from inbox.rules.people.access import Actor
 
 #: A verification runs every few minutes; an older result is not current.
 STALE_AFTER = timedelta(hours=1)
-#: The first words of the verifier's locations outside of chains, and of unreadable entries.
-_OF_ALL = ("log", "blocks", "checkpoint", "checkpoints")
-_UNREADABLE = ("entry", "behind")
+#: The verifier's places outside of chains, and those of unreadable entries.
+_OF_ALL = ("log", "positions", "position", "blocks", "checkpoint", "checkpoints", "note")
+_UNREADABLE = ("line", "after_line")
 
 
 @dataclass(frozen=True)
 class VerificationProblem:
-    """A finding of the verifier; `where` and `problem` are "" if it is about another team."""
+    """A finding of the verifier, as codes; without any if it is about another team."""
 
-    where: str
-    problem: str  #: "" if it may quote data of another team
-    seq: int | None = None  #: of the entry in its chain; None outside of chains
+    place: str = ""
+    code: str = ""  #: "" if the text may quote data of another team
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     thread_id: UUID | None = None  #: of the entry
 
 
@@ -40,7 +41,7 @@ class VerificationRun:
     sealed_at: datetime | None
     key_name: str
     has_external_checkpoint: bool  #: the checkpoint is also stored outside of the database
-    places: Sequence[VerificationProblem]
+    problems: Sequence[VerificationProblem]
 
 
 def last_verification(actor: Actor) -> VerificationRun | None:
@@ -59,26 +60,21 @@ def last_verification(actor: Actor) -> VerificationRun | None:
         sealed_at=datetime.fromisoformat(point["time"]) if "time" in point else None,
         key_name=check.key_name,
         has_external_checkpoint=check.has_external_checkpoint,
-        places=[
-            _problem(actor, finding["where"], finding["problem"]) for finding in check.findings
-        ],
+        problems=[_visible_part(actor, finding) for finding in check.findings],
     )
 
 
-def _problem(actor: Actor, where: str, problem: str) -> VerificationProblem:
-    first, _, seq = where.partition(" ")
-    if first in _OF_ALL:
-        return VerificationProblem(where, problem)
-    if first in _UNREADABLE:
-        return VerificationProblem(
-            where, ""
-        )  # the problem is an error, which may repeat what it could not read
+def _visible_part(actor: Actor, finding: Mapping[str, Any]) -> VerificationProblem:
+    place, arguments = finding.get("place", ""), finding.get("arguments", {})
+    visible = VerificationProblem(place, finding.get("code", ""), arguments)
+    if place in _OF_ALL:
+        return visible
+    if place in _UNREADABLE:
+        return replace(visible, code="")  # the text quotes an error, which may repeat data
     try:
-        chain, number = UUID(first), int(seq)
-    except ValueError:
-        return VerificationProblem("", "")
+        chain = UUID(arguments["chain"])
+    except (LookupError, ValueError):
+        return VerificationProblem()
     if Thread.objects.filter(access_filter(actor, team="team", agent="agent"), pk=chain).exists():
-        return VerificationProblem(where, problem, number, chain)
-    if chain in teams_of(actor):
-        return VerificationProblem(where, problem, number)
-    return VerificationProblem("", "")
+        return replace(visible, thread_id=chain)
+    return visible if chain in teams_of(actor) else VerificationProblem()

@@ -40,7 +40,13 @@ def test_a_clock_that_went_back_is_a_doubt_and_no_tampering(went_back, kept):
     assert report["verdict"] == "unknown"
     assert not report["findings"]
     assert report["doubts"] == [
-        {"where": "log", "problem": "its last checkpoint is in the future: the clock was set back"}
+        {
+            "where": "log",
+            "problem": "its last checkpoint is in the future: the clock was set back",
+            "place": "log",
+            "code": "clock_set_back",
+            "arguments": {},
+        }
     ]
 
 

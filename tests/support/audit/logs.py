@@ -1,4 +1,4 @@
-"""An audit log as a team leaves it in a day, and what an auditor holds of it outside."""
+"""An audit trail as a team leaves it in a day, and what an auditor holds of it outside."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
