@@ -190,7 +190,7 @@ class AuditExport(ApiView):
         filters = body.model_dump(mode="json", exclude_unset=True, exclude={"format", "checkpoint"})
         export = transparency_log.export_trail(
             actor=self.actor,
-            wanted=_filter(filters),
+            filters=_filter(filters),
             form=body.format,
             size=body.checkpoint,
         )
